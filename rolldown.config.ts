@@ -35,6 +35,6 @@ export default defineConfig({
   ),
   external: isInstalled,
   resolve: { alias: workspaceEntries },
-  plugins: [dts({ dtsOnly: true, generator: 'oxc' }), alsoForCommonJs],
+  plugins: [dts({ dtsOnly: true, generator: 'oxc', oxc: { stripInternal: true } }), alsoForCommonJs],
   output: { dir: 'dist', format: 'es', chunkFileNames: 'types/[name].cjs' },
 })

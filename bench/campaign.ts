@@ -1,6 +1,7 @@
 // What `npm run bench -- campaigns` explores: a publish, up to four attempts, a claim.
+
+import { defineCampaign } from 'stuntdouble/checks'
 import { checkDelivery } from 'stuntdouble/fast-check'
-import { defineCampaign } from 'stuntdouble/scenarios'
 
 export default defineCampaign(() =>
   checkDelivery({

@@ -17,7 +17,7 @@ export function holdsEverywhere(received: unknown): Verdict {
   if (typeof tried?.holds !== 'boolean' || typeof tried.table !== 'function' || typeof tried.report !== 'function') {
     const isPromise = typeof (received as { then?: unknown } | undefined)?.then === 'function'
     throw new TypeError(
-      `toHold() takes what explore() or interleavings() of stuntdouble/scenarios returned, got ${isPromise ? 'a promise; await it first' : literal(received)}.`,
+      `toHold() takes what explore() or interleavings() of stuntdouble/checks returned, got ${isPromise ? 'a promise; await it first' : literal(received)}.`,
     )
   }
   const { holds, table, report } = tried as Tried

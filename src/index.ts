@@ -1,11 +1,12 @@
 export type { RunnerTimers, SinonClock } from './adapters/timers.js'
 export { hostTimers } from './adapters/timers.js'
-export type { CallOptions, Calls } from './calls/calls.js'
+export type { Calls, UnplayedCalls } from './calls/calls.js'
 export type { ForeignCall } from './calls/foreign-call.js'
 export type { CallHandler, PlainCallAnswer, PlainCallHandler } from './calls/outbound-responses.js'
 export type { CallStep } from './calls/outbound-steps.js'
+export type { RateLimitedOptions, ReplyOptions } from './faults/answer-faults.js'
 export { faultKinds } from './faults/catalog.js'
-export * from './faults/constructors.js'
+export * as fault from './faults/constructors.js'
 export type {
   DeliveryFault,
   Fault,
@@ -15,42 +16,85 @@ export type {
   FaultMatch,
   FaultOf,
   FaultRule,
+  HeaderRecord,
+  RateLimitedFault,
+  RetryAfter,
+  StatusFault,
 } from './faults/fault.js'
-export type { FaultPoint } from './faults/points.js'
-export { faultPoints } from './faults/points.js'
+export type { DeliveryPoint, InjectionPoint } from './faults/points.js'
+export { injectionPoints } from './faults/points.js'
 export type { Breach, Invariant } from './invariants/invariant.js'
 export type { Check, CheckOptions } from './invariants/invariant-check.js'
 export { BrokenPromise } from './invariants/invariant-check.js'
-export type { World } from './invariants/invariant-index.js'
 export { invariants } from './invariants/invariant-table.js'
 export type { Bytes } from './kernel/bytes.js'
-export type { Clock, ClockMode, DriveCall, Follower, MoveOptions } from './kernel/clock.js'
-export { VirtualClock } from './kernel/clock.js'
+export type { ClockMode, DriveCall, Follower, MoveOptions, VirtualClock } from './kernel/clock.js'
 export type { Duration, DurationText } from './kernel/duration.js'
+export type { HeaderList } from './kernel/http.js'
 export type { Instant } from './kernel/instant.js'
-export type { PendingTimer, Task, Timer } from './kernel/time.js'
-export type * from './kernel/traffic-log.js'
-export { entryTypes, Traffic } from './kernel/traffic-log.js'
-export type { Policy, QueueLimits, ResolvedPolicy, ResolvedQueueLimits } from './policy/policy.js'
+export type { PendingTimer, Task, Timer, TimerOptions } from './kernel/time.js'
+export type {
+  AttemptEntry,
+  AttemptOutcome,
+  CallAnswer,
+  CallEntry,
+  ClockEntry,
+  CommandEntry,
+  DeadLetterEntry,
+  DroppedEntry,
+  EntriesByType,
+  Entry,
+  EntryOf,
+  EntryStamp,
+  EntryType,
+  FaultEntry,
+  FlowControlEntry,
+  HiddenFields,
+  InvokeEntry,
+  KeyspaceEntry,
+  MessageEntry,
+  MessageKind,
+  NotifyEntry,
+  PublishedEntry,
+  RequestAnswer,
+  RequestEntry,
+  ServiceName,
+  SettingEntry,
+  StepEntry,
+  StoreChange,
+  Traffic,
+  WaitEntry,
+  WorkflowEntry,
+} from './kernel/traffic-log.js'
+export { entryTypes } from './kernel/traffic-log.js'
+export type { Policy, QueueLimits, QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
 export type { Addresses, AddressOptions, QueueRegion } from './protocol/address.js'
 export type { Vocabulary, VocabularyName } from './protocol/dialect.js'
-export { serviceVocabulary, upstashVocabulary } from './protocol/dialect.js'
+export { neutralDialect, upstashDialect } from './protocol/dialect.js'
 export type { Answer, Call, Exchange } from './protocol/service.js'
-export type { DeadLetter } from './queue/delivery/callbacks-and-dead-letters.js'
-export type { HeaderRecord, NetworkError, Step } from './queue/destinations/delivery-script.js'
+export type { DeadLetter, DeadLetterView } from './queue/delivery/callbacks-and-dead-letters.js'
+export type { NetworkError } from './queue/destinations/delivery-script.js'
 export type { PlainAnswer } from './queue/destinations/destination-responses.js'
-export type { DestinationHandler, PlainHandler, Reach } from './queue/destinations/destinations.js'
-export { Destinations } from './queue/destinations/destinations.js'
+export type { DestinationHandler, Destinations, PlainHandler, Reach } from './queue/destinations/destinations.js'
+export type { RawOutcome } from './queue/destinations/raw-response.js'
 export type { Recorder } from './queue/destinations/recorder.js'
-export type { DirectPublish, PublishedTo } from './queue/direct-queue.js'
-export { DirectQueue as Queue } from './queue/direct-queue.js'
-export type { DumpedRun } from './queue/dump/dumped-run-rows.js'
+export type { DirectPublish, DirectQueue as Queue, PublishedTo } from './queue/direct-queue.js'
+export type {
+  DumpedPart,
+  DumpedReply,
+  DumpedRun,
+  DumpedStep,
+  DumpedStepBody,
+  DumpedWait,
+} from './queue/dump/dumped-run-rows.js'
 export type {
   DumpedDeadLetter,
+  DumpedDuplicate,
   DumpedEndpoint,
   DumpedFlowKey,
   DumpedGroup,
+  DumpedLogEntry,
   DumpedMessage,
   DumpedQueue,
   DumpedSchedule,
@@ -58,59 +102,55 @@ export type {
 } from './queue/dump/queue-dump.js'
 export type { Explained } from './queue/explain/explain.js'
 export type { Forecast, ForecastCause } from './queue/explain/forecast.js'
-export type { Message } from './queue/message/message.js'
-export { rateLimitHeaders } from './queue/publish/call-limits.js'
-export type { GroupEndpoint, UrlGroup } from './queue/publish/url-groups.js'
-export type { Schedule } from './queue/schedules/schedule.js'
+export type { Message, MessageView } from './queue/message/message.js'
+export type { LoggedState } from './queue/message/state.js'
+export type { GroupEndpoint, UrlGroup, UrlGroups, UrlGroupView } from './queue/publish/url-groups.js'
+export type { Schedule, ScheduleView } from './queue/schedules/schedule.js'
+export type { Schedules } from './queue/schedules/schedules.js'
 export type { Credentials } from './queue/signing/public-users.js'
-export { publicCredentials } from './queue/signing/public-users.js'
+export { devUsers } from './queue/signing/public-users.js'
 export type { SignatureFlaw, SignatureOverrides, SignedRequest } from './queue/signing/signature-lab.js'
 export { signatureFlaws } from './queue/signing/signature-lab.js'
-export type { SigningKeyPair } from './queue/signing/signing.js'
+export type { SignatureClaims, SignatureWindow, SigningKeyPair, SigningKeys } from './queue/signing/signing.js'
 export type { CausalNode, CausalTree } from './report/causal-tree.js'
 export type { DecodedBody, DecodedEntry } from './report/decoded.js'
 export type { Har, HarEntry, HarOptions } from './report/har.js'
 export type { NormalizedEntry } from './report/normalized.js'
+export type { TextDiagramOptions } from './report/text-diagram.js'
 export type { TimelineOptions } from './report/timeline.js'
 export type { Trace, TraceEntry, TraceOptions } from './report/trace.js'
-export type { StoreCosts, TrafficContext } from './report/traffic-context.js'
-export type { DiagramOptions, EntryPattern, Mark } from './report/traffic-view.js'
-export { TrafficView } from './report/traffic-view.js'
-export type { FaultHandle, ListedFault, UnusedFault } from './rules/fault-rules.js'
-export { Faults } from './rules/fault-rules.js'
+export type { StoreCosts } from './report/traffic-context.js'
+export type { DiagramOptions, EntryPattern, Mark, TrafficView } from './report/traffic-view.js'
+export type { FaultHandle, Faults, ListedFault, UnusedFault } from './rules/fault-rules.js'
 export type { ForkOptions, PastInstant } from './sandbox/past.js'
 export type { PastSandbox, PastStore } from './sandbox/past-sandbox.js'
-export type { SandboxOptions, SandboxTokens } from './sandbox/sandbox.js'
-export { createSandbox, Sandbox } from './sandbox/sandbox.js'
+export type { Sandbox, SandboxOptions, SandboxTokens } from './sandbox/sandbox.js'
+export { createSandbox } from './sandbox/sandbox.js'
 export type { SandboxDump } from './sandbox/sandbox-dump.js'
+export type { LoadOptions } from './sandbox/sandbox-options.js'
 export type { Expectation } from './scenarios/expectations.js'
 export { defineScenario } from './scenarios/scenario.js'
-export type { ScenarioStep } from './scenarios/step-values.js'
-export type { Given, Scenario, ScenarioDestination } from './scenarios/written-scenario.js'
-export type { Figures } from './stats/figures.js'
-export type { Period } from './stats/periods.js'
-export type { QueueScale } from './stats/queue-usage.js'
-export type { NamedSeries, Point, QueueReport, RequestPoint, SearchReport } from './stats/reports.js'
-export type { SearchScale } from './stats/search-usage.js'
-export { QueueStatistics, SearchStatistics, Statistics } from './stats/statistics.js'
-export type {
-  LatencyFigures,
-  LatencyTable,
-  Moment,
-  QueueRates,
-  QueueStep,
-  SearchRates,
-  SearchStep,
-} from './stats/usage-steps.js'
-export { counterReset, gap, latencies, monthEnd, spikeAt, steady } from './stats/usage-steps.js'
+export type { FlowControlStep, PublishStep, RequestStep, ScenarioStep, ScheduleStep } from './scenarios/step-values.js'
+export type { Given, Scenario, ScenarioCall, ScenarioDestination } from './scenarios/written-scenario.js'
+export type { LedgerDump } from './stats/ledger.js'
+export type { QueueStatistics, SearchStatistics, Statistics, StatisticsUser } from './stats/statistics.js'
+export type { AccessDump } from './store/access/access-control.js'
 export { ReplyError } from './store/command/reply.js'
 export type { ConnectionOptions, DirectConnection } from './store/connection.js'
-export type { PlainReply, Word } from './store/direct-store.js'
-export { DirectStore } from './store/direct-store.js'
+export type { DirectStore, PlainReply, Word } from './store/direct-store.js'
+export type { PortableValue } from './store/dump/portable-values.js'
 export type { StoreDifference } from './store/dump/snapshot.js'
 export type { DumpedKey, StoreDump } from './store/dump/store-dump.js'
 export type { Spend } from './store/meter.js'
+export type { Language } from './store/values/search-definition.js'
 export type { RunEnd } from './workflow/advance-run.js'
-export type { DirectWorkflows, WorkflowRun } from './workflow/direct-workflows.js'
-export type { History, HistoryEntry, HistoryOptions } from './workflow/run-history.js'
+export type {
+  DirectWorkflows,
+  EventStubBuilder,
+  RunView,
+  StepStubBuilder,
+  WorkflowRun,
+} from './workflow/direct-workflows.js'
+export type { History, HistoryEntry, HistoryOptions, StepIdentity } from './workflow/run-history.js'
 export type { StepError } from './workflow/stubs.js'
+export type { VendorRunState } from './workflow/workflow-run.js'

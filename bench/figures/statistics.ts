@@ -1,5 +1,6 @@
 // What a report costs when much has happened: it shall cost what it shows, not what was counted.
-import { createSandbox, gap, monthEnd, type Period, spikeAt, steady } from 'stuntdouble'
+import { createSandbox } from 'stuntdouble'
+import { type Period, usage } from 'stuntdouble/stats'
 import type { Figure, Variant } from '../harness.ts'
 
 const start = Date.UTC(2030, 0, 1)
@@ -48,12 +49,17 @@ function storyReport(): Figure {
     }
   }
   const index = () => createSandbox({ startAt: start + month }).stats.search('products')
-  const spikes = Array.from({ length: 100 }, (_, number) => spikeAt(start + (number / 100) * month, 3))
+  const spikes = Array.from({ length: 100 }, (_, number) => usage.spikeAt(start + (number / 100) * month, 3))
   return {
     name: 'a report (30d) of a story of a hundred steps over one of one step',
-    baseline: told('one step', [steady({ queries: 100, updates: 10 })]),
+    baseline: told('one step', [usage.steady({ queries: 100, updates: 10 })]),
     variants: [
-      told('a hundred steps', [steady({ queries: 100, updates: 10 }), gap('-3d', '1h'), monthEnd(3), ...spikes]),
+      told('a hundred steps', [
+        usage.steady({ queries: 100, updates: 10 }),
+        usage.gap('-3d', '1h'),
+        usage.monthEnd(3),
+        ...spikes,
+      ]),
     ],
     atMost: { 'a hundred steps': 2 },
   }

@@ -1,6 +1,6 @@
 import type { Sandbox } from 'stuntdouble'
+import { defineCampaign } from 'stuntdouble/checks'
 import { checkDelivery } from 'stuntdouble/fast-check'
-import { defineCampaign } from 'stuntdouble/scenarios'
 
 const orders = 'https://shop.test/orders'
 

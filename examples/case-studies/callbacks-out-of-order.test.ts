@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './callbacks-out-of-order/broken.ts'
 import * as mended from './callbacks-out-of-order/fixed.ts'
@@ -8,9 +8,9 @@ const cause = /callbacks .*came out of order: the one about attempt 1 .*after th
 
 story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
   test('a document that was read stays read', async ({ sandbox: { clock, destinations, store } }) => {
-    destinations.script(app.reader, [status(503)])
+    destinations.script(app.reader, [fault.status(503)])
     // Our site is being deployed while the first report comes.
-    destinations.on(app.reportUrl, app.report).script(app.reportUrl, [status(502)])
+    destinations.on(app.reportUrl, app.report).script(app.reportUrl, [fault.status(502)])
 
     await app.read('faust')
     await clock.drain()

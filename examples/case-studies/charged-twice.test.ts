@@ -1,4 +1,4 @@
-import { lostAck } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './charged-twice/broken.ts'
 import * as mended from './charged-twice/fixed.ts'
@@ -15,7 +15,7 @@ story('charged-twice', { asItWas, mended, cause }, (test, app) => {
       charges.set(request.headers.get('idempotency-key') ?? `charge ${charges.size}`, cents)
       return Response.json({ charged: cents }, { status: 201 })
     })
-    calls.script(app.bank, [lostAck()]) // the bank took the money, and its answer was lost
+    calls.script(app.bank, [fault.lostAck()]) // the bank took the money, and its answer was lost
     destinations.on(app.payUrl, app.pay)
 
     await app.checkout({ id: '4711', cents: 1_990 })

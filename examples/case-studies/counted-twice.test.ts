@@ -1,4 +1,4 @@
-import { lostAck } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './counted-twice/broken.ts'
 import * as mended from './counted-twice/fixed.ts'
@@ -8,7 +8,7 @@ const cause = /POST .* was sent .*got no answer, although it was done/
 
 story('counted-twice', { asItWas, mended, cause }, (test, app) => {
   test('the first visitor has number 1', async ({ sandbox: { faults } }) => {
-    faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+    faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
 
     expect(await app.buy('Ada')).toBe(1)
   })

@@ -1,4 +1,4 @@
-import { lateAnswer } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './late-answer/broken.ts'
 import * as mended from './late-answer/fixed.ts'
@@ -8,7 +8,7 @@ const cause = /attempt 1 .*answered 200, 1 s after the time-out, so attempt 2/
 
 story('late-answer', { asItWas, mended, cause }, (test, app) => {
   test('a contract is mailed once', async ({ sandbox: { clock, destinations, store } }) => {
-    destinations.on(app.sendUrl, app.sendContract).script(app.sendUrl, [lateAnswer()])
+    destinations.on(app.sendUrl, app.sendContract).script(app.sendUrl, [fault.lateResponse()])
 
     await app.completed({ id: 'lease', signers: ['ada'] })
     await clock.drain()

@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './lost-redelivery/broken.ts'
 import * as mended from './lost-redelivery/fixed.ts'
@@ -8,7 +8,7 @@ const cause = /taken for a duplicate and not delivered: .*fetch-teapots-2030-01-
 
 story('lost-redelivery', { asItWas, mended, cause }, (test, app) => {
   test('what failed is fetched when the webhook is sent again', async ({ sandbox: { clock, destinations, store } }) => {
-    destinations.on(app.fetchUrl, app.fetchRepository).script(app.fetchUrl, [status(500)])
+    destinations.on(app.fetchUrl, app.fetchRepository).script(app.fetchUrl, [fault.status(500)])
     const push = { repository: 'teapots', day: '2030-01-01' }
 
     await app.pushed({ id: 'first', ...push })

@@ -1,4 +1,4 @@
-import { interleavings } from 'stuntdouble/scenarios'
+import { interleavings } from 'stuntdouble/checks'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './lost-update/broken.ts'
 import * as mended from './lost-update/fixed.ts'

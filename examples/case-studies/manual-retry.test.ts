@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './manual-retry/broken.ts'
 import * as mended from './manual-retry/fixed.ts'
@@ -8,7 +8,7 @@ const cause = /set retried:evt_1 .*found the key there already/
 
 story('manual-retry', { asItWas, mended, cause }, (test, app) => {
   test('a second retry reaches the customer', async ({ sandbox: { clock, destinations, queue } }) => {
-    destinations.on(app.failedUrl, app.failed).script(app.customer, [status(503), status(503)])
+    destinations.on(app.failedUrl, app.failed).script(app.customer, [fault.status(503), fault.status(503)])
 
     await app.happened('evt_1')
     await clock.advance('1h')

@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './never-struck/broken.ts'
 import * as mended from './never-struck/fixed.ts'
@@ -11,7 +11,7 @@ story('never-struck', { asItWas, mended, cause }, (test, app) => {
     store.run('SET', 'page:home', 'Welcome!')
     await app.page('home')
 
-    faults.add({ on: 'store.request', fault: status(503) })
+    faults.add({ on: 'store.request', fault: fault.status(503) })
 
     expect(await app.page('home')).toBe('Welcome!')
   })

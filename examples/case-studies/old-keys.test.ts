@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './old-keys/broken.ts'
 import * as mended from './old-keys/fixed.ts'
@@ -8,7 +8,7 @@ const cause = /signature is valid, by the key that is current since the keys wer
 
 story('old-keys', { asItWas, mended, cause }, (test, app) => {
   test('a click survives a rotation of the keys', async ({ sandbox: { clock, destinations, queue } }) => {
-    destinations.on(app.clicksUrl, app.clicked).script(app.clicksUrl, [status(503)])
+    destinations.on(app.clicksUrl, app.clicked).script(app.clicksUrl, [fault.status(503)])
 
     queue.publish({ to: app.clicksUrl, body: { link: 'abc' }, retries: 1 })
     await clock.advance('5s')

@@ -1,4 +1,4 @@
-import { lostAck, rateLimited, status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './published-twice/broken.ts'
 import * as mended from './published-twice/fixed.ts'
@@ -10,7 +10,13 @@ story('published-twice', { asItWas, mended, cause }, (test, app) => {
   test('an order is shipped once while the queue has trouble', async ({ sandbox }) => {
     const { clock, destinations, faults, queue } = sandbox
     destinations.answer(app.warehouse, 201)
-    faults.add([rateLimited(), status(500), lostAck()].map((fault) => ({ on: 'queue.request', times: 1, fault })))
+    faults.add(
+      [fault.rateLimited(), fault.status(500), fault.lostAck()].map((fault) => ({
+        on: 'queue.request',
+        times: 1,
+        fault,
+      })),
+    )
 
     await app.checkout({ id: '4711', items: ['teapot'] })
     await clock.drain()

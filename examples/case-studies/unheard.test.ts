@@ -1,4 +1,4 @@
-import { ok, status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { story } from './story.ts'
 import * as asItWas from './unheard/broken.ts'
@@ -8,7 +8,7 @@ const cause = /failed for good:.*callbacks to https:..studio.test.api.done, 503.
 
 story('unheard', { asItWas, mended, cause }, (test, app) => {
   test('somebody hears of it when our own site does not', async ({ sandbox: { clock, destinations } }) => {
-    destinations.script(app.renderer, [ok(), status(422), status(422), status(422)])
+    destinations.script(app.renderer, [fault.pass(), fault.status(422), fault.status(422), fault.status(422)])
     destinations.answer(app.doneUrl, 503).answer(app.failedUrl, 503)
 
     await app.render('cats') // is ready

@@ -1,5 +1,6 @@
 import type { Sandbox } from 'stuntdouble'
-import { checkDelivery, type DeliveryBroken, expectIdempotent } from 'stuntdouble/fast-check'
+import { expectIdempotent } from 'stuntdouble/checks'
+import { checkDelivery, type DeliveryBroken } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts'
 

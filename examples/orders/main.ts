@@ -1,4 +1,4 @@
-import { createSandbox, lostAck, ok, status } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { charge, charged, chargeOnce, checkout, failed, type Route, requestShipping, routes } from './shop.ts'
 
@@ -25,7 +25,7 @@ async function perform(chargeRoute: Route): Promise<number> {
   destinations.on(routes.charge, chargeRoute)
   destinations.on(routes.charged, charged)
   destinations.on(routes.failed, failed)
-  destinations.script(routes.charge, [status(500), lostAck(), ok()])
+  destinations.script(routes.charge, [fault.status(500), fault.lostAck(), fault.pass()])
   destinations.on(routes.ship, () => new Response('warehouse is down', { status: 503 }))
 
   const before = clock.now()

@@ -1,4 +1,4 @@
-import { lostAck, ok, status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { test as base, expect } from 'stuntdouble/vitest'
 import { describe } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, requestShipping, routes } from './shop.ts'
@@ -15,7 +15,7 @@ const order = { id: '4711', cents: 1_990 }
 describe('when the answer to the second attempt is lost', () => {
   test('the handler as it was written charges twice', async ({ sandbox: { clock, destinations, queue, store } }) => {
     destinations.on(routes.charge, charge).on(routes.charged, charged)
-    destinations.script(routes.charge, [status(500), lostAck(), ok()])
+    destinations.script(routes.charge, [fault.status(500), fault.lostAck(), fault.pass()])
 
     await checkout(order)
     await clock.drain()
@@ -27,7 +27,7 @@ describe('when the answer to the second attempt is lost', () => {
 
   test('the handler that remembers messages charges once', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.on(routes.charge, chargeOnce).on(routes.charged, charged)
-    destinations.script(routes.charge, [status(500), lostAck(), ok()])
+    destinations.script(routes.charge, [fault.status(500), fault.lostAck(), fault.pass()])
 
     await checkout(order)
     await clock.drain()

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Sandbox } from 'stuntdouble'
-import { type History, replay } from 'stuntdouble/scenarios'
+import { type History, replay } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 
 const folder = new URL('./histories/', import.meta.url)

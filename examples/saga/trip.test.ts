@@ -1,8 +1,8 @@
 import { Redis } from '@upstash/redis'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import { type Sandbox, status } from 'stuntdouble'
-import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/scenarios'
+import { fault, type Sandbox } from 'stuntdouble'
+import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -31,7 +31,7 @@ test('a trip is booked, and the traveller has the points', async () => {
 test('no hotel: the flight is cancelled, although the airline is down for a while', async () => {
   const { clock, destinations, queue } = sandbox
   const book = travel(sandbox)
-  destinations.answer(stay, 409).script(`${air}/t1`, [status(503), status(503)])
+  destinations.answer(stay, 409).script(`${air}/t1`, [fault.status(503), fault.status(503)])
   await book()
   await clock.drain()
   expect(sandbox).toHaveWorkflowRun({ state: 'success', result: 'no hotel' })

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { chromium } from '@playwright/test'
-import { gap, latencies, type Sandbox, spikeAt, status, steady } from 'stuntdouble'
+import { fault, type Sandbox } from 'stuntdouble'
 import { startServer } from 'stuntdouble/server'
+import { usage } from 'stuntdouble/stats'
 import { expect, test } from 'stuntdouble/vitest'
 import { findChromium, noChromium } from '../../test/support/chromium.ts'
 import { type Chart, readUsage, timeOf } from './figures.js'
@@ -16,7 +17,13 @@ test.override('sandboxOptions', { startAt: '2030-01-15T12:00:00Z' })
 
 /** An afternoon: three orders, one of them in vain, and a search index with a busy half hour. */
 async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promise<void> {
-  destinations.script(orders, [status(200), status(503), status(200), status(500), status(500)])
+  destinations.script(orders, [
+    fault.status(200),
+    fault.status(503),
+    fault.status(200),
+    fault.status(500),
+    fault.status(500),
+  ])
   queue.publish({ to: orders, body: 'one' })
   await clock.advance('5m')
   queue.publish({ to: orders, body: 'two' })
@@ -26,10 +33,10 @@ async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promis
   stats
     .search(indexId)
     .script([
-      steady({ queries: 120, updates: 12, vectors: 10_000, growth: 3, pending: 2 }, { jitter: 0.2 }),
-      spikeAt('-40m', 5, { for: '30m' }),
-      gap('-10m', '3m'),
-      latencies({ query: { mean: 12, p99: 40 } }),
+      usage.steady({ queries: 120, updates: 12, vectors: 10_000, growth: 3, pending: 2 }, { jitter: 0.2 }),
+      usage.spikeAt('-40m', 5, { for: '30m' }),
+      usage.gap('-10m', '3m'),
+      usage.latencies({ query: { mean: 12, p99: 40 } }),
     ])
 }
 

@@ -3,7 +3,9 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
-type StrayNoter = Partial<Pick<Sandbox, 'noteStray'>>
+interface StrayNoter {
+  readonly noteStray?: (sentence: string) => void
+}
 type Caller = Partial<Pick<Sandbox, 'calls'>>
 
 /**

@@ -133,6 +133,7 @@ export class Calls {
   /** Errors that handlers threw: the app saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
+  /** @internal */
   constructor(options: CallsOptions) {
     this.#options = options
     this.#inputs = options.inputs ?? unrecorded
@@ -194,10 +195,10 @@ export class Calls {
   }
 
   /**
-   * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
+   * The next calls meet these steps, one each: a fault such as `fault.lostAck()`, `fault.pass()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
    * @throws TypeError for a step that cannot be played
-   * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), 503])
+   * @example sandbox.calls.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
   script(pattern: string | URL, steps: readonly (CallStep | number)[]): this {
     const [at, given] = this.#inputs.record('script', pattern, steps)
@@ -219,7 +220,7 @@ export class Calls {
     this.#routes.off(pattern)
   }
 
-  /** Calls back for every origin that has a registration, now and from now on: for tools that must know them beforehand. */
+  /** Calls back for every origin that has a registration, now and from now on: for tools that must know them beforehand. @internal */
   onOrigin(listener: (origin: string) => void): () => void {
     const seen = new Set<string>()
     const tell = ({ pattern: { text } }: OutboundRoute): void => {
@@ -233,12 +234,12 @@ export class Calls {
     return () => this.#listeners.delete(tell)
   }
 
-  /** Whether anything is registered. */
+  /** Whether anything is registered. @internal */
   get isEmpty(): boolean {
     return this.#routes.all.length === 0
   }
 
-  /** The patterns, as they were registered. */
+  /** The patterns, as they were registered. @internal */
   get patterns(): readonly string[] {
     return this.#routes.all.map(({ text }) => text)
   }
@@ -248,7 +249,7 @@ export class Calls {
     return [...this.#unhandled.values()]
   }
 
-  /** A sentence for each call that nobody answered, neither here nor in front of the network, where that is watched. */
+  /** A sentence for each call that nobody answered, neither here nor in front of the network, where that is watched. @internal */
   get unanswered(): readonly string[] {
     return [...new Set([...this.#refused.sentences, ...this.#missed])]
   }
@@ -257,6 +258,7 @@ export class Calls {
    * For fixtures: somebody looks for the address of a host on the network, so that no other tool has answered.
    * @param refused whether hosts of which nothing is registered count, too
    * @returns a sentence with what to do; `undefined` when it does not count
+   * @internal
    */
   reaches(hostname: string, refused: boolean): string | undefined {
     const request = this.#passed.get(hostname)
@@ -283,17 +285,17 @@ export class Calls {
     return cause !== undefined && traffic.find(cause)?.type === 'attempt' ? cause : undefined
   }
 
-  /** Whether a url is registered, for whatever method. */
+  /** Whether a url is registered, for whatever method. @internal */
   knows(url: string): boolean {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
-  /** Whether a host is registered for a call; nothing is noted. */
+  /** Whether a host is registered for a call; nothing is noted. @internal */
   isRegistered(method: string, url: string): boolean {
     return this.#routes.for(method, url).length > 0
   }
 
-  /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. */
+  /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. @internal */
   takes(method: string, url: string): boolean {
     if (this.#routes.for(method, url).length > 0) return true
     if (this.#passed.size < maxSentences && URL.canParse(url)) this.#passed.set(new URL(url).hostname, { method, url })
@@ -304,7 +306,7 @@ export class Calls {
     return false
   }
 
-  /** Why a call to a host that is registered is not, as a sentence with what to do; `undefined` for other hosts. */
+  /** Why a call to a host that is registered is not, as a sentence with what to do; `undefined` for other hosts. @internal */
   wrongWith(method: string, url: string): string | undefined {
     const near = this.#routes.near(method, url)
     if (near === undefined) return undefined
@@ -315,7 +317,7 @@ export class Calls {
     )
   }
 
-  /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. */
+  /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. @internal */
   exchange(call: Call, { outside = false }: CallOptions = {}): Promise<Answer> {
     // Now: later nobody can tell.
     return callsInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)

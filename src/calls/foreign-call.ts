@@ -20,6 +20,9 @@ export class ForeignCall implements CallEntry, EntryStamp {
     loggedAsJson(ForeignCall)
   }
 
+  readonly method: string
+  readonly url: string
+  readonly body: Bytes
   readonly type = 'outbound'
   seq = 0
   at = 0
@@ -32,12 +35,11 @@ export class ForeignCall implements CallEntry, EntryStamp {
   readonly headers: HeaderList
   readonly #sent: HeaderList
 
-  constructor(
-    readonly method: string,
-    readonly url: string,
-    sent: HeaderList,
-    readonly body: Bytes,
-  ) {
+  /** @internal */
+  constructor(method: string, url: string, sent: HeaderList, body: Bytes) {
+    this.method = method
+    this.url = url
+    this.body = body
     this.#sent = sent
     this.headers = sent.map(withoutCredentials)
     foreignCallInternals.attach(this, { sent, told: [] })

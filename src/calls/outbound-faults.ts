@@ -27,7 +27,9 @@ export interface OutboundFaultContext {
 export async function meetRules(scene: OutboundFaultContext): Promise<Answer> {
   const { faults, call } = scene
   const strikes =
-    faults.activeByPoint['app.call'] === undefined ? undefined : faults.injections('app.call', callFacts(call))
+    faults.activeByPoint['outbound.request'] === undefined
+      ? undefined
+      : faults.injections('outbound.request', callFacts(call))
   return playRules(strikes ?? [], 0, scene)
 }
 
@@ -80,7 +82,7 @@ function struck(
     // No row for calls restarts anything.
     restart: () => undefined,
   }
-  return actionAt('app.call', fault)(fault, moment)
+  return actionAt('outbound.request', fault)(fault, moment)
 }
 
 /** A foreign host's words are not ours to know: as a destination that is struck. */

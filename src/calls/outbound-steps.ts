@@ -7,14 +7,14 @@ import { isResponse, unreadable } from '../queue/destinations/response.js'
 import type { CallHandler } from './outbound-responses.js'
 
 /** Faults that a call can meet. */
-export const callFaults: readonly Fault['kind'][] = faultKinds.filter((kind) => 'app.call' in catalog[kind].at)
+export const callFaults: readonly Fault['kind'][] = faultKinds.filter((kind) => 'outbound.request' in catalog[kind].at)
 
-/** What one call meets, as it is kept: a fault, such as `lostAck()` or `ok()` for none, a `Response`, or a handler of its own. */
+/** What one call meets, as it is kept: a fault, such as `fault.lostAck()` or `fault.pass()` for none, a `Response`, or a handler of its own. */
 export type CallStep = Fault | Response | CallHandler
 
 /** @throws TypeError for what no call can meet */
 export function checkedSteps(steps: readonly (CallStep | number)[], called: string): readonly CallStep[] {
-  const wanted = `${called} takes steps such as 503, lostAck(), ok(), a Response or a handler in an array`
+  const wanted = `${called} takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
   return steps.map((given: CallStep | number, index) => {
     const step = typeof given === 'number' ? stepOf<CallStep>(given) : given
@@ -38,6 +38,6 @@ export function callStepProblems(step: unknown): readonly FaultProblem[] {
   const problems = faultProblems(typeof step === 'number' ? stepOf(step) : step)
   const { kind } = (step ?? {}) as Fault
   if (problems.length > 0 || typeof step === 'number' || callFaults.includes(kind)) return problems
-  const meant = kind === 'delay' ? ' Write latency(…).' : ''
+  const meant = kind === 'delay' ? ' Write fault.latency(…).' : ''
   return [{ path: ['kind'], sentence: `${kind} cannot happen to a call.${meant} These can: ${callFaults.join(', ')}.` }]
 }

@@ -32,7 +32,7 @@ export class RemotePast {
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
-  /** Use `sandbox.at()`. */
+  /** Use `sandbox.at()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
@@ -121,7 +121,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly #wire: ControlClient
   #facts: TenantFacts
 
-  /** Use `connect()`. */
+  /** Use `connect()`. @internal */
   constructor(wire: ControlClient, facts: TenantFacts) {
     this.#wire = wire
     this.#facts = facts

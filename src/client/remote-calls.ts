@@ -22,6 +22,7 @@ export class RemoteCalls {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }
@@ -96,6 +97,7 @@ export class RemoteCallRecorder {
   readonly #wire: ControlClient
   readonly #to: string
 
+  /** @internal */
   constructor(wire: ControlClient, to: string) {
     this.#wire = wire
     this.#to = to

@@ -16,6 +16,7 @@ export class RemoteClock
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }

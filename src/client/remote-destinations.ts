@@ -14,6 +14,7 @@ export class RemoteDestinations {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }
@@ -80,6 +81,7 @@ export class RemoteRecorder {
   readonly #wire: ControlClient
   readonly #to: string
 
+  /** @internal */
   constructor(wire: ControlClient, to: string) {
     this.#wire = wire
     this.#to = to

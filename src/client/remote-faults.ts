@@ -15,6 +15,7 @@ export class RemoteHandle implements AsyncDisposable {
   readonly #wire: ControlClient
   readonly #id: string
 
+  /** @internal */
   constructor(wire: ControlClient, id: string) {
     this.#wire = wire
     this.#id = id
@@ -37,6 +38,7 @@ export class RemoteFaults {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }

@@ -16,6 +16,7 @@ export class RemotePastStore {
   readonly #wire: ControlClient
   readonly #place: Promise<{ readonly at: PastInstant }>
 
+  /** @internal */
   constructor(wire: ControlClient, place: Promise<{ readonly at: PastInstant }>) {
     this.#wire = wire
     this.#place = place

@@ -48,6 +48,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>
 
+  /** @internal */
   constructor(
     wire: ControlClient,
     refresh: () => Promise<void>,
@@ -178,6 +179,7 @@ class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'fo
   readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
 
+  /** @internal */
   constructor(wire: ControlClient, refresh: () => Promise<void>) {
     this.#wire = wire
     this.#refresh = refresh
@@ -219,6 +221,7 @@ class RemoteSchedules {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }
@@ -245,6 +248,7 @@ class RemoteUrlGroups {
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }

@@ -44,6 +44,7 @@ export class SandboxSnapshot {
   readonly #regional: (region: QueueRegion) => QueueSnapshot
   readonly calls: WorldSnapshot['calls']
 
+  /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
     const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend, costs } =
       world

@@ -21,6 +21,7 @@ export class RemoteStatistics implements Promised<Statistics, 'forbid' | 'clear'
   readonly queue: RemoteReport<QueueReport, QueueStatistics>
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
     this.queue = new RemoteReport(wire, '/stats/queue')
@@ -50,6 +51,7 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
   readonly #wire: ControlClient
   readonly #path: string
 
+  /** @internal */
   constructor(wire: ControlClient, path: string) {
     this.#wire = wire
     this.#path = path

@@ -20,6 +20,7 @@ export class RemoteStore
   readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<SandboxSnapshot>
 
+  /** @internal */
   constructor(wire: ControlClient, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
     this.#wire = wire
     this.#refresh = refresh

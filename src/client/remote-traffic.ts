@@ -30,6 +30,7 @@ export class RemoteTraffic {
   readonly #wire: ControlClient
   readonly #after: Mark
 
+  /** @internal */
   constructor(wire: ControlClient, after: Mark = 0) {
     this.#wire = wire
     this.#after = after

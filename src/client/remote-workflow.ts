@@ -19,6 +19,7 @@ export class RemoteWorkflows
 
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
   }
@@ -87,6 +88,7 @@ export class RemoteStepStub {
   readonly #wire: ControlClient
   readonly #step: { readonly name: string; readonly nth?: number }
 
+  /** @internal */
   constructor(wire: ControlClient, step: { readonly name: string; readonly nth?: number }) {
     this.#wire = wire
     this.#step = step
@@ -135,6 +137,7 @@ export class RemoteRun
   readonly id: string
   readonly #wire: ControlClient
 
+  /** @internal */
   constructor(wire: ControlClient, id: string) {
     this.#wire = wire
     this.id = id

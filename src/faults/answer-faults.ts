@@ -31,18 +31,28 @@ export interface ReplyOptions {
   readonly headers?: HeaderRecord
   /** A string, or a value that becomes JSON. */
   readonly body?: unknown
+  /** When to try again, as the `Retry-After` header: whole seconds, rounded up. */
+  readonly retryAfter?: Duration
 }
 
-/** Answers with this status; the work underneath is not done. */
+/**
+ * Answers with this status; the work underneath is not done.
+ * @throws RangeError for a status that no response has
+ * @example fault.status(503); fault.status(429, { retryAfter: '30s' }); fault.status(200, { body: { ok: true } })
+ */
 export function status(code: number, options: ReplyOptions = {}): StatusFault {
-  if (code === undefined) throw new TypeError('status() needs the status of the answer: status(503).')
+  if (code === undefined) throw new TypeError('fault.status() needs the status of the answer: fault.status(503).')
   if (!Number.isInteger(code) || code < 200 || code > 599) {
     throw new RangeError(
-      `status(${typeof code === 'string' ? JSON.stringify(code) : code}): an answer has a whole number from 200 to 599 as its status. For no answer at all use reset(), hang() or timeout().`,
+      `fault.status(${typeof code === 'string' ? JSON.stringify(code) : code}): an answer has a whole number from 200 to 599 as its status. For no answer at all use fault.reset() or fault.hang().`,
     )
   }
-  checkOptionNames('status()', options, { headers: true, body: true })
-  const { headers, body } = options
+  checkOptionNames('fault.status()', options, { headers: true, body: true, retryAfter: true })
+  const { body, retryAfter } = options
+  const headers =
+    retryAfter === undefined
+      ? options.headers
+      : { ...options.headers, 'retry-after': String(Math.ceil(milliseconds(retryAfter) / 1000)) }
   if (body === undefined) return { kind: 'status', status: code, ...(headers && { headers }) }
   if (typeof body === 'string') return { kind: 'status', status: code, ...(headers && { headers }), body }
   return {
@@ -53,31 +63,23 @@ export function status(code: number, options: ReplyOptions = {}): StatusFault {
   }
 }
 
-/** `status()` under the name that reads better with a body. */
-export function reply(
-  body: unknown,
-  options: { readonly status?: number; readonly headers?: HeaderRecord } = {},
-): StatusFault {
-  checkOptionNames('reply()', options, { status: true, headers: true })
-  return status(options.status ?? 200, { body, ...(options.headers && { headers: options.headers }) })
-}
-
-/** 429 or another status with a `Retry-After` header. */
-export function retryAfter(wait: number | string, code = 429): StatusFault {
-  return status(code, { headers: { 'retry-after': String(wait) } })
+export interface RateLimitedOptions {
+  /** Which of the three limits has been reached. Default `burst`. */
+  readonly limit?: RateLimitedFault['limit']
+  /** When to try again. Default: without a `Retry-After` header. */
+  readonly retryAfter?: Duration
+  /** How the header says it. Default `seconds`. */
+  readonly form?: RetryAfter['form']
 }
 
 /**
  * 429 with the headers of one of the three limits, and `Retry-After` as seconds, as an HTTP date or not at all.
- * @example rateLimited('burst', '2s'); rateLimited('daily', '1h', 'date'); rateLimited('chat')
+ * @example fault.rateLimited({ retryAfter: '2s' }); fault.rateLimited({ limit: 'daily', retryAfter: '1h', form: 'date' })
  */
-export function rateLimited(
-  limit: RateLimitedFault['limit'] = 'burst',
-  wait?: Duration,
-  form: RetryAfter['form'] = 'seconds',
-): RateLimitedFault {
-  if (wait === undefined) return { kind: 'rate-limited', limit }
-  return { kind: 'rate-limited', limit, retryAfter: { form, waitMs: milliseconds(wait) } }
+export function rateLimited(options: RateLimitedOptions = {}): RateLimitedFault {
+  const { limit = 'burst', retryAfter, form = 'seconds' } = options
+  if (retryAfter === undefined) return { kind: 'rate-limited', limit }
+  return { kind: 'rate-limited', limit, retryAfter: { form, waitMs: milliseconds(retryAfter) } }
 }
 
 /** 489 with the header that forbids retries. */
@@ -86,7 +88,7 @@ export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
 }
 
 /** Lets it through: the layer underneath answers, and rules that were added later are not asked. */
-export function ok(): FaultOf<'pass'> {
+export function pass(): FaultOf<'pass'> {
   return { kind: 'pass' }
 }
 
@@ -167,14 +169,15 @@ const rows: FaultGroup<AnswerStep> = {
     summary: 'Answers with this status; without a `body`, in the words of whatever is struck.',
     effect: 'answers',
     sentence: ({ status: code }, phase) => `${done(phase)}answered ${code}`,
-    made: { status, reply, retryAfter },
+    made: { status },
     meant: {
-      reply: "reply() makes { kind: 'status', status: 200, body: '…' }",
-      'retry-after': "retryAfter(30) makes { kind: 'status', status: 429, headers: { 'retry-after': '30' } }",
+      reply: "fault.status(200, { body: '…' }) makes { kind: 'status', status: 200, body: '…' }",
+      'retry-after':
+        "fault.status(429, { retryAfter: '30s' }) makes { kind: 'status', status: 429, headers: { 'retry-after': '30' } }",
     },
     phases: ['before', 'after'],
     fields: { status: statusCode, headers: optional(headerRecord), body: optional(anyText) },
-    hints: { 'store.command': "For the error of a command write errorReply('…')." },
+    hints: { 'store.command': "For the error of a command write fault.errorReply('…')." },
     sample: [503],
     shownAt: 'queue.delivery',
     at: {
@@ -211,11 +214,11 @@ const rows: FaultGroup<AnswerStep> = {
         }),
       ),
     },
-    sample: ['burst', '2s'],
+    sample: [{ retryAfter: '2s' }],
     shownAt: 'queue.delivery',
     at: {
       'queue.request': (fault, moment) => moment.worded(fault),
-      'app.call': (fault, moment) => moment.worded(fault),
+      'outbound.request': (fault, moment) => moment.worded(fault),
       'workflow.wait': (fault, moment) => moment.worded(fault),
       ...atDeliveries({
         arrives: true,
@@ -242,8 +245,8 @@ const rows: FaultGroup<AnswerStep> = {
     summary: 'Lets it through: rules that were added later are not asked.',
     effect: 'answers',
     sentence: () => 'let through',
-    made: { ok },
-    meant: { ok: "ok() makes { kind: 'pass' }" },
+    made: { pass },
+    meant: { ok: "fault.pass() makes { kind: 'pass' }" },
     phases: ['before'],
     fields: {},
     sample: [],

@@ -35,18 +35,18 @@ export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {
 }
 
 /** The answer claims another content type, such as `text/html`. */
-export function contentType(type: string): FaultOf<'content-type'> {
-  return { kind: 'content-type', type }
+export function wrongContentType(type: string): FaultOf<'wrong-content-type'> {
+  return { kind: 'wrong-content-type', type }
 }
 
-/** An error reply of a command of the store: `errorReply('OOM command not allowed')`. */
-export function errorReply(error: string): FaultOf<'reply'> {
-  return { kind: 'reply', error }
+/** An error reply of a command of the store: `fault.errorReply('OOM command not allowed')`. */
+export function errorReply(error: string): FaultOf<'error-reply'> {
+  return { kind: 'error-reply', error }
 }
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const claimsToBe: OnRequest<FaultOf<'content-type'>> = async ({ type }, moment) => {
+const claimsToBe: OnRequest<FaultOf<'wrong-content-type'>> = async ({ type }, moment) => {
   const answer = await moment.onwards()
   return { ...answer, headers: withContentType(answer.headers, type) }
 }
@@ -171,11 +171,11 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
       }),
     },
   },
-  'content-type': {
+  'wrong-content-type': {
     summary: 'The work is done, the answer claims to be of another content type.',
     effect: 'shapes',
     sentence: ({ type }) => `the work is done, the answer claims to be ${type}`,
-    made: { contentType },
+    made: { wrongContentType },
     phases: ['after'],
     fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'is the value of a header: printable ASCII')) },
     sample: ['text/html'],
@@ -183,7 +183,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     at: {
       ...atRequestsAndCalls(claimsToBe),
       ...atDeliveries({
-        meets: ({ type }: FaultOf<'content-type'>, moment) =>
+        meets: ({ type }: FaultOf<'wrong-content-type'>, moment) =>
           afterwards(moment, (given) =>
             given.error !== undefined ? given : { ...given, headers: withContentType(given.headers, type) },
           ),
@@ -191,7 +191,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
       'stream.open': claimsToBe,
     },
   },
-  reply: {
+  'error-reply': {
     summary: 'The command fails with this error: instead of running, or with `phase: after` although it ran.',
     effect: 'answers',
     sentence: ({ error }, phase) =>

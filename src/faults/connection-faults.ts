@@ -34,18 +34,13 @@ export function refused(): FaultOf<'refused'> {
 }
 
 /** The host name does not resolve. */
-export function unresolved(): FaultOf<'unresolved'> {
-  return { kind: 'unresolved' }
+export function unresolvedHost(): FaultOf<'unresolved-host'> {
+  return { kind: 'unresolved-host' }
 }
 
 /** The certificate is not valid. */
-export function badCertificate(): FaultOf<'certificate'> {
-  return { kind: 'certificate' }
-}
-
-/** No answer until the caller gives up; the work is not done. */
-export function timeout(): FaultOf<'hang'> {
-  return { kind: 'hang' }
+export function badCertificate(): FaultOf<'bad-certificate'> {
+  return { kind: 'bad-certificate' }
 }
 
 /** No answer for this long, then the connection closes; without a length until the caller gives up. */
@@ -122,11 +117,11 @@ const rows: FaultGroup<ConnectionStep> = {
     instead: noConnection,
     at: { ...atRequestsAndCalls(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
   },
-  unresolved: {
+  'unresolved-host': {
     summary: 'The name of the host does not resolve.',
     effect: 'answers',
     sentence: () => 'the host is not found',
-    made: { unresolved },
+    made: { unresolvedHost },
     phases: ['before'],
     fields: {},
     sample: [],
@@ -138,7 +133,7 @@ const rows: FaultGroup<ConnectionStep> = {
       'stream.open': isUnresolved,
     },
   },
-  certificate: {
+  'bad-certificate': {
     summary: 'The certificate is not valid.',
     effect: 'answers',
     sentence: () => 'the certificate is not valid',
@@ -160,8 +155,8 @@ const rows: FaultGroup<ConnectionStep> = {
     effect: 'answers',
     sentence: ({ forMs }, phase) =>
       forMs === undefined ? `${done(phase)}no answer` : `${done(phase)}no answer for ${formatDuration(forMs)}`,
-    made: { hang, timeout },
-    meant: { timeout: "timeout() makes { kind: 'hang' }" },
+    made: { hang },
+    meant: { timeout: "fault.hang() makes { kind: 'hang' }" },
     phases: ['before', 'after'],
     fields: { forMs: optional(span) },
     sample: [],

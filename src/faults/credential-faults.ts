@@ -10,11 +10,11 @@ import { signatureFaults, signedMilliseconds } from './fault-values.js'
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
-export function badSignature(flaw: FaultOf<'signature'>['flaw']): FaultOf<'signature'> {
-  return { kind: 'signature', flaw }
+export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'bad-signature'> {
+  return { kind: 'bad-signature', flaw }
 }
 
-/** The clock of the service is ahead of the receiver's, or behind it: `clockSkew('-10m')`. */
+/** The clock of the service is ahead of the receiver's, or behind it: `fault.clockSkew('-10m')`. */
 export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
   const behind = typeof by === 'string' ? by.startsWith('-') : by < 0
   const size = milliseconds(typeof by === 'string' ? (by.replace(/^-/, '') as Duration) : behind ? -by : by)
@@ -27,14 +27,14 @@ export function revokedToken(): FaultOf<'revoked-token'> {
 }
 
 /** As if the plan's quota had been used up. */
-export function quota(): FaultOf<'quota'> {
-  return { kind: 'quota' }
+export function quotaExceeded(): FaultOf<'quota-exceeded'> {
+  return { kind: 'quota-exceeded' }
 }
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
 const rows: FaultGroup<CredentialStep, CredentialFault> = {
-  signature: {
+  'bad-signature': {
     summary:
       'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',
     effect: 'shapes',
@@ -45,7 +45,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     sample: ['expired'],
     shownAt: 'queue.delivery',
     at: atDeliveries({
-      meets({ flaw }: FaultOf<'signature'>, moment) {
+      meets({ flaw }: FaultOf<'bad-signature'>, moment) {
         moment.sign({ flaw })
         return moment.onwards()
       },
@@ -83,11 +83,11 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
       'stream.open': (_fault, moment) => moment.refusedToken(),
     },
   },
-  quota: {
+  'quota-exceeded': {
     summary: 'The plan is used up: refused in the words of the service.',
     effect: 'answers',
     sentence: () => 'the quota is used up',
-    made: { quota },
+    made: { quotaExceeded },
     phases: ['before'],
     fields: {},
     sample: [],

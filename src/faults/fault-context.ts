@@ -2,7 +2,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
-import type { DeliveryPoint, FaultPoint, RequestInjectionPoint } from './points.js'
+import type { DeliveryPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
 // What a fault can do where it strikes. Each kind of moment is a small interface: the service that has the moment passes
 // it in, the row of the fault acts on it. So a row knows neither the protocol nor a service.
@@ -32,7 +32,7 @@ export interface FaultyResponse {
 /** A fault that the service answers in its own words. */
 export type WordedFault =
   | { readonly kind: 'status'; readonly status: number; readonly text: string }
-  | FaultOf<'rate-limited' | 'quota'>
+  | FaultOf<'rate-limited' | 'quota-exceeded'>
 
 export interface RequestFaultContext extends FaultContext {
   readonly task: Task
@@ -184,13 +184,13 @@ export interface ActionsAt<F>
     Record<'schedule.fire', OnTrigger<F>> {}
 
 /** Every point has its kind of action. */
-export type ActionAt<P extends FaultPoint, F> = ActionsAt<F>[P]
+export type ActionAt<P extends InjectionPoint, F> = ActionsAt<F>[P]
 
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
 /** The same at the requests of every service, and at the calls that the app makes to other hosts. */
-export function atRequestsAndCalls<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'app.call'> {
-  return { ...atRequests(action), 'app.call': action }
+export function atRequestsAndCalls<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
+  return { ...atRequests(action), 'outbound.request': action }
 }
 
 /** The same at the requests of every service. */

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { FaultKind, FaultMatch, FaultRule, PointOf } from './fault.js'
 import type { ActionsAt, AttemptAction, Phase } from './fault-context.js'
-import type { DeliveryPoint, FaultPoint } from './points.js'
+import type { DeliveryPoint, InjectionPoint } from './points.js'
 
 /** Ways in which a fault reaches a client. */
 export type Transport = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
@@ -18,9 +18,9 @@ export interface FaultSpec<F extends AnyFault> {
   readonly effect: 'answers' | 'shapes' | 'holds'
   /** Its effect, as part of a sentence: for the timeline, when nothing more precise is known. */
   readonly sentence: (fault: F, phase: Phase) => string
-  /** Its constructors by their names; the first is the one for code that prints faults. */
+  /** Its constructor by its name in `fault`: the kind in camel case. */
   readonly made: Readonly<Record<string, (...given: never[]) => F>>
-  /** Names of constructors that look like kinds, and what to write instead where kinds are written. */
+  /** Names that look like kinds, and what to write instead. */
   readonly meant?: Readonly<Record<string, string>>
   readonly fields: v.ObjectEntries
   /** A conflict between fields that are valid one by one; `undefined` if there is none. */
@@ -30,11 +30,11 @@ export interface FaultSpec<F extends AnyFault> {
   /** What no rule with it can be: the field that is wrong, and what is wrong with it. */
   readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
   /** For a rule where it does not strike: what may have been meant. */
-  readonly hints?: Partial<Record<FaultPoint, string>>
+  readonly hints?: Partial<Record<InjectionPoint, string>>
   /** What its first constructor is given where it is shown. */
   readonly sample: readonly unknown[]
   /** Where the sample strikes in the table of effects. */
-  readonly shownAt: FaultPoint
+  readonly shownAt: InjectionPoint
   /** When it can strike, the default first. */
   readonly phases: readonly Phase[]
   /** Where it strikes, in the order of the page, and what it does there. */
@@ -52,7 +52,7 @@ export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
 type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
   ? {
       readonly at: { readonly [P in PointOf<F['kind']>]: unknown } & {
-        readonly [P in Exclude<FaultPoint, PointOf<F['kind']>>]?: never
+        readonly [P in Exclude<InjectionPoint, PointOf<F['kind']>>]?: never
       }
     }
   : unknown

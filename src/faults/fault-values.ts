@@ -56,7 +56,7 @@ export function optional<S extends v.GenericSchema>(schema: S): v.OptionalSchema
 export const signatureFaults = [
   'url',
   'body',
-  'reserialised',
+  'reserialized',
   'expired',
   'not-yet-valid',
   'issuer',

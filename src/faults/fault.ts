@@ -2,7 +2,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { SignatureFault } from './fault-values.js'
-import type { DeliveryPoint, FaultPoint, RequestInjectionPoint } from './points.js'
+import type { DeliveryPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
 
@@ -45,8 +45,8 @@ export interface RateLimitedFault {
 export type ConnectionStep =
   | { readonly kind: 'reset' }
   | { readonly kind: 'refused' }
-  | { readonly kind: 'unresolved' }
-  | { readonly kind: 'certificate' }
+  | { readonly kind: 'unresolved-host' }
+  | { readonly kind: 'bad-certificate' }
   | { readonly kind: 'hang'; readonly forMs?: number }
 
 export type BodyStep =
@@ -54,12 +54,12 @@ export type BodyStep =
   | { readonly kind: 'truncate'; readonly afterBytes: number }
   | { readonly kind: 'corrupt-json' }
   | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
-  | { readonly kind: 'content-type'; readonly type: string }
-export type BodyFault = { readonly kind: 'reply'; readonly error: string }
+  | { readonly kind: 'wrong-content-type'; readonly type: string }
+export type BodyFault = { readonly kind: 'error-reply'; readonly error: string }
 
 export type OrderStep =
   | { readonly kind: 'lost-ack' }
-  | { readonly kind: 'late-answer'; readonly byMs?: number }
+  | { readonly kind: 'late-response'; readonly byMs?: number }
   | DuplicateFault
   | DelayFault
 export type OrderFault = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
@@ -81,9 +81,9 @@ interface DelayFault {
 }
 
 export type CredentialStep =
-  | { readonly kind: 'signature'; readonly flaw: SignatureFault }
+  | { readonly kind: 'bad-signature'; readonly flaw: SignatureFault }
   | { readonly kind: 'clock-skew'; readonly byMs: number }
-export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
+export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota-exceeded' }
 
 export type StreamFault =
   | { readonly kind: 'cut-stream'; readonly afterEvents: number }
@@ -106,9 +106,9 @@ export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
 /** Conditions for a rule to strike; all that are given must hold. */
 export interface FaultMatch {
-  readonly api?: 'store' | 'queue' | 'stats'
+  readonly service?: 'store' | 'queue' | 'stats'
   /** Path of the API below the service's address, `*` for any characters: `/v2/publish/*`. */
-  readonly endpoint?: string
+  readonly path?: string
   readonly method?: string
   /** Url of the request or of the destination, `*` for any characters; without `?` any query. */
   readonly url?: string
@@ -121,7 +121,7 @@ export interface FaultMatch {
   readonly queue?: string
   readonly label?: string
   /** Headers of the request or the message, names in any case, `*` for any characters. */
-  readonly header?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
   /** Number of the delivery attempt, 1 for the first, or a range of them with both ends. */
   readonly attempt?: number | { readonly from?: number; readonly to?: number }
   readonly messageId?: string
@@ -140,7 +140,7 @@ export interface FaultMatch {
 }
 
 /** A service's requests: everything but the calls of the app and the opening of streams. */
-type ServiceRequest = Exclude<RequestInjectionPoint, 'app.call' | 'stream.open'>
+type ServiceRequest = Exclude<RequestInjectionPoint, 'outbound.request' | 'stream.open'>
 type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryPoint
 
 /** Where each fault has something to do. The tables of the faults have exactly these rows, which the compiler checks. */
@@ -149,28 +149,28 @@ interface PointsByKind {
   status: RequestOrDelivery | 'stream.open'
   'rate-limited': Exclude<RequestOrDelivery, 'store.request' | 'stats.request'>
   'non-retryable': DeliveryPoint
-  pass: FaultPoint
-  reset: Exclude<FaultPoint, 'schedule.fire'>
+  pass: InjectionPoint
+  reset: Exclude<InjectionPoint, 'schedule.fire'>
   refused: RequestOrDelivery | 'stream.open'
-  unresolved: RequestOrDelivery | 'stream.open'
-  certificate: RequestOrDelivery | 'stream.open'
+  'unresolved-host': RequestOrDelivery | 'stream.open'
+  'bad-certificate': RequestOrDelivery | 'stream.open'
   hang: RequestOrDelivery | 'stream.open'
   'half-open': RequestOrDelivery
   truncate: RequestOrDelivery
   'corrupt-json': RequestOrDelivery | 'stream.event'
   'slow-body': RequestOrDelivery
-  'content-type': RequestOrDelivery | 'stream.open'
-  reply: 'store.command'
+  'wrong-content-type': RequestOrDelivery | 'stream.open'
+  'error-reply': 'store.command'
   'lost-ack': RequestOrDelivery | 'store.command'
-  'late-answer': RequestOrDelivery
+  'late-response': RequestOrDelivery
   duplicate: Exclude<RequestOrDelivery, 'stats.request'> | 'schedule.fire' | 'stream.event'
   reorder: DeliveryPoint
   delay: DeliveryPoint | 'schedule.fire'
   drop: DeliveryPoint | 'schedule.fire' | 'stream.event'
-  signature: DeliveryPoint
+  'bad-signature': DeliveryPoint
   'clock-skew': DeliveryPoint
-  'revoked-token': ServiceRequest | 'app.call' | 'stream.open'
-  quota: 'store.command' | Exclude<ServiceRequest, 'stats.request'>
+  'revoked-token': ServiceRequest | 'outbound.request' | 'stream.open'
+  'quota-exceeded': 'store.command' | Exclude<ServiceRequest, 'stats.request'>
   'cut-stream': 'stream.open'
   'stall-stream': 'stream.open'
   'stale-read': 'store.command'
@@ -182,7 +182,7 @@ interface PointsByKind {
 export type PointOf<K extends FaultKind> = PointsByKind[K]
 
 /** The faults that have something to do at this point. */
-export type FaultAt<P extends FaultPoint> = {
+export type FaultAt<P extends InjectionPoint> = {
   [K in FaultKind]: P extends PointsByKind[K] ? FaultOf<K> : never
 }[FaultKind]
 
@@ -212,13 +212,13 @@ export interface FaultConditions {
 /** One fault, and where, when and how often it strikes. A fault goes with the points that it can strike at, and no other. */
 export type FaultRule = FaultConditions &
   (
-    | { [P in FaultPoint]: { readonly on: P; readonly fault: FaultAt<P> } }[FaultPoint]
+    | { [P in InjectionPoint]: { readonly on: P; readonly fault: FaultAt<P> } }[InjectionPoint]
     | { [K in FaultKind]: { readonly on: readonly PointOf<K>[]; readonly fault: FaultOf<K> } }[FaultKind]
   )
 
 /** A rule before it is known whether its fault can strike at its points: rules are checked when they are added. */
 export interface UncheckedRule extends FaultConditions {
-  readonly on: FaultPoint | readonly FaultPoint[]
+  readonly on: InjectionPoint | readonly InjectionPoint[]
   readonly fault: Fault
 }
 
@@ -226,8 +226,8 @@ export interface UncheckedRule extends FaultConditions {
 
 /** What a service knows about a moment at which a fault may strike; rules read it with `factOf`. */
 export interface FaultFacts {
-  readonly api?: 'store' | 'queue' | 'stats' | undefined
-  readonly endpoint?: string | undefined
+  readonly service?: 'store' | 'queue' | 'stats' | undefined
+  readonly path?: string | undefined
   readonly method?: string | undefined
   readonly url?: string | undefined
   /** Second url of a publish: where the message is to go. */
@@ -267,7 +267,7 @@ export interface Injection<F extends Fault = Fault> {
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
   /** Where it strikes. */
-  readonly point: FaultPoint
+  readonly point: InjectionPoint
   /** When the rule's window closes, `undefined` when it has no end. */
   readonly until: number | undefined
   /**
@@ -290,11 +290,11 @@ export interface FaultSource {
   /** There are no rules and no service is down: nothing else needs checking. */
   readonly isInactive: boolean
   /** Points that have rules; checked before the facts for `ask` are gathered. */
-  readonly activeByPoint: { readonly [P in FaultPoint]?: unknown }
+  readonly activeByPoint: { readonly [P in InjectionPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */
-  injections(point: FaultPoint, facts: FaultFacts): readonly Injection[] | undefined
+  injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
   /** The same at several points of one moment, the first first: no rule is asked twice, one that answers ends it all. */
-  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined
+  injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
   /** Services that are down after a restart, and until when; `undefined` while none is. */
   readonly downUntil: { readonly [S in FaultService]?: number } | undefined
   markDown(service: FaultService, until: number): void

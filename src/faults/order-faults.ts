@@ -27,8 +27,8 @@ export function lostAck(): FaultOf<'lost-ack'> {
 }
 
 /** The work is done, its answer comes too late: this long after the time-out of a delivery (default 1 s). */
-export function lateAnswer(by?: Duration): FaultOf<'late-answer'> {
-  return by === undefined ? { kind: 'late-answer' } : { kind: 'late-answer', byMs: milliseconds(by) }
+export function lateResponse(by?: Duration): FaultOf<'late-response'> {
+  return by === undefined ? { kind: 'late-response' } : { kind: 'late-response', byMs: milliseconds(by) }
 }
 
 /** It happens again, although once was enough: after the first time, or at the same instant. */
@@ -139,24 +139,24 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
       },
     },
   },
-  'late-answer': {
+  'late-response': {
     summary:
       'The work is done at once, its answer comes `byMs` (1 s) after the time-out of the delivery; a request is answered that much later.',
     effect: 'answers',
     sentence: () => 'the work is done, its answer comes late',
-    made: { lateAnswer },
+    made: { lateResponse },
     phases: ['after'],
     fields: { byMs: optional(span) },
     sample: ['1s'],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequestsAndCalls<FaultOf<'late-answer'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
+      ...atRequestsAndCalls<FaultOf<'late-response'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
         const answer = await onwards()
         await task.sleep(byMs, signal)
         return answer
       }),
       ...atDeliveries({
-        meets({ byMs = 1000 }: FaultOf<'late-answer'>, moment) {
+        meets({ byMs = 1000 }: FaultOf<'late-response'>, moment) {
           const due = moment.now() + moment.timeout + byMs
           // Whoever sleeps lets time pass: the work comes first.
           return afterwards(moment, (given) => moment.sleep(Math.max(0, due - moment.now())).then(() => given))
@@ -181,7 +181,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     at: {
       'store.request': asksAgain,
       'queue.request': asksAgain,
-      'app.call': asksAgain,
+      'outbound.request': asksAgain,
       'workflow.wait': asksAgain,
       ...atDeliveries({ meets: deliversAgain }),
       'schedule.fire': ({ copies = 1, afterMs = 0 }, moment) => {

@@ -1,12 +1,12 @@
 /** Where a fault can strike. */
-export const faultPoints = [
+export const injectionPoints = [
   'store.request',
   'store.command',
   'queue.request',
   'queue.delivery',
   'queue.callback',
   'stats.request',
-  'app.call',
+  'outbound.request',
   'stream.open',
   'stream.event',
   'schedule.fire',
@@ -14,13 +14,13 @@ export const faultPoints = [
   'workflow.call',
   'workflow.wait',
 ] as const
-export type FaultPoint = (typeof faultPoints)[number]
+export type InjectionPoint = (typeof injectionPoints)[number]
 
 export type RequestInjectionPoint =
   | 'store.request'
   | 'queue.request'
   | 'stats.request'
-  | 'app.call'
+  | 'outbound.request'
   | 'stream.open'
   | 'workflow.wait'
 

@@ -126,14 +126,14 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
   return (stepKinds as readonly string[]).includes(kind)
 }
 
-/** Names of constructors that make faults of another name. */
+/** What is written instead of names that are no kinds. */
 const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
 /** Every problem of an answer given to a destination: a status, a step, or status, headers and body. */
 export function answerProblems(given: unknown): readonly FaultProblem[] {
   if (typeof given === 'number') return problemsOfStatus(given)
   if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
-  const what = 'An answer is a status, { status, headers, body }, a step such as status(503), or a Response'
+  const what = 'An answer is a status, { status, headers, body }, a step such as fault.status(503), or a Response'
   if (!isRecord(given)) return [{ path: [], sentence: `${what}, got ${described(given)}.` }]
   const { headers } = given as { headers?: unknown }
   // To a schema, a list or a Headers object is just an object without the fields that matter.

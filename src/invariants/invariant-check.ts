@@ -85,7 +85,7 @@ export class BrokenPromise extends Error {
   override readonly name = 'BrokenPromise'
   declare readonly breaches: readonly Breach[]
 
-  /** @param tell entries as a text */
+  /** @param tell entries as a text @internal */
   constructor(breaches: readonly Breach[], tell: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
     // Not enumerable: runners print the fields of an error, and the message has them already.

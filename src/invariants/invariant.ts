@@ -24,5 +24,6 @@ export interface Invariant {
   readonly promise: string
   /** Kinds of faults that break it by design, and how far they suspend it. */
   readonly suspendedBy?: Readonly<Record<string, string>>
+  /** @internal */
   examine(history: InvariantIndex, findings: Findings): void
 }

@@ -13,7 +13,7 @@ export const signaturesVerify: Invariant = {
   promise:
     'Every delivery is signed for its url and body with the key in force when it began, and its signature is valid then.',
   suspendedBy: {
-    signature: 'for the delivery it struck',
+    'bad-signature': 'for the delivery it struck',
     'clock-skew': 'for the delivery it struck',
     truncate: 'for the delivery it struck',
     'corrupt-json': 'for the delivery it struck',

@@ -140,6 +140,7 @@ export class VirtualClock implements Clock {
   readonly #core: ClockCore
   readonly #moves: ClockMoves
 
+  /** @internal */
   constructor(options: ClockOptions) {
     const { mode = 'manual', hints = inProcess, gate = new Gate(), warn = (text) => console.warn(text) } = options
     if (!clockModes.includes(mode)) {

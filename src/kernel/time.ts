@@ -33,15 +33,16 @@ export interface Task {
   readonly label: string
   /** Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move. */
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
-  /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
+  /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. @internal */
   whenAsleep?(run: () => void): void
-  /** It waits for something that happens in the world itself, asleep until it calls what is returned. */
+  /** It waits for something that happens in the world itself, asleep until it calls what is returned. @internal */
   fallAsleep?(): () => void
   /**
    * What to do when the clock has waited this many real milliseconds for this work and it has neither ended nor slept:
    * afterwards it counts as asleep, and time moves on. The returned text becomes a warning. `undefined`: waits for ever.
+   * @internal
    */
   whenStuck?(patience: () => number | undefined, run: () => string): void
-  /** More work for the same caller, which continues after this task has ended, such as a body that trickles. */
+  /** More work for the same caller, which continues after this task has ended, such as a body that trickles. @internal */
   beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }

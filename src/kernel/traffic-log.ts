@@ -422,7 +422,7 @@ export class Traffic {
   #sequence = 0
   #ended = 0
 
-  /** @param limits what is kept, or how many entries. Default: all. */
+  /** @param limits what is kept, or how many entries. Default: all. @internal */
   constructor(clock: { now(): number }, limits: TrafficLimits | number = {}) {
     const { entries, bytes } = typeof limits === 'number' ? { entries: limits } : (limits as TrafficLimits)
     this.#clock = clock
@@ -441,7 +441,7 @@ export class Traffic {
     return traffic
   }
 
-  /** A part of what the log may hold, for what else is kept of the past: the log has so much less. */
+  /** A part of what the log may hold, for what else is kept of the past: the log has so much less. @internal */
   share(part: number): Account {
     return new Account(this.#kept.limit * part, this.#kept)
   }

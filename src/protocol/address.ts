@@ -125,7 +125,7 @@ function normalOrigin(url: string): string {
 
 /** Ends a sentence about a Redis or Valkey that was given where none can be. */
 export const whereEngines =
-  'one in the place of the data store is had with createEngineSandbox() or createTwinSandbox() of stuntdouble/engine, or with serve --real-redis or --shadow-redis.'
+  'one in the place of the data store is had with createRealRedisSandbox() or createShadowSandbox() of stuntdouble/real-redis, or with serve --real-redis or --shadow-redis.'
 
 function checked(address: string): string {
   // Not shown: it may have a password.

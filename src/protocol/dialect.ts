@@ -56,7 +56,7 @@ export interface Vocabulary {
   readonly both?: readonly [neutral: Vocabulary, vendor: Vocabulary]
 }
 
-export const serviceVocabulary: Vocabulary = {
+export const neutralDialect: Vocabulary = {
   name: 'service',
   headerPrefix: 'Service-',
   queueTokenQuery: 'service_token',
@@ -94,7 +94,7 @@ export const serviceVocabulary: Vocabulary = {
   },
 }
 
-export const upstashVocabulary: Vocabulary = {
+export const upstashDialect: Vocabulary = {
   name: 'upstash',
   headerPrefix: 'Upstash-',
   queueTokenQuery: 'qstash_token',
@@ -135,18 +135,18 @@ export const upstashVocabulary: Vocabulary = {
 
 /** Answers each request in the words in which it came, in neutral ones where it has none. */
 export const autoVocabulary: Vocabulary = {
-  ...serviceVocabulary,
+  ...neutralDialect,
   name: 'auto',
-  both: [serviceVocabulary, upstashVocabulary],
+  both: [neutralDialect, upstashDialect],
 }
 
 /** Those with words of their own. */
-const known: readonly Vocabulary[] = [serviceVocabulary, upstashVocabulary]
+const known: readonly Vocabulary[] = [neutralDialect, upstashDialect]
 
 const vocabularies: Readonly<Record<string, Vocabulary>> = {
   auto: autoVocabulary,
-  service: serviceVocabulary,
-  upstash: upstashVocabulary,
+  service: neutralDialect,
+  upstash: upstashDialect,
 }
 
 /** Every name of a vocabulary, the default first. */
@@ -190,7 +190,7 @@ export type SettingLists = ReadonlyMap<string, readonly string[]>
  * change places, so that the neutral one is as unknown as it is to the vendor.
  */
 export function neutralManagementPath(path: string, vocabulary: Vocabulary): string {
-  const neutral = serviceVocabulary.managementQueueSegment
+  const neutral = neutralDialect.managementQueueSegment
   const words = vocabulariesOf(vocabulary).map(({ managementQueueSegment }) => managementQueueSegment)
   const [root, version, segment = '', ...rest] = path.split('/')
   if (words.includes(segment)) return segment === neutral ? path : [root, version, neutral, ...rest].join('/')

@@ -10,7 +10,7 @@ import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic-log.js'
 import type { Locate, QueueRegion, ServiceUrl } from './address.js'
 import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js'
-import { otherDialects, serviceVocabulary, type Vocabulary, vocabulariesOf } from './dialect.js'
+import { neutralDialect, otherDialects, type Vocabulary, vocabulariesOf } from './dialect.js'
 import { DialectDetector } from './dialect-detector.js'
 import { type EndpointRoute, routesOf } from './endpoint-routes.js'
 import { injectionsFor, serveStruck } from './request-faults.js'
@@ -271,7 +271,7 @@ function namedIn(path: string, pattern: readonly string[]): Record<string, strin
 }
 
 function inVendorWords(headers: HeaderList, vocabulary: Vocabulary): HeaderList {
-  if (vocabulary.headerPrefix === serviceVocabulary.headerPrefix) return headers
+  if (vocabulary.headerPrefix === neutralDialect.headerPrefix) return headers
   const prefix = vocabulary.headerPrefix.toLowerCase()
   return headers.map((header) => {
     const [name, value] = header

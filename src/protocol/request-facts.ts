@@ -6,8 +6,8 @@ import type { Service } from './service.js'
 /** What rules may ask about a request; the service and its endpoint may have to read the body for more. */
 export function requestFacts(call: RoutedRequest, { faults, state }: Service): FaultFacts {
   return {
-    api: call.service,
-    endpoint: call.path,
+    service: call.service,
+    path: call.path,
     method: call.method,
     url: call.url,
     region: call.region,

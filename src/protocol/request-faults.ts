@@ -1,7 +1,7 @@
 import { actionAt } from '../faults/catalog.js'
 import type { FaultSource, Injection } from '../faults/fault.js'
 import type { RequestFaultContext, WordedFault } from '../faults/fault-context.js'
-import type { FaultPoint, RequestInjectionPoint } from '../faults/points.js'
+import type { InjectionPoint, RequestInjectionPoint } from '../faults/points.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import { json, type RoutedRequest } from './call.js'
@@ -53,7 +53,7 @@ export function injectionsFor(
   }
   if (armed[point] === undefined && !opens) return undefined
   const facts = requestFacts(call, service)
-  const asked = (at: FaultPoint): readonly Injection[] => faults.injections(at, facts) ?? []
+  const asked = (at: InjectionPoint): readonly Injection[] => faults.injections(at, facts) ?? []
   const first = asked(point)
   const strikes = opens && first.at(-1)?.answers !== true ? [...first, ...asked('stream.open')] : first
   return strikes.length === 0 ? undefined : { service, strikes, faults }

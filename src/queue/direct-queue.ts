@@ -116,7 +116,7 @@ export class DirectQueue {
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
-  /** @param read the log, without what only another region's queue did */
+  /** @param read the log, without what only another region's queue did @internal */
   constructor(engine: QueueEngine, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read

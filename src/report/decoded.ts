@@ -4,11 +4,15 @@ import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
 /** A body as it was captured; each reading of it is made on demand. */
 export class DecodedBody {
+  /** One character per byte. */
+  readonly raw: Bytes
   #text: string | undefined
   #json: { readonly value: unknown } | undefined
 
-  /** @param raw one character per byte */
-  constructor(readonly raw: Bytes) {}
+  /** @internal */
+  constructor(raw: Bytes) {
+    this.raw = raw
+  }
 
   get size(): number {
     return this.raw.length

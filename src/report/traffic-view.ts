@@ -70,6 +70,10 @@ export class TrafficView {
     bindMethods(TrafficView)
   }
 
+  /** @internal */
+  readonly context: TrafficContext
+  /** What the data store had billed at each mark. @internal */
+  readonly costs: Map<Mark, StoreCosts>
   readonly #traffic: Traffic
   readonly #after: number
   readonly #inputs: InputRecorder<Changes<TrafficEffects>>
@@ -77,21 +81,24 @@ export class TrafficView {
   /**
    * @param after `seq` of the last entry that does not belong to this view
    * @param costs what the data store had billed at each mark
+   * @internal
    */
   constructor(
     traffic: Traffic,
-    readonly context: TrafficContext = {},
+    context: TrafficContext = {},
     after: number = 0,
-    readonly costs: Map<Mark, StoreCosts> = new Map(),
+    costs: Map<Mark, StoreCosts> = new Map(),
     inputs: InputRecorder = unrecorded,
   ) {
+    this.context = context
+    this.costs = costs
     this.#traffic = traffic
     this.#inputs = inputs
     this.#after = after
     if (after === 0) views.set(traffic, this)
   }
 
-  /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. */
+  /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. @internal */
   static of(traffic: object): TrafficView | undefined {
     return traffic instanceof TrafficView ? traffic : views.get(traffic)
   }
@@ -219,7 +226,7 @@ export class TrafficView {
     return watchStore(this.#traffic, store)
   }
 
-  /** What renderings hide: the world's own secrets, what looks like one, and these names. */
+  /** What renderings hide: the world's own secrets, what looks like one, and these names. @internal */
   redaction(redact: readonly string[] = []): Redaction {
     return new Redaction({ secrets: this.context.secrets?.() ?? [], redact })
   }

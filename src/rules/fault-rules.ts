@@ -1,5 +1,5 @@
 import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection } from '../faults/fault.js'
-import type { FaultPoint } from '../faults/points.js'
+import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
@@ -73,13 +73,16 @@ export type FaultsEffects = MethodEffects<
 >
 
 /** `sandbox.faults`: what goes wrong, and when. */
-export class Faults implements FaultSource {
+export class Faults {
   static {
     bindMethods(Faults)
   }
 
+  /** @internal */
   isInactive = true
-  readonly activeByPoint: { [P in FaultPoint]?: RuleIndex<ActiveRule> } = {}
+  /** @internal */
+  readonly activeByPoint: { [P in InjectionPoint]?: RuleIndex<ActiveRule> } = {}
+  /** @internal */
   downUntil: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
@@ -93,6 +96,7 @@ export class Faults implements FaultSource {
   #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
+  /** @internal */
   constructor(options: FaultsOptions, inputs: InputRecorder = unrecorded) {
     this.#options = options
     this.#inputs = inputs
@@ -137,7 +141,7 @@ export class Faults implements FaultSource {
     return handle
   }
 
-  /** What its handle does: a replay calls it by this name. */
+  /** What its handle does: a replay calls it by this name. @internal */
   removeAdded(number: number): void {
     this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
@@ -194,12 +198,14 @@ export class Faults implements FaultSource {
       })
   }
 
+  /** @internal */
   watch(kind: Fault['kind'], changed: (count: number) => void): void {
     this.#watchers.set(kind, changed)
     changed(this.#count(kind))
   }
 
-  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined {
+  /** @internal */
+  injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined {
     const strikes: Injection[] = []
     const asked = new Set<ActiveRule>()
     for (const point of points) {
@@ -209,8 +215,8 @@ export class Faults implements FaultSource {
     return strikes.length === 0 ? undefined : strikes
   }
 
-  /** @param asked rules that were asked at this moment before, and are now */
-  injections(point: FaultPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
+  /** @param asked rules that were asked at this moment before, and are now @internal */
+  injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
     const index = this.activeByPoint[point]
     if (index === undefined) return undefined
     index.asked++
@@ -230,7 +236,7 @@ export class Faults implements FaultSource {
   }
 
   /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
-  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
+  #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
     if (index === undefined) return
     index.asked++
@@ -243,6 +249,7 @@ export class Faults implements FaultSource {
     for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
   }
 
+  /** @internal */
   markDown(service: FaultService, until: number): void {
     if (until <= this.#options.now()) return
     this.#takenDown++

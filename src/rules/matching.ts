@@ -35,9 +35,9 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
         return workflow !== undefined && pattern.matches(workflow)
       }
     }
-    case 'endpoint': {
+    case 'path': {
       const fits = wildcard(wanted)
-      return ({ endpoint }) => endpoint !== undefined && fits(endpoint)
+      return ({ path }) => path !== undefined && fits(path)
     }
     case 'method': {
       const name = String(wanted).toUpperCase()
@@ -53,7 +53,7 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
     }
     case 'label':
       return (facts) => factOf(facts, 'labels')?.includes(wanted) === true
-    case 'header':
+    case 'headers':
       return headerTest(wanted)
     case 'attempt':
       return attemptTest(wanted)

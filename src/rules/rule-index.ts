@@ -44,8 +44,8 @@ const dimensions: readonly Dimension[] = [
   { wanted: ({ queue }) => queue, given: (facts) => [factOf(facts, 'queue')] },
   { wanted: ({ label }) => label, given: (facts) => factOf(facts, 'labels') ?? [] },
   {
-    wanted: ({ endpoint }) => (endpoint?.includes('*') === false ? endpoint : undefined),
-    given: ({ endpoint }) => [endpoint],
+    wanted: ({ path }) => (path?.includes('*') === false ? path : undefined),
+    given: ({ path }) => [path],
   },
 ]
 

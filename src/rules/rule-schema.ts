@@ -9,7 +9,7 @@ import {
   nestedFields,
   problemsWith,
 } from '../faults/fault-schema.js'
-import { type FaultPoint, faultPoints } from '../faults/points.js'
+import { type InjectionPoint, injectionPoints } from '../faults/points.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { CronExpression } from '../kernel/cron.js'
 import { parseDuration } from '../kernel/duration.js'
@@ -68,8 +68,8 @@ const urlPattern = v.pipe(
 const attemptNumber = count(1, 'is the number of an attempt, 1 for the first')
 const matchSchema = once(() =>
   v.strictObject({
-    api: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
-    endpoint: v.optional(v.pipe(text, v.regex(/^[/*]/, "is the path of an endpoint and begins with '/'"))),
+    service: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
+    path: v.optional(v.pipe(text, v.regex(/^[/*]/, "is the path of an endpoint and begins with '/'"))),
     method: v.optional(text),
     url: v.optional(urlPattern),
     command: v.optional(text),
@@ -78,7 +78,7 @@ const matchSchema = once(() =>
     endpointName: v.optional(text),
     queue: v.optional(text),
     label: v.optional(text),
-    header: v.optional(v.record(v.string(), v.string('is a string'), 'is an object of names and values')),
+    headers: v.optional(v.record(v.string(), v.string('is a string'), 'is an object of names and values')),
     attempt: v.optional(
       v.union(
         [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
@@ -97,7 +97,7 @@ const matchSchema = once(() =>
   }),
 )
 
-const point = v.picklist(faultPoints, 'is not a point')
+const point = v.picklist(injectionPoints, 'is not a point')
 
 const cron = v.pipe(
   text,
@@ -165,8 +165,8 @@ function* impossible(
   if (chance !== undefined && chance[0] > chance[1])
     yield ['chance', `strikes ${chance[0]} of ${chance[1]}: the first cannot be more`]
   const definition = catalog[fault.kind]
-  const wrong = [rule.on].flat().find((on) => !definition.points.includes(on as FaultPoint))
-  if (wrong !== undefined) yield ['fault', elsewhere(fault, wrong as FaultPoint)]
+  const wrong = [rule.on].flat().find((on) => !definition.points.includes(on as InjectionPoint))
+  if (wrong !== undefined) yield ['fault', elsewhere(fault, wrong as InjectionPoint)]
   if (phase !== undefined && !definition.phases.includes(phase)) {
     yield ['phase', `is always '${definition.phases[0]}' for ${fault.kind}: leave it out`]
   }
@@ -183,7 +183,7 @@ function sameKind(a: number | string, b: number | string): boolean {
   return relative(a) === relative(b)
 }
 
-function elsewhere(fault: Fault, on: FaultPoint): string {
+function elsewhere(fault: Fault, on: InjectionPoint): string {
   const { points, hints } = catalog[fault.kind]
   const there = faultKinds.filter((kind) => catalog[kind].points.includes(on))
   const hint = hints?.[on] === undefined ? '' : ` ${hints[on]}`
@@ -201,7 +201,7 @@ const ruleWords: FaultWords = {
   wordsAt: (path) => {
     const own = path.at(-1)
     if (own === 'kind') return ['fault', faultKinds]
-    return own === 'on' || path.at(-2) === 'on' ? ['point', faultPoints] : undefined
+    return own === 'on' || path.at(-2) === 'on' ? ['point', injectionPoints] : undefined
   },
   fieldsOf: (owner, place) => {
     const ofFault = fieldsOfFault(owner)

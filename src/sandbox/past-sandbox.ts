@@ -32,7 +32,7 @@ export class PastSandbox<Fork = unknown> {
   readonly store: PastStore
   readonly #told: PastSource<Fork>
 
-  /** Use `sandbox.at()`. */
+  /** Use `sandbox.at()`. @internal */
   constructor(told: PastSource<Fork>) {
     this.now = told.asOf.at
     this.store = new PastStore(told)
@@ -63,6 +63,7 @@ export class PastStore {
 
   readonly #told: PastSource
 
+  /** @internal */
   constructor(told: PastSource) {
     this.#told = told
   }

@@ -4,7 +4,7 @@ import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
 import { type AddressOptions, queueRegions, whereEngines } from '../protocol/address.js'
-import { serviceVocabulary, type Vocabulary, type VocabularyName } from '../protocol/dialect.js'
+import { neutralDialect, type Vocabulary, type VocabularyName } from '../protocol/dialect.js'
 import type { Reach } from '../queue/destinations/destinations.js'
 import type { SignatureWindow } from '../queue/signing/signing.js'
 import { checkSecret } from './credentials.js'
@@ -114,8 +114,8 @@ export function checkNested({ signing, vocabulary, policy, regions }: SandboxOpt
 }
 
 function checkVocabulary(vocabulary: Vocabulary): void {
-  const { environment, packages, sdkErrors } = serviceVocabulary
-  checkOptionNames('vocabulary', vocabulary, [...Object.keys(serviceVocabulary), 'trialStore', 'both'])
+  const { environment, packages, sdkErrors } = neutralDialect
+  checkOptionNames('vocabulary', vocabulary, [...Object.keys(neutralDialect), 'trialStore', 'both'])
   for (const [name, part] of Object.entries({ environment, packages, sdkErrors }))
     checkOptionNames(`vocabulary.${name}`, vocabulary[name as 'packages'], Object.keys(part))
 }

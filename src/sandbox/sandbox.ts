@@ -100,6 +100,7 @@ export class Sandbox {
    * @param hints what the sandbox tells people to do; a server speaks to its clients
    * @param elsewhere the data store, where it is not in this process
    * @param room for answers of destinations; of a server
+   * @internal
    */
   constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForAnswers) {
     this.#hints = hints
@@ -213,7 +214,7 @@ export class Sandbox {
 
   /**
    * What goes wrong, and when.
-   * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: lostAck() })
+   * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: fault.lostAck() })
    */
   get faults(): Faults {
     return this.#world.faults
@@ -564,7 +565,7 @@ export class Sandbox {
     return [...this.#strays]
   }
 
-  /** For adapters: a request to a real host was refused. A property, so that it can be handed on. */
+  /** For adapters: a request to a real host was refused. A property, so that it can be handed on. @internal */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */

@@ -150,7 +150,7 @@ function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
  * A scenario as plain data, checked.
  * @example
  * const outage = defineScenario('checkout outage', [
- *   { on: 'queue.delivery', match: { url: 'https://shop.test/*' }, times: 2, fault: hang() },
+ *   { on: 'queue.delivery', match: { url: 'https://shop.test/*' }, times: 2, fault: fault.hang() },
  * ])
  * @throws TypeError that names every place where something is wrong
  */

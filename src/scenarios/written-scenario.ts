@@ -44,7 +44,7 @@ export interface ScenarioDestination {
 export interface ScenarioCall {
   /** A url; `*` stands for any characters, and a method may stand in front. */
   readonly url: string
-  /** What the first calls meet, one each: faults of the point `app.call`; a number is the status of an answer. */
+  /** What the first calls meet, one each: faults of the point `outbound.request`; a number is the status of an answer. */
   readonly script?: readonly (Fault | number)[]
   /** The answer to all other calls. Default 200. */
   readonly response?: ScenarioDestination['response']

@@ -60,7 +60,7 @@ export type StatisticsEffects = MethodEffects<
  * here. Both can be told as a story, and every field of both can be set by hand.
  * @example
  * sandbox.stats.queue.report('3h').daily_used
- * sandbox.stats.search('products').script([steady({ queries: 120 }), spikeAt('-30m', 10)])
+ * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
  * sandbox.stats.search('products').set({ monthly_cost: 0.5 })
  */
 export class Statistics {
@@ -78,6 +78,7 @@ export class Statistics {
   readonly #forbidden = new Set<string>()
   readonly #inputs: InputRecorder<Changes<StatisticsEffects>>
 
+  /** @internal */
   constructor(options: StatisticsOptions, inputs: InputRecorder = unrecorded) {
     const { now, random = createRandom(1) } = options
     this.#options = { now, random }
@@ -157,11 +158,12 @@ export class QueueStatistics {
   }
 
   readonly #options: StatisticsOptions & { readonly random: Random }
-  /** What was counted so far. */
+  /** What was counted so far. @internal */
   readonly ledger: Ledger = new Ledger()
   readonly #inputs: InputRecorder<Changes<QueueStatisticsEffects>>
   readonly #own: OwnFigures<QueueUsage, QueueReport>
 
+  /** @internal */
   constructor(
     options: StatisticsOptions & { readonly random: Random },
     inputs: InputRecorder = unrecorded,
@@ -224,6 +226,7 @@ export class SearchStatistics {
   readonly #inputs: InputRecorder<Changes<SearchStatisticsEffects>>
   readonly #own: OwnFigures<SearchUsage, SearchReport>
 
+  /** @internal */
   constructor(
     now: () => number,
     random: Random,

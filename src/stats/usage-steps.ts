@@ -64,9 +64,9 @@ export interface SteadyStep<Rates> extends When, Jittered {
 export interface SpikeStep {
   readonly kind: 'spike'
   readonly at: Moment
-  readonly times: number
+  readonly factor: number
   readonly for: Duration
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 export interface GapStep {
   readonly kind: 'gap'
@@ -76,17 +76,17 @@ export interface GapStep {
 export interface CounterResetStep {
   readonly kind: 'counter-reset'
   readonly at: Moment
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 export interface LatenciesStep extends When, Jittered {
   readonly kind: 'latencies'
-  readonly of: LatencyTable
+  readonly metrics: LatencyTable
 }
 export interface MonthEndStep {
   readonly kind: 'month-end'
-  readonly times: number
+  readonly factor: number
   readonly for: Duration
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 
 /** One step of a story about the queue. Plain data: it may be stored and sent. */
@@ -102,12 +102,12 @@ interface WhenOptions {
 interface Burst {
   readonly for?: Duration
   /** Names of the rates it applies to. Default: all but `growth`. */
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 
 /**
  * So many per minute, all the time. Where several of these name the same rate, the last one counts.
- * @example steady({ queries: 120, updates: 12, vectors: 10_000 }, { jitter: 0.2 })
+ * @example usage.steady({ queries: 120, updates: 12, vectors: 10_000 }, { jitter: 0.2 })
  */
 export function steady<const Rates extends SearchRates | QueueRates>(
   rates: Rates,
@@ -119,9 +119,15 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 }
 
 /** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
-export function spikeAt(at: Instant, times: number, options: Burst = {}): SpikeStep {
-  checkOptionNames('spikeAt()', options, { for: true, of: true })
-  return { kind: 'spike', at: plainMoment(at), times, for: options.for ?? '10m', ...(options.of && { of: options.of }) }
+export function spikeAt(at: Instant, factor: number, options: Burst = {}): SpikeStep {
+  checkOptionNames('spikeAt()', options, { for: true, metrics: true })
+  return {
+    kind: 'spike',
+    at: plainMoment(at),
+    factor,
+    for: options.for ?? '10m',
+    ...(options.metrics && { metrics: options.metrics }),
+  }
 }
 
 /** Nothing happens from an instant on: counts and latencies are 0, levels stay. */
@@ -133,26 +139,26 @@ export function gap(at: Instant, length: Duration): GapStep {
  * Running totals begin anew: those of today and of this month, and the day's point in the daily arrays. The series of
  * the period stay. `vectors` has to be named: it empties the index.
  */
-export function counterReset(at: Instant, of?: readonly string[]): CounterResetStep {
-  return { kind: 'counter-reset', at: plainMoment(at), ...(of && { of }) }
+export function counterReset(at: Instant, metrics?: readonly string[]): CounterResetStep {
+  return { kind: 'counter-reset', at: plainMoment(at), ...(metrics && { metrics }) }
 }
 
 /**
  * How long operations take, in milliseconds.
- * @example latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
+ * @example usage.latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
-export function latencies(of: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
-  checkOptionNames('latencies()', of, { query: true, update: true, embeds: true, rerank: true })
-  for (const [name, figures] of Object.entries(of))
+export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
+  checkOptionNames('latencies()', metrics, { query: true, update: true, embeds: true, rerank: true })
+  for (const [name, figures] of Object.entries(metrics))
     if (typeof figures === 'object') checkOptionNames(`${name} of latencies()`, figures, ['mean', 'p99'])
   checkWhen('latencies()', when)
-  return { kind: 'latencies', of, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
+  return { kind: 'latencies', metrics, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
 /** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
-export function monthEnd(times: number, options: Burst = {}): MonthEndStep {
-  checkOptionNames('monthEnd()', options, { for: true, of: true })
-  return { kind: 'month-end', times, for: options.for ?? '1d', ...(options.of && { of: options.of }) }
+export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
+  checkOptionNames('monthEnd()', options, { for: true, metrics: true })
+  return { kind: 'month-end', factor, for: options.for ?? '1d', ...(options.metrics && { metrics: options.metrics }) }
 }
 
 const rateNames: readonly string[] = Object.keys({
@@ -202,7 +208,7 @@ export function resolved(moment: Moment, told: number): number {
 
 const amount = v.pipe(v.number(), v.finite(), v.minValue(0))
 const moment = v.union([v.string(), v.number()])
-const times = { times: amount, for: moment, of: v.optional(v.array(v.string())) }
+const burst = { factor: amount, for: moment, metrics: v.optional(v.array(v.string())) }
 const when = { from: v.optional(moment), until: v.optional(moment) }
 const jitter = { jitter: v.optional(v.pipe(amount, v.maxValue(1))) }
 const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
@@ -228,11 +234,11 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
   const allFigures = Object.fromEntries(words.operations.map((name) => [name, v.optional(figures)]))
   const schema = v.variant('kind', [
     v.strictObject({ kind: v.literal('steady'), rates: v.strictObject(allRates), ...when, ...jitter }),
-    v.strictObject({ kind: v.literal('spike'), at: moment, ...times }),
+    v.strictObject({ kind: v.literal('spike'), at: moment, ...burst }),
     v.strictObject({ kind: v.literal('gap'), at: moment, for: moment }),
-    v.strictObject({ kind: v.literal('counter-reset'), at: moment, of: times.of }),
-    v.strictObject({ kind: v.literal('month-end'), ...times }),
-    v.strictObject({ kind: v.literal('latencies'), of: v.strictObject(allFigures), ...when, ...jitter }),
+    v.strictObject({ kind: v.literal('counter-reset'), at: moment, metrics: burst.metrics }),
+    v.strictObject({ kind: v.literal('month-end'), ...burst }),
+    v.strictObject({ kind: v.literal('latencies'), metrics: v.strictObject(allFigures), ...when, ...jitter }),
   ])
   for (const step of steps) {
     if (words.operations.length === 0 && (step as Partial<SearchStep> | null)?.kind === 'latencies') {
@@ -250,13 +256,17 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
   const { kind } = (step ?? {}) as { readonly kind?: unknown }
   if (place === null || place === 'kind') {
     return new TypeError(
-      `${caller} takes steps such as steady({ ${words.rates[0]}: 10 }), spikeAt('-1h', 10), gap('-2h', '10m'), got ${JSON.stringify(step)}.`,
+      `${caller} takes steps such as usage.steady({ ${words.rates[0]}: 10 }), usage.spikeAt('-1h', 10), usage.gap('-2h', '10m'), got ${JSON.stringify(step)}.`,
     )
   }
   const known = place.startsWith('rates.') ? [...words.rates, ...words.levels] : words.operations
   if (issue.type === 'strict_object' && issue.expected === 'never') {
     const name = String(issue.path?.at(-1)?.key)
-    const fields = /^(?:rates|of)\.\w+$/.test(place) ? known : place.includes('.') ? ['mean', 'p99'] : stepFields(kind)
+    const fields = /^(?:rates|metrics)\.\w+$/.test(place)
+      ? known
+      : place.includes('.')
+        ? ['mean', 'p99']
+        : stepFields(kind)
     return new TypeError(
       `${caller} cannot use the step ${JSON.stringify(kind)}: there is no ${place}.${didYouMean(name, fields)} It knows ${fields.join(', ')}.`,
     )
@@ -268,16 +278,16 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
 /** A number or two of them: a schema of both cannot say which one was meant. */
 function checkLatencies(step: Partial<LatenciesStep> | null, caller: string): void {
   if (step?.kind !== 'latencies') return
-  for (const [name, given] of Object.entries(Object(step.of)))
+  for (const [name, given] of Object.entries(Object(step.metrics)))
     if (typeof given === 'object' && given !== null) checkOptionNames(`${name} in ${caller}`, given, ['mean', 'p99'])
 }
 
 function stepFields(kind: unknown): readonly string[] {
   if (kind === 'steady') return ['rates', 'from', 'until', 'jitter']
-  if (kind === 'latencies') return ['of', 'from', 'until', 'jitter']
+  if (kind === 'latencies') return ['metrics', 'from', 'until', 'jitter']
   if (kind === 'gap') return ['at', 'for']
-  if (kind === 'counter-reset') return ['at', 'of']
-  return kind === 'spike' ? ['at', 'times', 'for', 'of'] : ['times', 'for', 'of']
+  if (kind === 'counter-reset') return ['at', 'metrics']
+  return kind === 'spike' ? ['at', 'factor', 'for', 'metrics'] : ['factor', 'for', 'metrics']
 }
 
 function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: UsageMetrics): void {
@@ -286,7 +296,7 @@ function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, count
     if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)
   }
   const named =
-    step.kind === 'spike' || step.kind === 'month-end' || step.kind === 'counter-reset' ? step.of : undefined
+    step.kind === 'spike' || step.kind === 'month-end' || step.kind === 'counter-reset' ? step.metrics : undefined
   const known = step.kind === 'counter-reset' ? counters : rates
   const unknown = named?.find((name) => !known.includes(name))
   if (unknown === undefined) return

@@ -27,7 +27,7 @@ export class DirectConnection {
   #isBusy = false
   #isClosed = false
 
-  /** Use `sandbox.store.connection()`. */
+  /** Use `sandbox.store.connection()`. @internal */
   constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
     const client: CommandClient = task === undefined ? {} : { task }

@@ -50,6 +50,7 @@ export class DirectStore {
   /**
    * @param front the limits and faults of its doors
    * @param draws what new tokens are drawn from
+   * @internal
    */
   constructor(
     journal: LoggedStore,

@@ -42,6 +42,7 @@ export class DirectWorkflows {
 
   readonly #inputs: InputRecorder<Changes<WorkflowsEffects>>
 
+  /** @internal */
   constructor(engine: WorkflowEngine, course: RunAdvancer, inputs: InputRecorder = unrecorded) {
     attach(this, { engine, course })
     this.#inputs = inputs
@@ -154,6 +155,7 @@ export class StepStubBuilder {
   readonly #nth: number | undefined
   readonly #inputs: InputRecorder<Changes<StepEffects>>
 
+  /** @internal */
   constructor(engine: WorkflowEngine, name: string, nth: number | undefined, inputs: InputRecorder) {
     this.#engine = engine
     this.#name = name
@@ -220,6 +222,7 @@ export class EventStubBuilder {
   readonly #verb: EventStub
   readonly #inputs: InputRecorder<Changes<EventEffects>>
 
+  /** @internal */
   constructor(engine: WorkflowEngine, verb: EventStub, inputs: InputRecorder) {
     this.#engine = engine
     this.#verb = verb
@@ -303,6 +306,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   readonly #course: RunAdvancer
   readonly #inputs: InputRecorder<Changes<RunEffects>>
 
+  /** @internal */
   constructor(run: WorkflowRunState, engine: WorkflowEngine, course: RunAdvancer, inputs: InputRecorder) {
     super()
     this.#run = run

@@ -6,7 +6,7 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
 import { gateOf, letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
-import { serviceVocabulary } from '../../src/protocol/dialect.js'
+import { neutralDialect } from '../../src/protocol/dialect.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
@@ -27,7 +27,7 @@ function slowWorld() {
     clock,
     arrivals,
     addresses,
-    vocabulary: serviceVocabulary,
+    vocabulary: neutralDialect,
     owns: (url: string) => url.startsWith(addresses.store),
     fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(gateOf(clock), exchange, input, init),
     onDispose: () => () => {},

@@ -66,9 +66,9 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
   test('the queue SDK: a delivery, its retry, and its signature', async () => {
     const url = 'https://shop.test/orders'
     const told = await opened.page.evaluate(async (url) => {
-      const { queue, receiver, sandbox, status } = world
+      const { fault, queue, receiver, sandbox } = world
       const orders = sandbox.destinations.record(url)
-      sandbox.destinations.script(url, [status(503)])
+      sandbox.destinations.script(url, [fault.status(503)])
       const { messageId } = await queue.publishJSON({ url, body: { id: 42 }, delay: 60 })
       const { url: waiting } = await queue.messages.get(messageId)
       await sandbox.clock.drain()
@@ -126,9 +126,9 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
 
   test('a broken connection is one to the page', async () => {
     const told = await opened.page.evaluate(async () => {
-      const { reset, sandbox } = world
+      const { fault, sandbox } = world
       const { addresses, tokens } = sandbox
-      sandbox.faults.add({ on: 'store.request', times: 1, fault: reset() })
+      sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.reset() })
       const headers = { authorization: `Bearer ${tokens.store}` }
       const broken = await fetch(`${addresses.store}/ping`, { headers }).catch((error: Error) => error.name)
       const next = await fetch(`${addresses.store}/ping`, { headers })

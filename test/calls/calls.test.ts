@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSandbox, lostAck, ok, status } from '../../src/index.js'
+import { createSandbox, fault } from '../../src/index.js'
 import { bank, charging, failure, shop, world } from './world.js'
 
 const post = (body = '') => fetch(bank, { method: 'POST', body })
@@ -35,7 +35,7 @@ describe('a call to a foreign host', () => {
       money++
       return Response.json({}, { status: 201 })
     })
-    sandbox.calls.script(bank, [lostAck()])
+    sandbox.calls.script(bank, [fault.lostAck()])
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     expect(money).toBe(2)
@@ -130,10 +130,15 @@ describe('what is registered', () => {
     expect(seen.last().header('Authorization')).toBe('Bearer sk')
   })
 
-  test('steps of a script: a fault, ok(), a Response, a handler; then the handler underneath', async () => {
+  test('steps of a script: a fault, fault.pass(), a Response, a handler; then the handler underneath', async () => {
     const sandbox = world()
     sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [status(503), ok(), new Response(null, { status: 402 }), () => new Response('one')])
+    sandbox.calls.script(bank, [
+      fault.status(503),
+      fault.pass(),
+      new Response(null, { status: 402 }),
+      () => new Response('one'),
+    ])
     expect(sandbox.calls.unplayed).toMatchObject([
       { pattern: bank, steps: [{ kind: 'status' }, { kind: 'pass' }, { kind: 'response' }, { kind: 'handler' }] },
     ])
@@ -197,15 +202,15 @@ describe('what is wrong is refused, with what to do', () => {
     [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
     [() => calls.answer(bank, undefined as never), 'needs what to answer'],
     [() => calls.answer(bank, 99), 'calls.answer("https://bank.test/charges"): 99 is not the status of an answer'],
-    [() => calls.answer(bank, lostAck() as never), 'got a fault: use calls.script(url, [fault])'],
+    [() => calls.answer(bank, fault.lostAck() as never), 'got a fault: use calls.script(url, [fault])'],
     [
-      () => calls.script(bank, status(500) as never),
-      'takes steps such as 503, lostAck(), ok(), a Response or a handler in an array',
+      () => calls.script(bank, fault.status(500) as never),
+      'takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array',
     ],
     [() => calls.script(bank, [{ kind: 'drop' }]), 'step 1: drop cannot happen to a call.'],
     [
-      () => calls.script(bank, [ok(), { kind: 'delay', waitMs: 5 }]),
-      'step 2: delay cannot happen to a call. Write latency(…).',
+      () => calls.script(bank, [fault.pass(), { kind: 'delay', waitMs: 5 }]),
+      'step 2: delay cannot happen to a call. Write fault.latency(…).',
     ],
     [() => calls.script(bank, [{ kind: 'lostAck' } as never]), 'there is no fault "lostAck"'],
   ])('%#', (act, sentence) => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { callFaults } from '../../packages/explore/src/fast-check.js'
+import { arb } from '../../packages/explore/src/fast-check.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Entry } from '../../src/index.js'
 import { runs, seedOr } from '../support/effort.js'
@@ -18,7 +18,7 @@ const plans = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
-  faults: callFaults({ max: 3 }),
+  faults: arb.outboundFaults({ max: 3 }),
   alone: fc.nat({ max: 2 }),
 })
 

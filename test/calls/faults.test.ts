@@ -1,26 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  badCertificate,
-  corruptJson,
-  duplicate,
-  type FaultAt,
-  halfOpen,
-  hang,
-  lateAnswer,
-  latency,
-  lostAck,
-  outage,
-  rateLimited,
-  refused,
-  reset,
-  revokedToken,
-  type Sandbox,
-  slowBody,
-  status,
-  timeout,
-  truncate,
-  unresolved,
-} from '../../src/index.js'
+import { type FaultAt, fault, type Sandbox } from '../../src/index.js'
 import { bank, charging, failure, shop, world } from './world.js'
 
 /** A bank that counts what it takes. */
@@ -45,20 +24,20 @@ async function settled<T>(sandbox: Sandbox, asked: Promise<T>): Promise<T> {
 
 // What undici rejects with: TypeError 'fetch failed', its cause an error of Node with this code.
 describe('faults that break the connection look to the app as they would on a network', () => {
-  test.each<[string, FaultAt<'app.call'>, code: string, taken: number]>([
-    ['reset before the work', reset(), 'ECONNRESET', 0],
-    ['lost answer', lostAck(), 'ECONNRESET', 1],
-    ['refused', refused(), 'ECONNREFUSED', 0],
-    ['unresolved', unresolved(), 'ENOTFOUND', 0],
-    ['certificate', badCertificate(), 'CERT_HAS_EXPIRED', 0],
-    ['outage', outage(), 'ECONNREFUSED', 0],
-    ['no answer for 10 s', hang('10s'), 'ECONNRESET', 0],
-    ['no answer at all', timeout(), 'ETIMEDOUT', 0],
+  test.each<[string, FaultAt<'outbound.request'>, code: string, taken: number]>([
+    ['reset before the work', fault.reset(), 'ECONNRESET', 0],
+    ['lost answer', fault.lostAck(), 'ECONNRESET', 1],
+    ['refused', fault.refused(), 'ECONNREFUSED', 0],
+    ['unresolved-host', fault.unresolvedHost(), 'ENOTFOUND', 0],
+    ['bad-certificate', fault.badCertificate(), 'CERT_HAS_EXPIRED', 0],
+    ['outage', fault.outage(), 'ECONNREFUSED', 0],
+    ['no answer for 10 s', fault.hang('10s'), 'ECONNRESET', 0],
+    ['no answer at all', fault.hang(), 'ETIMEDOUT', 0],
   ])('%s', async (_name, fault, code, taken) => {
     for (const way of ['rule', 'script'] as const) {
       const sandbox = world()
       const account = banking(sandbox)
-      if (way === 'rule') sandbox.faults.add({ on: 'app.call', match: { url: bank, method: 'POST' }, fault })
+      if (way === 'rule') sandbox.faults.add({ on: 'outbound.request', match: { url: bank, method: 'POST' }, fault })
       else sandbox.calls.script(bank, [fault])
       expect(await failure(settled(sandbox, charge()))).toEqual({ name: 'TypeError', message: 'fetch failed', code })
       expect(account.taken).toBe(taken)
@@ -70,38 +49,38 @@ describe('faults that break the connection look to the app as they would on a ne
   test('a reset after the work has taken the money', async () => {
     const sandbox = world()
     const account = banking(sandbox)
-    sandbox.faults.add({ on: 'app.call', phase: 'after', fault: reset() })
+    sandbox.faults.add({ on: 'outbound.request', phase: 'after', fault: fault.reset() })
     expect(await failure(charge())).toMatchObject({ code: 'ECONNRESET' })
     expect(account.taken).toBe(1)
   })
 })
 
 describe('faults that answer', () => {
-  test.each<[string, FaultAt<'app.call'>, status: number, taken: number]>([
-    ['status', status(503), 503, 0],
-    ['rate limit', rateLimited('burst', '2s'), 429, 0],
-    ['refused token', revokedToken(), 401, 0],
-    ['outage with a status', outage({ status: 502 }), 502, 0],
-    ['a late answer', lateAnswer('5s'), 201, 1],
-    ['latency', latency('5s'), 201, 1],
-    ['twice', duplicate(), 201, 2],
-    ['twice at once', duplicate({ concurrent: true }), 201, 2],
+  test.each<[string, FaultAt<'outbound.request'>, status: number, taken: number]>([
+    ['status', fault.status(503), 503, 0],
+    ['rate limit', fault.rateLimited({ limit: 'burst', retryAfter: '2s' }), 429, 0],
+    ['refused token', fault.revokedToken(), 401, 0],
+    ['outage with a status', fault.outage({ status: 502 }), 502, 0],
+    ['a late answer', fault.lateResponse('5s'), 201, 1],
+    ['latency', fault.latency('5s'), 201, 1],
+    ['twice', fault.duplicate(), 201, 2],
+    ['twice at once', fault.duplicate({ concurrent: true }), 201, 2],
   ])('%s', async (_name, fault, expected, taken) => {
     const sandbox = world()
     const account = banking(sandbox)
-    sandbox.faults.add({ on: 'app.call', fault })
+    sandbox.faults.add({ on: 'outbound.request', fault })
     expect((await settled(sandbox, charge())).status).toBe(expected)
     expect(account.taken).toBe(taken)
     expect(sandbox.traffic.of('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: expected } }])
     expect(sandbox.traffic.of('fault')).toMatchObject([
-      { point: 'app.call', cause: sandbox.traffic.of('outbound')[0]!.seq },
+      { point: 'outbound.request', cause: sandbox.traffic.of('outbound')[0]!.seq },
     ])
   })
 
   test('a 429 says when to come again', async () => {
     const sandbox = world()
     banking(sandbox)
-    sandbox.calls.script(bank, [rateLimited('burst', '2s')])
+    sandbox.calls.script(bank, [fault.rateLimited({ limit: 'burst', retryAfter: '2s' })])
     expect((await charge()).headers.get('retry-after')).toBe('2')
   })
 })
@@ -110,7 +89,7 @@ describe('bodies', () => {
   test('that break off, trickle, never come or are no JSON', async () => {
     const sandbox = world()
     banking(sandbox)
-    sandbox.calls.script(bank, [truncate(3), corruptJson(), halfOpen('5s'), slowBody(1)])
+    sandbox.calls.script(bank, [fault.truncate(3), fault.corruptJson(), fault.halfOpen('5s'), fault.slowBody(1)])
     const cut = await charge()
     expect(await failure(cut.text())).toMatchObject({ name: 'TypeError', message: 'terminated' })
     expect(await (await charge()).text()).toBe('{"id":2<')
@@ -128,7 +107,7 @@ describe('the app gives up', () => {
   test('by its own signal, while the bank has the money', async () => {
     const sandbox = world()
     const account = banking(sandbox)
-    sandbox.faults.add({ on: 'app.call', phase: 'after', fault: timeout() })
+    sandbox.faults.add({ on: 'outbound.request', phase: 'after', fault: fault.hang() })
     const giving = new AbortController()
     const asked = charge({ signal: giving.signal })
     const rejected = expect(asked).rejects.toThrow('too slow')
@@ -156,7 +135,7 @@ describe('the app gives up', () => {
     const sandbox = world()
     charging(sandbox)
     const account = banking(sandbox)
-    sandbox.faults.add({ on: 'app.call', phase: 'after', times: 1, fault: timeout() })
+    sandbox.faults.add({ on: 'outbound.request', phase: 'after', times: 1, fault: fault.hang() })
     sandbox.queue.publish({ to: shop, timeout: '10s', retries: 1 })
     await sandbox.clock.drain()
     expect(account.taken).toBe(2)

@@ -1,4 +1,4 @@
-import { lostAck } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
 import { leftovers, withTrace } from '../../fixtures/fixture-sandbox.js'
@@ -29,7 +29,7 @@ describe('what threw', () => {
   test('a broken connection names no line of the host', async () => {
     const sandbox = world()
     charging(sandbox)
-    sandbox.calls.script(bank, [lostAck()])
+    sandbox.calls.script(bank, [fault.lostAck()])
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     const text = failureOf(() => expect(sandbox).toHaveOutboundRequest(bank, { times: 1 }))

@@ -1,6 +1,6 @@
 import { http as mswHttp } from 'msw'
 import { setupServer } from 'msw/node'
-import { createSandbox, lostAck, type Sandbox } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { mswHandlers } from 'stuntdouble/msw'
 import { fastNetwork } from 'stuntdouble/msw/fast'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ describe('msw', () => {
     ends.push(() => server.close())
     expect((await fetch(bank, { method: 'POST' })).status).toBe(299)
     sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [lostAck()])
+    sandbox.calls.script(bank, [fault.lostAck()])
     expect((await fetch(refunds, { method: 'POST' })).status).toBe(298)
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import nock from 'nock'
-import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { leftovers } from '../../fixtures/fixture-sandbox.js'
@@ -42,7 +42,7 @@ describe('nock', () => {
     nockScopes(sandbox)
     ends.push(() => nock.cleanAll())
     nock('https://bank.test').post('/refunds').reply(298)
-    sandbox.calls.script('https://mail.test/send', [status(503), lostAck()])
+    sandbox.calls.script('https://mail.test/send', [fault.status(503), fault.lostAck()])
     expect(await send(bank, 'amount=5')).toBe(201)
     expect(await send(refunds)).toBe(298)
     expect(await send('https://mail.test/send')).toBe(503)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { everyCrashPoint } from '../../packages/explore/src/checks.js'
 import { checkDelivery } from '../../packages/explore/src/delivery/check-delivery.js'
 import { expectIdempotent } from '../../packages/explore/src/delivery/idempotence.js'
-import { everyCrashPoint } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
 import { appWith, payments } from '../workflow/crash-defects.js'
 
@@ -51,7 +51,7 @@ describe('checkDelivery', () => {
           .every(({ handlerRuns: handled, response: answer }) => handled === 0 || (answer?.status ?? 0) > 0),
     })
     await expect(found).rejects.toThrow(
-      "defineScenario('found by checkDelivery', [\n  { on: 'app.call', times: 1, fault: { kind: 'lost-ack' } },\n])",
+      "defineScenario('found by checkDelivery', [\n  { on: 'outbound.request', times: 1, fault: { kind: 'lost-ack' } },\n])",
     )
   })
 })
@@ -68,7 +68,7 @@ describe('everyCrashPoint', () => {
     const found = await everyCrashPoint(paying(), { only: ['lost-call 1.1'] }).catch((error) => error)
     expect(found.message).toContain('is lost, after the host did its work')
     expect(found.message).toContain(
-      `{ on: 'app.call', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
+      `{ on: 'outbound.request', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
     )
     expect(await everyCrashPoint(paying('o1'))).toMatchObject({ untried: 0 })
   })

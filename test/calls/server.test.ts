@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../../packages/server/src/server.js'
 import { connect } from '../../src/client/connect.js'
-import { lostAck, status } from '../../src/index.js'
+import { fault } from '../../src/index.js'
 import { failure } from './world.js'
 
 let server: RunningServer
@@ -34,7 +34,7 @@ describe('an address of the server that stands for a foreign host', () => {
   test('plays scripts and records', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'scripts' })
     const seen = await sandbox.calls.record(`${bank}/*`)
-    await sandbox.calls.script(`${bank}/charges`, [lostAck(), status(503), status(402)])
+    await sandbox.calls.script(`${bank}/charges`, [fault.lostAck(), fault.status(503), fault.status(402)])
     const charge = () => fetch(`${sandbox.calls.address(bank)}/charges`, { method: 'POST' })
     expect(await failure(charge())).toMatchObject({ message: 'fetch failed' })
     expect((await charge()).status).toBe(503)

@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect } from 'vitest'
 import { EventReader } from '../support/event-reader.js'
 import { maxRequest } from './adapter.js'
@@ -397,7 +397,7 @@ const publishing: readonly Case[] = [
   }),
   one('plain', 'lists a dead letter and publishes it again', async (client) => {
     const { destinations, clock } = client.sandbox
-    destinations.script(shop, [status(500)])
+    destinations.script(shop, [fault.status(500)])
     await client.queue(`/publish/${shop}`, post('x', { 'Service-Retries': '0' }))
     await clock.drain()
     const { messages } = (await (await client.queue('/dlq')).json()) as { messages: { dlqId: string }[] }

@@ -2,14 +2,14 @@ import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { Gate } from '../../src/kernel/gate.js'
 import { ConnectionBroken } from '../../src/kernel/http.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
-import { serviceVocabulary } from '../../src/protocol/dialect.js'
+import { neutralDialect } from '../../src/protocol/dialect.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
 /** Takes the place of the services: it does on request what a sandbox does rarely. */
 export class EchoWorld {
-  readonly vocabulary = serviceVocabulary
+  readonly vocabulary = neutralDialect
   readonly received: Call[] = []
   readonly streams: EventStream[] = []
   readonly streamEnds: string[] = []

@@ -1,28 +1,10 @@
 import {
-  badCertificate,
-  contentType,
-  corruptJson,
-  duplicate,
   type Fault,
   type FaultConditions,
   type FaultKind,
-  type FaultPoint,
   type FaultRule,
-  halfOpen,
-  hang,
-  lateAnswer,
-  latency,
-  lostAck,
-  outage,
-  quota,
-  refused,
-  reset,
-  restart,
-  revokedToken,
-  slowBody,
-  status,
-  truncate,
-  unresolved,
+  fault,
+  type InjectionPoint,
 } from 'stuntdouble'
 import { expect } from 'vitest'
 import { type Case, type Client, movedUntil, onEachAdapter, one, post, shop } from './client.js'
@@ -38,7 +20,7 @@ import {
 } from './request-faults.js'
 
 /** Injects a fault once. */
-function inject(client: Client, on: FaultPoint, fault: Fault, more: FaultConditions = {}): void {
+function inject(client: Client, on: InjectionPoint, fault: Fault, more: FaultConditions = {}): void {
   client.sandbox.faults.add({ on, times: 1, fault, ...more } as FaultRule)
 }
 
@@ -73,9 +55,9 @@ function claimsOf(token: string): Claims {
 
 /** Every kind once; the compiler keeps the list complete. */
 const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
-  latency: [onEachAdapter(seen('latency', latency('300ms'), { ...increment, head: 300 }, '1'))],
+  latency: [onEachAdapter(seen('latency', fault.latency('300ms'), { ...increment, head: 300 }, '1'))],
   status: [
-    onEachAdapter(seen('status', status(503), { status: 503, body: '{"error":"service unavailable"}' }, null)),
+    onEachAdapter(seen('status', fault.status(503), { status: 503, body: '{"error":"service unavailable"}' }, null)),
     one('headers', 'responds with the headers and the body of a status', async (client) => {
       inject(client, 'queue.request', {
         kind: 'status',
@@ -112,23 +94,28 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
       expect((await client.store('/ping')).status).toBe(503)
     }),
   ],
-  reset: [seen('reset', reset(), noAnswer, null), seen('reset after', reset(), noAnswer, '1', { phase: 'after' })],
-  refused: [onEachAdapter(seen('refused', refused(), noAnswer, null))],
-  unresolved: [seen('unresolved', unresolved(), noAnswer, null)],
-  certificate: [seen('certificate', badCertificate(), noAnswer, null)],
-  hang: [seen('hang', hang('20s'), { ...noAnswer, end: 20_000 }, null)],
-  'half-open': [onEachAdapter(seen('half-open', halfOpen('20s'), { ...broken(''), head: 0, end: 20_000 }, '1'))],
-  truncate: [
-    onEachAdapter(seen('truncate', truncate(8), broken('{"result'), '1')),
-    onEachAdapter(seen('truncate at once', truncate(0), broken(''), '1')),
+  reset: [
+    seen('reset', fault.reset(), noAnswer, null),
+    seen('reset after', fault.reset(), noAnswer, '1', { phase: 'after' }),
   ],
-  'corrupt-json': [seen('corrupt-json', corruptJson(), { status: 200, body: '{"result":1<' }, '1')],
-  'slow-body': [onEachAdapter(seen('slow-body', slowBody(4), { ...increment, head: 0, end: 3000 }, '1'))],
-  'content-type': [seen('content-type', contentType('text/html'), { ...increment, type: 'text/html' }, '1')],
-  reply: [
-    one('fault', 'replies with an error to one command of a pipeline: reply', async (client) => {
+  refused: [onEachAdapter(seen('refused', fault.refused(), noAnswer, null))],
+  'unresolved-host': [seen('unresolved-host', fault.unresolvedHost(), noAnswer, null)],
+  'bad-certificate': [seen('bad-certificate', fault.badCertificate(), noAnswer, null)],
+  hang: [seen('hang', fault.hang('20s'), { ...noAnswer, end: 20_000 }, null)],
+  'half-open': [onEachAdapter(seen('half-open', fault.halfOpen('20s'), { ...broken(''), head: 0, end: 20_000 }, '1'))],
+  truncate: [
+    onEachAdapter(seen('truncate', fault.truncate(8), broken('{"result'), '1')),
+    onEachAdapter(seen('truncate at once', fault.truncate(0), broken(''), '1')),
+  ],
+  'corrupt-json': [seen('corrupt-json', fault.corruptJson(), { status: 200, body: '{"result":1<' }, '1')],
+  'slow-body': [onEachAdapter(seen('slow-body', fault.slowBody(4), { ...increment, head: 0, end: 3000 }, '1'))],
+  'wrong-content-type': [
+    seen('wrong-content-type', fault.wrongContentType('text/html'), { ...increment, type: 'text/html' }, '1'),
+  ],
+  'error-reply': [
+    one('fault', 'replies with an error to one command of a pipeline: error-reply', async (client) => {
       const error = 'OOM command not allowed'
-      inject(client, 'store.command', { kind: 'reply', error }, { match: { command: 'INCR' } })
+      inject(client, 'store.command', { kind: 'error-reply', error }, { match: { command: 'INCR' } })
       const rows = [
         ['SET', 'k', '1'],
         ['INCR', 'k'],
@@ -136,21 +123,21 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
       expect(await (await client.store('/pipeline', post(rows))).json()).toEqual([{ result: 'OK' }, { error }])
     }),
   ],
-  'lost-ack': [seen('lost-ack', lostAck(), noAnswer, '1')],
-  'late-answer': [
-    seen('late-answer', lateAnswer('20s'), { ...increment, head: 20_000 }, '1'),
-    one('clock', 'does the work immediately and responds later: late-answer', async (client) => {
+  'lost-ack': [seen('lost-ack', fault.lostAck(), noAnswer, '1')],
+  'late-response': [
+    seen('late-response', fault.lateResponse('20s'), { ...increment, head: 20_000 }, '1'),
+    one('clock', 'does the work immediately and responds later: late-response', async (client) => {
       const { clock, store } = client.sandbox
       const begun = clock.now()
-      inject(client, 'store.request', { kind: 'late-answer', byMs: 1_000 })
+      inject(client, 'store.request', { kind: 'late-response', byMs: 1_000 })
       const answer = client.command('INCR', 'n').then((reply) => [reply, clock.now() - begun])
       await expect.poll(() => store.get('n')).toBe('1')
       expect(await movedUntil(client, answer)).toEqual([{ result: 1 }, 1_000])
     }),
   ],
   duplicate: [
-    seen('duplicate', duplicate(), increment, '2'),
-    seen('duplicate, twice', duplicate({ copies: 2 }), increment, '3'),
+    seen('duplicate', fault.duplicate(), increment, '2'),
+    seen('duplicate, twice', fault.duplicate({ copies: 2 }), increment, '3'),
   ],
   reorder: [
     one('plain', 'holds the first message until the second: reorder', async (client) => {
@@ -173,9 +160,9 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
       expect(await (await client.queue('/dlq')).json()).toMatchObject({ messages: [] })
     }),
   ],
-  signature: [
-    one('plain', 'signs with one wrong claim: signature', async (client) => {
-      const [first] = await deliveriesOf(client, { kind: 'signature', flaw: 'issuer' })
+  'bad-signature': [
+    one('plain', 'signs with one wrong claim: bad-signature', async (client) => {
+      const [first] = await deliveriesOf(client, { kind: 'bad-signature', flaw: 'issuer' })
       expect(first!.claims.iss).not.toBe('Service')
     }),
   ],
@@ -187,15 +174,20 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
     }),
   ],
   'revoked-token': [
-    seen('revoked-token', revokedToken(), { status: 401 }, null),
+    seen('revoked-token', fault.revokedToken(), { status: 401 }, null),
     one('fault', 'rejects a valid token once: revoked-token', async (client) => {
       inject(client, 'store.request', { kind: 'revoked-token' })
       expect((await client.store('/ping')).status).toBe(401)
       expect((await client.store('/ping')).status).toBe(200)
     }),
   ],
-  quota: [
-    seen('quota', quota(), { status: 400, body: expect.stringContaining('ERR max requests limit exceeded') }, null),
+  'quota-exceeded': [
+    seen(
+      'quota-exceeded',
+      fault.quotaExceeded(),
+      { status: 400, body: expect.stringContaining('ERR max requests limit exceeded') },
+      null,
+    ),
   ],
   'cut-stream': [onEachAdapter(brokenStream)],
   'stall-stream': [stalledStream],
@@ -209,7 +201,7 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
     }),
   ],
   restart: [
-    seen('restart', restart(), noAnswer, '1'),
+    seen('restart', fault.restart(), noAnswer, '1'),
     one('fault', 'breaks the connection, stays down, then comes back: restart', async (client) => {
       inject(client, 'store.request', { kind: 'restart', downMs: 10_000 })
       await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
@@ -219,8 +211,8 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
     }),
   ],
   outage: [
-    seen('outage', outage({ status: 502 }), { status: 502 }, null),
-    seen('outage without a status', outage(), noAnswer, null),
+    seen('outage', fault.outage({ status: 502 }), { status: 502 }, null),
+    seen('outage without a status', fault.outage(), noAnswer, null),
     one('fault', 'is down while the rule lasts: outage', async (client) => {
       const rule = client.sandbox.faults.add({ on: 'queue.request', fault: { kind: 'outage', status: 502 } })
       expect((await client.queue('/queues')).status).toBe(502)

@@ -1,16 +1,4 @@
-import {
-  badCertificate,
-  cutStream,
-  type Fault,
-  type FaultAt,
-  type FaultConditions,
-  hang,
-  rateLimited,
-  refused,
-  reset,
-  stallStream,
-  unresolved,
-} from 'stuntdouble'
+import { type Fault, type FaultAt, type FaultConditions, fault } from 'stuntdouble'
 import { expect } from 'vitest'
 import { type Case, type Client, one, transport } from './client.js'
 
@@ -89,8 +77,8 @@ export const broken = (part: string): object => ({
 const codes: Partial<Record<Fault['kind'], string>> = {
   reset: 'ECONNRESET',
   refused: 'ECONNREFUSED',
-  unresolved: 'ENOTFOUND',
-  certificate: 'CERT_HAS_EXPIRED',
+  'unresolved-host': 'ENOTFOUND',
+  'bad-certificate': 'CERT_HAS_EXPIRED',
 }
 
 /**
@@ -128,11 +116,11 @@ export const networkErrors: Case = transport(
   async (client) => {
     const { sandbox, visibility } = client
     const faults = [
-      [reset(), 'ECONNRESET'],
-      [refused(), 'ECONNREFUSED'],
-      [unresolved(), 'ENOTFOUND'],
-      [badCertificate(), 'CERT_HAS_EXPIRED'],
-      [hang(), 'ETIMEDOUT'],
+      [fault.reset(), 'ECONNRESET'],
+      [fault.refused(), 'ECONNREFUSED'],
+      [fault.unresolvedHost(), 'ENOTFOUND'],
+      [fault.badCertificate(), 'CERT_HAS_EXPIRED'],
+      [fault.hang(), 'ETIMEDOUT'],
     ] as const
     for (const [fault, code] of faults) {
       sandbox.faults.add({ on: 'store.request', times: 1, fault })
@@ -153,18 +141,23 @@ export const retryAfter: readonly Case[] = (
 ).map(([define, form, value]) =>
   define('fault', `shows the client a rate limit with Retry-After as ${form}`, async (client) => {
     const { sandbox, visibility } = client
-    sandbox.faults.add({ on: 'queue.request', fault: rateLimited('burst', '2s', form) })
+    sandbox.faults.add({ on: 'queue.request', fault: fault.rateLimited({ limit: 'burst', retryAfter: '2s', form }) })
     const found = await look(client, `${sandbox.addresses.queue}/v2/keys`, sandbox.tokens.queue)
     expect(found).toMatchObject({ status: 429, retryAfter: visibility.headers === 'hidden' ? null : value })
   }),
 )
 
 export const brokenStream: Case = one('stream', 'breaks a stream after an event: cut-stream', (client) =>
-  listened(client, cutStream(1), 'data: subscribe,c,1\n\ndata: message,c,a\n\n', 'broken'),
+  listened(client, fault.cutStream(1), 'data: subscribe,c,1\n\ndata: message,c,a\n\n', 'broken'),
 )
 
 export const stalledStream: Case = one('stream', 'holds events for a while, then sends them: stall-stream', (client) =>
-  listened(client, stallStream(1, '30s'), 'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n', 'open'),
+  listened(
+    client,
+    fault.stallStream(1, '30s'),
+    'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n',
+    'open',
+  ),
 )
 
 /** Subscribes while two messages are published, and reads until the text has come. */

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 /** What the destination answers to one delivery. */
@@ -26,7 +26,7 @@ test.each([
 ])('%s is %s', async (pattern, url, expected) => {
   const byDestination = await answerTo(url, ({ destinations }) => destinations.answer(pattern, 500))
   const byRule = await answerTo(url, ({ faults }) => {
-    faults.add({ on: 'queue.delivery', match: { url: pattern }, fault: status(500) })
+    faults.add({ on: 'queue.delivery', match: { url: pattern }, fault: fault.status(500) })
   })
   expect({ byDestination, byRule }).toEqual({ byDestination: expected, byRule: expected })
 })

@@ -6,21 +6,7 @@ import {
   QstashRatelimitError,
 } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
-import {
-  corruptJson,
-  createSandbox,
-  errorReply,
-  type FaultAt,
-  latency,
-  lostAck,
-  quota,
-  rateLimited,
-  reset,
-  restart,
-  revokedToken,
-  type SandboxOptions,
-  status,
-} from 'stuntdouble'
+import { createSandbox, type FaultAt, fault, type RateLimitedFault, type SandboxOptions } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test } from 'vitest'
 
@@ -47,22 +33,22 @@ function world(options: SandboxOptions = {}) {
 }
 
 describe('the queue SDK', () => {
-  test.each<[Parameters<typeof rateLimited>, new (...args: never[]) => Error, object]>([
-    [['burst'], QstashRatelimitError, { remaining: '0' }],
-    [['daily'], QstashDailyRatelimitError, { remaining: '0' }],
-    [['chat'], QstashChatRatelimitError, { remainingRequests: '0' }],
-  ])('tells the limits apart: %j', async (args, expected, headers) => {
+  test.each<[RateLimitedFault['limit'], new (...args: never[]) => Error, object]>([
+    ['burst', QstashRatelimitError, { remaining: '0' }],
+    ['daily', QstashDailyRatelimitError, { remaining: '0' }],
+    ['chat', QstashChatRatelimitError, { remainingRequests: '0' }],
+  ])('tells the limits apart: %j', async (limit, expected, headers) => {
     const { sandbox, client } = world()
-    sandbox.faults.add({ on: 'queue.request', fault: rateLimited(...args) })
+    sandbox.faults.add({ on: 'queue.request', fault: fault.rateLimited({ limit }) })
     const error = await client.publish({ url: 'https://shop.test/', body: 'x' }).catch((thrown) => thrown)
     expect(error).toBeInstanceOf(expected)
     expect(JSON.stringify(error)).toContain(JSON.stringify(headers).slice(1, -1))
   })
 
   test.each<[FaultAt<'queue.request'>, number, string]>([
-    [status(503), 503, 'service unavailable'],
-    [revokedToken(), 401, 'unable to authenticate: invalid token'],
-    [quota(), 412, 'exceeded, current limit'],
+    [fault.status(503), 503, 'service unavailable'],
+    [fault.revokedToken(), 401, 'unable to authenticate: invalid token'],
+    [fault.quotaExceeded(), 412, 'exceeded, current limit'],
   ])('%j', async (fault, code, text) => {
     const { sandbox, client } = world()
     sandbox.faults.add({ on: 'queue.request', fault })
@@ -80,7 +66,7 @@ describe('the queue SDK', () => {
       enableTelemetry: false,
     })
     sandbox.destinations.answer('https://shop.test/*', 200)
-    sandbox.faults.add({ on: 'queue.request', every: 2, times: 2, fault: lostAck() })
+    sandbox.faults.add({ on: 'queue.request', every: 2, times: 2, fault: fault.lostAck() })
     await client.publish({ url: 'https://shop.test/twice', body: 'x' })
     await client.publish({ url: 'https://shop.test/once', body: 'x', deduplicationId: 'd' })
     await sandbox.clock.drain()
@@ -94,35 +80,35 @@ describe('the store SDK', () => {
     sandbox.faults.add({
       on: 'store.command',
       match: { command: 'INCR' },
-      fault: errorReply('OOM command not allowed'),
+      fault: fault.errorReply('OOM command not allowed'),
     })
     await expect(redis.incr('a')).rejects.toThrow('OOM command not allowed')
   })
 
   test('retries a broken connection, and counts twice what was done before its answer was lost', async () => {
     const { sandbox, retrying } = world()
-    sandbox.faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+    sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
     expect(await retrying.incr('a')).toBe(2)
-    sandbox.faults.add({ on: 'store.request', times: 2, fault: reset() })
+    sandbox.faults.add({ on: 'store.request', times: 2, fault: fault.reset() })
     expect(await retrying.incr('a')).toBe(3)
   })
 
   test('comes through a restart of the service', async () => {
     const { sandbox, retrying } = world()
-    sandbox.faults.add({ on: 'store.request', times: 1, phase: 'before', fault: restart() })
+    sandbox.faults.add({ on: 'store.request', times: 1, phase: 'before', fault: fault.restart() })
     expect(await retrying.set('a', 'b')).toBe('OK')
   })
 
   test('fails on an answer that is no JSON', async () => {
     const { sandbox, redis } = world()
-    sandbox.faults.add({ on: 'store.request', fault: corruptJson() })
+    sandbox.faults.add({ on: 'store.request', fault: fault.corruptJson() })
     await expect(redis.get('a')).rejects.toThrow('Unable to parse response body')
   })
 
   test('waits for a slow answer, while time moves by itself', async () => {
     const { sandbox, redis } = world()
     const before = sandbox.clock.now()
-    sandbox.faults.add({ on: 'store.request', fault: latency('2s') })
+    sandbox.faults.add({ on: 'store.request', fault: fault.latency('2s') })
     expect(await redis.set('a', 'b')).toBe('OK')
     expect(sandbox.clock.now() - before).toBe(2000)
   })
@@ -130,7 +116,7 @@ describe('the store SDK', () => {
 
 test('a clock that runs with the host waits for real', async () => {
   const { sandbox, redis } = world({ clock: 'real' })
-  sandbox.faults.add({ on: 'store.request', fault: latency(30) })
+  sandbox.faults.add({ on: 'store.request', fault: fault.latency(30) })
   const before = sandbox.clock.now()
   expect(await redis.set('a', 'b')).toBe('OK')
   expect(sandbox.clock.now() - before).toBeGreaterThanOrEqual(30)
@@ -139,7 +125,7 @@ test('a clock that runs with the host waits for real', async () => {
 test('a fault that would go on for ever is bounded by the budget of the clock, and named', async () => {
   const sandbox = createSandbox({ warn: () => {} })
   sandbox.destinations.answer('https://shop.test/*', 200)
-  sandbox.faults.add({ on: 'queue.delivery', fault: restart('1s') })
+  sandbox.faults.add({ on: 'queue.delivery', fault: fault.restart('1s') })
   sandbox.queue.publish({ to: 'https://shop.test/orders' })
   await expect(sandbox.clock.drain({ budget: 500 })).rejects.toThrow(
     'The clock gave up: 500 timers fired. Most often: "delivery to https://shop.test/orders"',

@@ -1,36 +1,12 @@
 import { Receiver } from '@upstash/qstash'
 import {
-  badCertificate,
-  badSignature,
-  clockSkew,
-  contentType,
-  corruptJson,
   createSandbox,
-  delay,
-  drop,
-  duplicate,
   type FaultAt,
   type FaultConditions,
   type FaultRule,
-  halfOpen,
-  hang,
-  lateAnswer,
-  latency,
-  lostAck,
-  nonRetryable,
-  ok,
-  outage,
-  rateLimited,
-  refused,
-  reorder,
-  reset,
-  restart,
+  fault,
   type SignatureFlaw,
   signatureFlaws,
-  slowBody,
-  status,
-  truncate,
-  unresolved,
 } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
@@ -66,12 +42,12 @@ const again = [10_000, 200, '', 10_000]
 
 describe('instead of the handler', () => {
   test.each<[FaultAt<'queue.delivery'>, number, string]>([
-    [status(503), 503, '503 Service Unavailable'],
-    [rateLimited('burst'), 429, '429 Too Many Requests'],
-    [reset(), 0, 'read: connection reset by peer'],
-    [refused(), 0, 'dial tcp: connect: connection refused'],
-    [unresolved(), 0, 'dial tcp: lookup: no such host'],
-    [badCertificate(), 0, 'tls: failed to verify certificate'],
+    [fault.status(503), 503, '503 Service Unavailable'],
+    [fault.rateLimited({ limit: 'burst' }), 429, '429 Too Many Requests'],
+    [fault.reset(), 0, 'read: connection reset by peer'],
+    [fault.refused(), 0, 'dial tcp: connect: connection refused'],
+    [fault.unresolvedHost(), 0, 'dial tcp: lookup: no such host'],
+    [fault.badCertificate(), 0, 'tls: failed to verify certificate'],
   ])('%j: it does not run, and there is a retry', async (fault, code, error) => {
     const at = world(once(fault))
     at.publish()
@@ -81,16 +57,16 @@ describe('instead of the handler', () => {
   })
 
   test('489 forbids retries', async () => {
-    const at = world(once(nonRetryable('gone')))
+    const at = world(once(fault.nonRetryable('gone')))
     const message = at.publish()
     await at.drain()
     expect([at.handled, message.state]).toEqual([[], 'FAILED'])
   })
 
   test.each<[FaultAt<'queue.delivery'>, number]>([
-    [rateLimited('burst', '45s'), 45_000],
-    [rateLimited('daily', '1h', 'date'), 3_600_000],
-    [rateLimited('chat', '90s', 'none'), 90_000],
+    [fault.rateLimited({ limit: 'burst', retryAfter: '45s' }), 45_000],
+    [fault.rateLimited({ limit: 'daily', retryAfter: '1h', form: 'date' }), 3_600_000],
+    [fault.rateLimited({ limit: 'chat', retryAfter: '90s', form: 'none' }), 90_000],
   ])('%j tells when to come again', async (fault, wait) => {
     const at = world(once(fault))
     at.publish()
@@ -99,7 +75,7 @@ describe('instead of the handler', () => {
   })
 
   test('hang: until the time-out, or for a while', async () => {
-    const at = world(once(hang()), once(hang('3s')))
+    const at = world(once(fault.hang()), once(fault.hang('3s')))
     at.publish('a', { timeout: '5s', retries: 2 })
     await at.drain()
     expect(at.attempts()).toEqual([
@@ -114,28 +90,28 @@ describe('after the handler', () => {
   test.each<[string, FaultRule, number, string, string]>([
     [
       'lost-ack',
-      once(lostAck()),
+      once(fault.lostAck()),
       0,
       'read: connection reset by peer',
       'the handler ran and answered 200, its answer was lost',
     ],
     [
       'reset after',
-      once(reset(), { phase: 'after' }),
+      once(fault.reset(), { phase: 'after' }),
       0,
       'read: connection reset by peer',
       'the handler ran and answered 200, its answer was lost',
     ],
     [
       'status after',
-      once(status(502), { phase: 'after' }),
+      once(fault.status(502), { phase: 'after' }),
       502,
       '502 Bad Gateway',
       'the handler ran and answered 200, its answer was replaced',
     ],
     [
       'truncate',
-      once(truncate(5)),
+      once(fault.truncate(5)),
       0,
       'unexpected EOF',
       'the handler ran and answered 200, its body broke off after 5 of 13 bytes',
@@ -150,7 +126,7 @@ describe('after the handler', () => {
   })
 
   test('half-open: headers, then nothing until the time-out', async () => {
-    const at = world(once(halfOpen()))
+    const at = world(once(fault.halfOpen()))
     at.publish('a', { timeout: '5s' })
     await at.drain()
     expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
@@ -159,7 +135,7 @@ describe('after the handler', () => {
   })
 
   test('a late answer: after the time-out, and the handler runs again', async () => {
-    const at = world(once(lateAnswer('2s')))
+    const at = world(once(fault.lateResponse('2s')))
     at.publish('a', { timeout: '5s' })
     await at.drain()
     expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
@@ -170,7 +146,7 @@ describe('after the handler', () => {
   test.each([0, 1, 5, 50])(
     'a late answer: a handler that awaits %d of its own requests works at once',
     async (count) => {
-      const at = world(once(lateAnswer('2s')))
+      const at = world(once(fault.lateResponse('2s')))
       const { addresses, clock, destinations, fetch, tokens, traffic } = at.sandbox
       const worked: number[] = []
       destinations.on('https://app.test/work', async (request) => {
@@ -197,7 +173,7 @@ describe('after the handler', () => {
   )
 
   test('a late answer: a handler that takes time of its own answers no later for it', async () => {
-    const at = world(once(lateAnswer('2s')))
+    const at = world(once(fault.lateResponse('2s')))
     const { clock, destinations, traffic } = at.sandbox
     destinations.on('https://app.test/work', async (_request, task) => {
       await task.sleep('3s')
@@ -210,7 +186,7 @@ describe('after the handler', () => {
   })
 
   test('a slow body takes its time, or meets the time-out', async () => {
-    const at = world(once(slowBody(1), { times: 2 }))
+    const at = world(once(fault.slowBody(1), { times: 2 }))
     at.publish('a', { timeout: '5s' })
     at.publish('b')
     await at.drain()
@@ -220,7 +196,7 @@ describe('after the handler', () => {
   })
 
   test('what a callback is told suffers: content type and body', async () => {
-    const at = world(once(corruptJson()), { ...once(contentType('text/html')) })
+    const at = world(once(fault.corruptJson()), { ...once(fault.wrongContentType('text/html')) })
     const told = at.sandbox.destinations.record('https://back.test/done')
     at.publish('a', { callback: 'https://back.test/done' })
     await at.drain()
@@ -231,7 +207,7 @@ describe('after the handler', () => {
   })
 
   test('latency before and after', async () => {
-    const at = world(once(latency('2s')), once(latency('3s'), { phase: 'after' }))
+    const at = world(once(fault.latency('2s')), once(fault.latency('3s'), { phase: 'after' }))
     at.publish()
     await at.drain()
     expect([at.handled, at.attempts()]).toEqual([[[2000, 'a']], [[0, 200, '', 5000]]])
@@ -241,7 +217,7 @@ describe('after the handler', () => {
 
 describe('more than once', () => {
   test('a duplicate arrives after the first was answered; the queue sees the first answer', async () => {
-    const at = world(once(duplicate({ copies: 2, after: '1s' })))
+    const at = world(once(fault.duplicate({ copies: 2, after: '1s' })))
     at.publish()
     await at.drain()
     expect([at.handled, at.attempts()]).toEqual([
@@ -258,7 +234,7 @@ describe('more than once', () => {
   })
 
   test('concurrent ones are in the handler together', async () => {
-    const at = world(once(duplicate({ concurrent: true })))
+    const at = world(once(fault.duplicate({ concurrent: true })))
     const log: string[] = []
     let number = 0
     at.sandbox.destinations.on(shop, async (_request, task) => {
@@ -275,7 +251,7 @@ describe('more than once', () => {
   })
 
   test('the copies carry the same message id and count', async () => {
-    const at = world(once(duplicate()))
+    const at = world(once(fault.duplicate()))
     const seen: unknown[] = []
     at.sandbox.destinations.on(shop, (request) => {
       seen.push([request.headers.get('upstash-message-id'), request.headers.get('upstash-retried')])
@@ -292,7 +268,7 @@ describe('more than once', () => {
 
 describe('later, or never', () => {
   test('delay: the attempt begins later, and says why', async () => {
-    const at = world(once(delay('90s')))
+    const at = world(once(fault.delay('90s')))
     const { id } = at.publish()
     await at.sandbox.clock.advance('1s')
     expect(at.sandbox.queue.explain(id)).toContain(
@@ -304,7 +280,7 @@ describe('later, or never', () => {
   })
 
   test('reorder: held until a later one has gone', async () => {
-    const at = world(once(reorder('1m')))
+    const at = world(once(fault.reorder('1m')))
     at.publish('a')
     at.publish('b', { delay: '5s' })
     const { id } = at.publish('c', { delay: '9s' })
@@ -319,7 +295,7 @@ describe('later, or never', () => {
   })
 
   test('reorder in vain: goes when nobody comes', async () => {
-    const at = world(once(reorder('1m')))
+    const at = world(once(fault.reorder('1m')))
     at.publish('a')
     await at.drain()
     expect(at.handled).toEqual([[60_000, 'a']])
@@ -327,7 +303,7 @@ describe('later, or never', () => {
   })
 
   test('reorder cannot break the order of a queue', async () => {
-    const at = world(once(reorder('1m')))
+    const at = world(once(fault.reorder('1m')))
     at.publish('a', { queue: 'line' })
     at.publish('b', { queue: 'line' })
     await at.drain()
@@ -335,7 +311,7 @@ describe('later, or never', () => {
   })
 
   test('drop: no attempt, no retry, no dead letter, and a queue goes on', async () => {
-    const at = world(once(drop()))
+    const at = world(once(fault.drop()))
     const lost = at.publish('a', { queue: 'line' })
     at.publish('b', { queue: 'line' })
     await at.drain()
@@ -353,9 +329,9 @@ describe('later, or never', () => {
 
   test('a callback that is delayed, one that is dropped, one that fails', async () => {
     const at = world(
-      { on: 'queue.callback', fault: delay('30s'), times: 1, match: { url: 'https://back.test/a' } },
-      { on: 'queue.callback', fault: drop(), match: { url: 'https://back.test/b' } },
-      { on: 'queue.callback', fault: status(500), match: { url: 'https://back.test/c' }, times: 2 },
+      { on: 'queue.callback', fault: fault.delay('30s'), times: 1, match: { url: 'https://back.test/a' } },
+      { on: 'queue.callback', fault: fault.drop(), match: { url: 'https://back.test/b' } },
+      { on: 'queue.callback', fault: fault.status(500), match: { url: 'https://back.test/c' }, times: 2 },
     )
     const back = at.sandbox.destinations.record('https://back.test/*')
     for (const name of ['a', 'b', 'c']) at.publish(name, { callback: `https://back.test/${name}`, callbackRetries: 1 })
@@ -369,7 +345,7 @@ describe('later, or never', () => {
   })
 
   test('a failure callback is a callback', async () => {
-    const at = world(once(status(500), { times: 2 }), { on: 'queue.callback', fault: lostAck(), times: 1 })
+    const at = world(once(fault.status(500), { times: 2 }), { on: 'queue.callback', fault: fault.lostAck(), times: 1 })
     const failed = at.sandbox.destinations.record('https://back.test/failed')
     at.publish('a', { failureCallback: 'https://back.test/failed' })
     await at.drain()
@@ -402,22 +378,24 @@ describe('signatures, as the SDK of a receiver sees them', () => {
   })
 
   test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('%s is refused', async (flaw) => {
-    const [verdict] = await verify(once(badSignature(flaw)))
+    const [verdict] = await verify(once(fault.badSignature(flaw)))
     expect(verdict).not.toBe('ok')
   })
 
   test('signed with the next key: still accepted, as during a rotation', async () => {
-    expect(await verify(once(badSignature('rotated')))).toEqual(['ok'])
+    expect(await verify(once(fault.badSignature('rotated')))).toEqual(['ok'])
   })
 
   test('a clock far behind: expired; a little behind, or ahead: accepted by this SDK, which does not look at iat', async () => {
-    expect(await verify(once(clockSkew('-10m')))).toEqual([expect.stringContaining('signature verification failed')])
-    expect(await verify(once(clockSkew('-4m')))).toEqual(['ok'])
-    expect(await verify(once(clockSkew('10m')))).toEqual(['ok'])
+    expect(await verify(once(fault.clockSkew('-10m')))).toEqual([
+      expect.stringContaining('signature verification failed'),
+    ])
+    expect(await verify(once(fault.clockSkew('-4m')))).toEqual(['ok'])
+    expect(await verify(once(fault.clockSkew('10m')))).toEqual(['ok'])
   })
 
   test('only the struck attempt: the retry is signed well', async () => {
-    const at = world(once(badSignature('key')))
+    const at = world(once(fault.badSignature('key')))
     const { current, next } = at.sandbox.queue.keys
     const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
     at.sandbox.destinations.on(shop, async (request) => {
@@ -432,7 +410,7 @@ describe('signatures, as the SDK of a receiver sees them', () => {
 
 describe('the service itself', () => {
   test('a restart after the handler: done, and made again without counting as a retry', async () => {
-    const at = world(once(restart('20s')))
+    const at = world(once(fault.restart('20s')))
     at.publish('a', { retries: 0 })
     await at.drain()
     expect(at.handled).toEqual([
@@ -447,7 +425,7 @@ describe('the service itself', () => {
   })
 
   test('a restart before the handler: it does not run', async () => {
-    const at = world(once(restart(), { phase: 'before' }))
+    const at = world(once(fault.restart(), { phase: 'before' }))
     at.publish('a', { retries: 0 })
     await at.drain()
     expect(at.handled).toEqual([[0, 'a']])
@@ -458,7 +436,7 @@ describe('the service itself', () => {
   })
 
   test('everything in flight is cut off, what is due waits, and publishers meet a closed door', async () => {
-    const at = world({ on: 'queue.request', match: { endpoint: '/v2/keys' }, fault: restart('1m') })
+    const at = world({ on: 'queue.request', match: { path: '/v2/keys' }, fault: fault.restart('1m') })
     at.sandbox.destinations.on(shop, async (_request, task) => {
       at.handled.push([at.sandbox.clock.now() - start, 'slow'])
       await task.sleep('10s')
@@ -484,7 +462,7 @@ describe('the service itself', () => {
   })
 
   test('an outage of the region: deliveries wait for its end', async () => {
-    const at = world({ on: 'queue.delivery', fault: outage({ region: 'eu-central-1' }), until: '10m' })
+    const at = world({ on: 'queue.delivery', fault: fault.outage({ region: 'eu-central-1' }), until: '10m' })
     at.publish()
     await at.drain()
     expect(at.handled).toEqual([[600_000, 'a']])
@@ -510,17 +488,17 @@ describe('the trigger of a schedule', () => {
   const hour = 3_600_000
 
   test.each<[string, FaultRule, number[]]>([
-    ['nothing', { on: 'schedule.fire', fault: ok() }, [3, 27]],
-    ['dropped once', { on: 'schedule.fire', fault: drop(), times: 1 }, [27]],
-    ['delayed once', { on: 'schedule.fire', fault: delay('2h'), times: 1 }, [5, 27]],
-    ['slow once', { on: 'schedule.fire', fault: latency('1h'), times: 1 }, [4, 27]],
+    ['nothing', { on: 'schedule.fire', fault: fault.pass() }, [3, 27]],
+    ['dropped once', { on: 'schedule.fire', fault: fault.drop(), times: 1 }, [27]],
+    ['delayed once', { on: 'schedule.fire', fault: fault.delay('2h'), times: 1 }, [5, 27]],
+    ['slow once', { on: 'schedule.fire', fault: fault.latency('1h'), times: 1 }, [4, 27]],
     [
       'fired twice',
-      { on: 'schedule.fire', fault: duplicate({ after: '1h' }), match: { scheduleId: 'nightly' }, times: 1 },
+      { on: 'schedule.fire', fault: fault.duplicate({ after: '1h' }), match: { scheduleId: 'nightly' }, times: 1 },
       [3, 4, 27],
     ],
-    ['another schedule', { on: 'schedule.fire', fault: drop(), match: { scheduleId: 'other' } }, [3, 27]],
-    ['on the second night only, by cron', { on: 'schedule.fire', fault: drop(), cron: '0 3 2 1 *' }, [3]],
+    ['another schedule', { on: 'schedule.fire', fault: fault.drop(), match: { scheduleId: 'other' } }, [3, 27]],
+    ['on the second night only, by cron', { on: 'schedule.fire', fault: fault.drop(), cron: '0 3 2 1 *' }, [3]],
   ])('%s', async (_, rule, hours) => {
     const { handled } = await nightly(rule)
     expect(handled.map(([time]) => time / hour)).toEqual(hours)
@@ -531,11 +509,11 @@ describe('in the script of a destination', () => {
   test('every step that a rule can be', async () => {
     const at = world()
     at.sandbox.destinations.script(shop, [
-      latency('1s'),
-      truncate(3),
-      duplicate(),
-      rateLimited('burst', '5s'),
-      badSignature('expired'),
+      fault.latency('1s'),
+      fault.truncate(3),
+      fault.duplicate(),
+      fault.rateLimited({ limit: 'burst', retryAfter: '5s' }),
+      fault.badSignature('expired'),
     ])
     for (const body of ['a', 'b', 'c', 'd', 'e']) at.publish(body, { retries: 0 })
     await at.drain()
@@ -551,8 +529,8 @@ describe('in the script of a destination', () => {
   })
 
   test('a rule that answers leaves the script as it is; one that shapes lies around it', async () => {
-    const at = world(once(status(500)), once(latency('3s')))
-    at.sandbox.destinations.script(shop, [status(501), status(502)])
+    const at = world(once(fault.status(500)), once(fault.latency('3s')))
+    at.sandbox.destinations.script(shop, [fault.status(501), fault.status(502)])
     at.publish('a', { retries: 2 })
     await at.drain()
     expect(at.attempts()).toEqual([
@@ -582,12 +560,12 @@ describe('what rules match', () => {
     ['the first attempt', { attempt: 1 }, true],
     ['the second attempt', { attempt: 2 }, false],
     ['attempts up to the second', { attempt: { to: 2 } }, true],
-    ['a header', { header: { 'x-own': 'y*s' } }, true],
-    ['another header', { header: { 'x-own': 'no' } }, false],
+    ['a header', { headers: { 'x-own': 'y*s' } }, true],
+    ['another header', { headers: { 'x-own': 'no' } }, false],
     ['the method', { method: 'POST' }, true],
     ['a group', { urlGroup: 'g' }, false],
   ])('%s', async (_, match, strikes) => {
-    const at = world(once(status(500), { match: match! }))
+    const at = world(once(fault.status(500), { match: match! }))
     at.publish('a', {
       queue: 'line',
       label: 'vip',
@@ -607,7 +585,7 @@ describe('what rules match', () => {
     ['the minutes of a pattern', { cron: '2 * * * *' }, [503, 503, 500, 503]],
     ['a window that begins later', { from: '1m' }, [503, 500, 500, 500]],
   ])('of one message: %s', async (_, more, statuses) => {
-    const at = world({ on: 'queue.delivery', fault: status(500), ...more })
+    const at = world({ on: 'queue.delivery', fault: fault.status(500), ...more })
     at.sandbox.destinations.answer(shop, 503)
     at.publish('a', { retries: 3, retryDelay: '60000' })
     await at.drain()
@@ -615,7 +593,7 @@ describe('what rules match', () => {
   })
 
   test('an endpoint of a group, by its name', async () => {
-    const at = world(once(status(500), { match: { urlGroup: 'g', endpointName: 'two' } }))
+    const at = world(once(fault.status(500), { match: { urlGroup: 'g', endpointName: 'two' } }))
     at.sandbox.queue.urlGroup('g', [
       { url: 'https://shop.test/1', name: 'one' },
       { url: 'https://shop.test/2', name: 'two' },
@@ -632,7 +610,11 @@ describe('what rules match', () => {
     const at = world()
     at.publish('a')
     const { id } = at.publish('b')
-    at.sandbox.faults.add({ on: 'queue.delivery', match: { messageId: id, attempt: { from: 1 } }, fault: status(500) })
+    at.sandbox.faults.add({
+      on: 'queue.delivery',
+      match: { messageId: id, attempt: { from: 1 } },
+      fault: fault.status(500),
+    })
     await at.drain()
     expect(at.handled.map(([, body]) => body)).toEqual(['a'])
   })

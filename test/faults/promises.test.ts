@@ -1,4 +1,4 @@
-import { createSandbox, type FaultRule, faultPoints } from 'stuntdouble'
+import { createSandbox, type FaultRule, injectionPoints } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 
@@ -12,7 +12,7 @@ test.each(
     catalog[kind].points.some((point) => point.startsWith('queue.') && point !== 'queue.request'),
   ),
 )('under %s the queue keeps its promises', async (kind) => {
-  for (const on of faultPoints.filter((point) => catalog[kind].points.includes(point))) {
+  for (const on of injectionPoints.filter((point) => catalog[kind].points.includes(point))) {
     if (on !== 'queue.delivery' && on !== 'queue.callback') continue
     const sandbox = createSandbox({ warn: () => {} })
     const rule = {

@@ -1,4 +1,4 @@
-import { createSandbox, type FaultMatch, status } from 'stuntdouble'
+import { createSandbox, type FaultMatch, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 // What a rule can ask about a request, by the path of the request as the API describes it.
@@ -10,7 +10,7 @@ type Asked = readonly [method: string, path: string, body?: string | undefined]
 /** Whether a rule with this match strikes the request, beside one that matches nothing like it. */
 async function strikes(on: 'queue.request' | 'store.request', match: FaultMatch, asked: Asked): Promise<boolean> {
   const sandbox = createSandbox({ warn: () => {} })
-  sandbox.faults.add({ on, match, fault: status(teapot) })
+  sandbox.faults.add({ on, match, fault: fault.status(teapot) })
   const [method, path, body] = asked
   const queue = on === 'queue.request'
   const response = await sandbox.fetch((queue ? sandbox.addresses.queue : sandbox.addresses.store) + path, {

@@ -1,31 +1,4 @@
-import {
-  badCertificate,
-  contentType,
-  corruptJson,
-  createSandbox,
-  duplicate,
-  type FaultAt,
-  type FaultConditions,
-  type FaultRule,
-  halfOpen,
-  hang,
-  lateAnswer,
-  latency,
-  lostAck,
-  ok,
-  outage,
-  quota,
-  rateLimited,
-  refused,
-  reset,
-  restart,
-  revokedToken,
-  type Sandbox,
-  slowBody,
-  status,
-  truncate,
-  unresolved,
-} from 'stuntdouble'
+import { createSandbox, type FaultAt, type FaultConditions, type FaultRule, fault, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -82,7 +55,7 @@ describe('before the work', () => {
   test('a status, in the words of each service', async () => {
     const { command, publish, usage, sandbox } = world({
       on: ['store.request', 'queue.request', 'stats.request'],
-      fault: status(503),
+      fault: fault.status(503),
     })
     const answers = await Promise.all([command('SET', 'a', '1'), publish(), usage()])
     expect(answers.map((answer) => answer.status)).toEqual([503, 503, 503])
@@ -96,7 +69,7 @@ describe('before the work', () => {
   })
 
   test('a status with headers and body of its own', async () => {
-    const { command } = world(onStore(status(418, { headers: { 'X-Own': ['a', 'b'] }, body: { tea: true } })))
+    const { command } = world(onStore(fault.status(418, { headers: { 'X-Own': ['a', 'b'] }, body: { tea: true } })))
     const answer = await command('GET', 'a')
     expect([
       answer.status,
@@ -107,11 +80,11 @@ describe('before the work', () => {
   })
 
   test.each<[FaultAt<'store.request'>, string]>([
-    [reset(), 'ECONNRESET'],
-    [refused(), 'ECONNREFUSED'],
-    [unresolved(), 'ENOTFOUND'],
-    [badCertificate(), 'CERT_HAS_EXPIRED'],
-    [outage(), 'ECONNREFUSED'],
+    [fault.reset(), 'ECONNRESET'],
+    [fault.refused(), 'ECONNREFUSED'],
+    [fault.unresolvedHost(), 'ENOTFOUND'],
+    [fault.badCertificate(), 'CERT_HAS_EXPIRED'],
+    [fault.outage(), 'ECONNREFUSED'],
   ])('%j: no connection, and nothing is done', async (fault, code) => {
     const { command, sandbox } = world(onStore(fault))
     await expect(command('SET', 'a', '1')).rejects.toEqual(networkError(code))
@@ -120,14 +93,17 @@ describe('before the work', () => {
   })
 
   test('latency, fixed', async () => {
-    const { command, sandbox, faults } = world(onStore(latency('300ms')))
+    const { command, sandbox, faults } = world(onStore(fault.latency('300ms')))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([300, 200, '{"result":1}', 300])
     expect(faults()).toEqual(['latency: takes 300ms more'])
   })
 
   test('latency within a range, by the seed: the same again, and not always the same', async () => {
     const times = async (): Promise<number[]> => {
-      const { command, sandbox } = world(onStore(latency({ min: 100, max: 200 })), onStore(latency(1000, 50)))
+      const { command, sandbox } = world(
+        onStore(fault.latency({ min: 100, max: 200 })),
+        onStore(fault.latency(1000, 50)),
+      )
       const waits: number[] = []
       for (let count = 0; count < 20; count++) {
         const before = sandbox.clock.now()
@@ -143,16 +119,16 @@ describe('before the work', () => {
   })
 
   test('hang: for a while, or until a client would give up', async () => {
-    const a = world(onStore(hang('10s')))
+    const a = world(onStore(fault.hang('10s')))
     expect(await outcome(a.sandbox, a.command('SET', 'a', '1'))).toEqual([10_000, networkError('ECONNRESET')])
-    const b = world(onStore(hang()))
+    const b = world(onStore(fault.hang()))
     expect(await outcome(b.sandbox, b.command('SET', 'a', '1'))).toEqual([300_000, networkError('ETIMEDOUT')])
     expect([a.sandbox.store.get('a'), b.sandbox.store.get('a')]).toEqual([null, null])
     expect(b.faults()).toEqual(['hang: no answer for 5m, then given up'])
   })
 
   test('a client that gives up ends the wait', async () => {
-    const { sandbox } = world(onStore(hang()))
+    const { sandbox } = world(onStore(fault.hang()))
     const client = new AbortController()
     sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
     const asked = sandbox.fetch(`${sandbox.addresses.store}/ping`, { signal: client.signal })
@@ -163,7 +139,7 @@ describe('before the work', () => {
   })
 
   test('a request on its way arrives, although its client has given up', async () => {
-    const { sandbox } = world(onStore(latency('5s')))
+    const { sandbox } = world(onStore(fault.latency('5s')))
     const client = new AbortController()
     sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
@@ -179,7 +155,7 @@ describe('before the work', () => {
   test('a revoked token, in the words of each service', async () => {
     const { command, publish, usage } = world({
       on: ['store.request', 'queue.request', 'stats.request'],
-      fault: revokedToken(),
+      fault: fault.revokedToken(),
     })
     const answers = await Promise.all([command('PING'), publish(), usage()])
     const plain = createSandbox()
@@ -193,7 +169,7 @@ describe('before the work', () => {
   })
 
   test('quota, in the words of each service', async () => {
-    const { command, publish } = world({ on: ['store.request', 'queue.request'], fault: quota() })
+    const { command, publish } = world({ on: ['store.request', 'queue.request'], fault: fault.quotaExceeded() })
     const [store, queue] = await Promise.all([command('PING'), publish()])
     expect([store.status, (await store.json()).error]).toEqual([
       400,
@@ -205,32 +181,32 @@ describe('before the work', () => {
     ])
   })
 
-  test.each<[Parameters<typeof rateLimited>, Record<string, string>]>([
+  test.each<[Parameters<typeof fault.rateLimited>[0], Record<string, string>]>([
     [
-      ['daily'],
+      { limit: 'daily' },
       { 'ratelimit-limit': '1', 'ratelimit-remaining': '0', 'ratelimit-reset': String(start / 1000 + 86_400) },
     ],
     [
-      ['burst', '2s'],
+      { limit: 'burst', retryAfter: '2s' },
       { 'burst-ratelimit-remaining': '0', 'burst-ratelimit-reset': String(start / 1000 + 2), 'retry-after': '2' },
     ],
     [
-      ['chat', '90s', 'date'],
+      { limit: 'chat', retryAfter: '90s', form: 'date' },
       {
         'x-ratelimit-reset-tokens': '90s',
         'x-ratelimit-remaining-requests': '0',
         'retry-after': 'Tue, 01 Jan 2030 00:01:30 GMT',
       },
     ],
-  ])('rate-limited %j: 429 with the headers by which clients tell the limits apart', async (args, headers) => {
-    const { publish } = world({ on: 'queue.request', fault: rateLimited(...args) })
+  ])('rate-limited %j: 429 with the headers by which clients tell the limits apart', async (options, headers) => {
+    const { publish } = world({ on: 'queue.request', fault: fault.rateLimited(options) })
     const answer = await publish()
     expect(answer.status).toBe(429)
     expect(Object.fromEntries(answer.headers)).toMatchObject(headers)
   })
 
   test('an outage of one region leaves the other alone', async () => {
-    const { sandbox } = world({ on: 'queue.request', fault: outage({ region: 'us-east-1', status: 502 }) })
+    const { sandbox } = world({ on: 'queue.request', fault: fault.outage({ region: 'us-east-1', status: 502 }) })
     const ask = async (base: string): Promise<number> =>
       (await sandbox.fetch(`${base}/v2/keys`, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } })).status
     const { regions } = sandbox.addresses
@@ -240,8 +216,8 @@ describe('before the work', () => {
 
 describe('after the work', () => {
   test.each<[string, FaultRule]>([
-    ['lost-ack', onStore(lostAck())],
-    ['reset after', onStore(reset(), { phase: 'after' })],
+    ['lost-ack', onStore(fault.lostAck())],
+    ['reset after', onStore(fault.reset(), { phase: 'after' })],
   ])('%s: it is done, the answer is lost', async (_, rule) => {
     const { command, sandbox } = world(rule)
     await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
@@ -249,26 +225,26 @@ describe('after the work', () => {
   })
 
   test('a status instead of the answer', async () => {
-    const { command, sandbox } = world(onStore(status(502), { phase: 'after' }))
+    const { command, sandbox } = world(onStore(fault.status(502), { phase: 'after' }))
     expect((await command('INCR', 'a')).status).toBe(502)
     expect(sandbox.store.get('a')).toBe('1')
   })
 
   test('hang after', async () => {
-    const { command, sandbox } = world(onStore(hang('1s'), { phase: 'after' }))
+    const { command, sandbox } = world(onStore(fault.hang('1s'), { phase: 'after' }))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([1000, networkError('ECONNRESET')])
     expect(sandbox.store.get('a')).toBe('1')
   })
 
   test('a late answer: done at once, answered later', async () => {
-    const { command, sandbox } = world(onStore(lateAnswer('20s')))
+    const { command, sandbox } = world(onStore(fault.lateResponse('20s')))
     const asked = command('INCR', 'a')
     expect(sandbox.store.get('a')).toBe('1')
     expect(await outcome(sandbox, asked)).toEqual([20_000, 200, '{"result":1}', 20_000])
   })
 
   test('half-open: headers at once, then nothing, then the end', async () => {
-    const { command, sandbox } = world(onStore(halfOpen('5s')))
+    const { command, sandbox } = world(onStore(fault.halfOpen('5s')))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([
       0,
       200,
@@ -279,7 +255,7 @@ describe('after the work', () => {
   })
 
   test('truncated: so many bytes can be read, then it breaks', async () => {
-    const { command, sandbox, faults } = world(onStore(truncate(8)))
+    const { command, sandbox, faults } = world(onStore(fault.truncate(8)))
     const answer = await command('INCR', 'a')
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '12'])
     const reader = answer.body!.getReader()
@@ -290,20 +266,20 @@ describe('after the work', () => {
   })
 
   test('truncated beyond its end it is whole, and the log says so', async () => {
-    const { command, faults } = world(onStore(truncate(12)))
+    const { command, faults } = world(onStore(fault.truncate(12)))
     expect(await (await command('INCR', 'a')).text()).toBe('{"result":1}')
     expect(faults()).toEqual(['truncate: the body has 12 bytes only, nothing is cut'])
   })
 
   test('corrupt JSON: whole and wrong', async () => {
-    const { command } = world(onStore(corruptJson()))
+    const { command } = world(onStore(fault.corruptJson()))
     const answer = await command('INCR', 'a')
     expect(answer.status).toBe(200)
     await expect(answer.json()).rejects.toThrow(SyntaxError)
   })
 
   test('a body that would be silent for longer than clients wait is broken off', async () => {
-    const { command, sandbox } = world(onStore(slowBody(1e-9)))
+    const { command, sandbox } = world(onStore(fault.slowBody(1e-9)))
     const answer = command('incr', 'a').then((found) => found.text())
     const broken = expect(answer).rejects.toThrow('terminated')
     await sandbox.clock.drain()
@@ -312,33 +288,33 @@ describe('after the work', () => {
   })
 
   test('a slow body: headers at once, the body at so many bytes a second', async () => {
-    const { command, sandbox } = world(onStore(slowBody(10)))
+    const { command, sandbox } = world(onStore(fault.slowBody(10)))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([0, 200, '{"result":1}', 1200])
   })
 
   test('another content type', async () => {
-    const { command } = world(onStore(contentType('text/html')))
+    const { command } = world(onStore(fault.wrongContentType('text/html')))
     const answer = await command('INCR', 'a')
     expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/html', '{"result":1}'])
   })
 
   test('twice, and the client sees the first answer', async () => {
-    const { command, sandbox } = world(onStore(duplicate({ copies: 2, after: '1s' })))
+    const { command, sandbox } = world(onStore(fault.duplicate({ copies: 2, after: '1s' })))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([2000, 200, '{"result":1}', 2000])
     expect(sandbox.store.get('a')).toBe('3')
   })
 
   test('all at once: none waits for the one before', async () => {
     const { command, sandbox } = world(
-      onStore(duplicate({ copies: 2, after: '1s', concurrent: true })),
-      onStore(latency('3s')),
+      onStore(fault.duplicate({ copies: 2, after: '1s', concurrent: true })),
+      onStore(fault.latency('3s')),
     )
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([3000, 200, '{"result":1}', 3000])
     expect(sandbox.store.get('a')).toBe('3')
   })
 
   test('a restart: the connection breaks, and nobody is there for a while', async () => {
-    const { command, sandbox } = world(onStore(restart('10s'), { times: 1 }))
+    const { command, sandbox } = world(onStore(fault.restart('10s'), { times: 1 }))
     await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
     expect(sandbox.store.get('a')).toBe('1')
     await sandbox.clock.advance(9_999)
@@ -351,20 +327,20 @@ describe('after the work', () => {
 describe('several rules', () => {
   test('shaping ones lie around what follows, in the order in which they were added', async () => {
     const { command, sandbox, faults } = world(
-      onStore(latency(100)),
-      onStore(contentType('text/plain')),
-      onStore(latency(50), { phase: 'after' }),
-      onStore(status(503)),
+      onStore(fault.latency(100)),
+      onStore(fault.wrongContentType('text/plain')),
+      onStore(fault.latency(50), { phase: 'after' }),
+      onStore(fault.status(503)),
     )
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([150, 503, '{"error":"service unavailable"}', 150])
-    expect(faults().map((text) => text.split(':')[0])).toEqual(['latency', 'content-type', 'latency', 'status'])
+    expect(faults().map((text) => text.split(':')[0])).toEqual(['latency', 'wrong-content-type', 'latency', 'status'])
   })
 
   test('the first that answers ends the question: later ones are not even counted', async () => {
     const { command, sandbox } = world(
-      onStore(ok(), { times: 1 }),
-      onStore(status(500), { times: 1 }),
-      onStore(status(501)),
+      onStore(fault.pass(), { times: 1 }),
+      onStore(fault.status(500), { times: 1 }),
+      onStore(fault.status(501)),
     )
     expect([(await command('PING')).status, (await command('PING')).status, (await command('PING')).status]).toEqual([
       200, 500, 501,
@@ -379,29 +355,29 @@ describe('several rules', () => {
 
 describe('what rules match', () => {
   test.each<[string, FaultRule['match'], boolean]>([
-    ['the api', { api: 'store' }, true],
-    ['another api', { api: 'queue' }, false],
+    ['the api', { service: 'store' }, true],
+    ['another api', { service: 'queue' }, false],
     ['the command, any case', { command: 'set' }, true],
     ['another command', { command: 'GET' }, false],
     ['a key', { key: 'user:1' }, true],
     ['a pattern of keys', { key: 'user:[0-9]' }, true],
     ['another key', { key: 'user:2' }, false],
-    ['the endpoint', { endpoint: '/' }, true],
-    ['another endpoint', { endpoint: '/pipe*' }, false],
+    ['the endpoint', { path: '/' }, true],
+    ['another endpoint', { path: '/pipe*' }, false],
     ['the method', { method: 'post' }, true],
     ['the url', { url: 'https://store.test/' }, true],
     ['a pattern of urls', { url: 'https://*.test/*' }, true],
-    ['a header', { header: { Authorization: 'Bearer *' } }, true],
-    ['another header', { header: { authorization: 'Basic *' } }, false],
-    ['everything at once', { api: 'store', command: 'SET', key: 'user:*', method: 'POST' }, true],
-    ['all but one', { api: 'store', command: 'SET', key: 'order:*' }, false],
+    ['a header', { headers: { Authorization: 'Bearer *' } }, true],
+    ['another header', { headers: { authorization: 'Basic *' } }, false],
+    ['everything at once', { service: 'store', command: 'SET', key: 'user:*', method: 'POST' }, true],
+    ['all but one', { service: 'store', command: 'SET', key: 'order:*' }, false],
   ])('store.request: %s', async (_, match, strikes) => {
-    const { command } = world(onStore(status(503), { match: match! }))
+    const { command } = world(onStore(fault.status(503), { match: match! }))
     expect((await command('SET', 'user:1', 'Ada')).status).toBe(strikes ? 503 : 200)
   })
 
   test('a row of a pipeline', async () => {
-    const { sandbox } = world(onStore(status(503), { match: { command: 'INCR', key: 'b' } }))
+    const { sandbox } = world(onStore(fault.status(503), { match: { command: 'INCR', key: 'b' } }))
     const send = async (rows: string[][]): Promise<number> =>
       (
         await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, {
@@ -428,14 +404,14 @@ describe('what rules match', () => {
     ['the destination', { url: 'https://shop.test/orders' }, true],
     ['the destination as a pattern', { url: 'https://shop.test/*' }, true],
     ['another destination', { url: 'https://other.test/*' }, false],
-    ['the endpoint', { endpoint: '/v2/publish/*' }, true],
+    ['the endpoint', { path: '/v2/publish/*' }, true],
     ['a label', { label: 'b' }, true],
     ['another label', { label: 'c' }, false],
     ['a flow-control key', { flowControlKey: 'k' }, true],
     ['the region', { region: 'eu-central-1' }, true],
     ['another region', { region: 'us-east-1' }, false],
   ])('queue.request: %s', async (_, match, strikes) => {
-    const { publish } = world({ on: 'queue.request', match: match!, fault: status(503) })
+    const { publish } = world({ on: 'queue.request', match: match!, fault: fault.status(503) })
     const headers = {
       'Service-Label': 'a,b',
       'Service-Flow-Control-Key': 'k',
@@ -450,7 +426,7 @@ describe('what rules match', () => {
       ['b', 200],
     ] as const) {
       const sandbox = createSandbox({ name })
-      sandbox.faults.add({ on: 'store.request', match: { tenant: 'a' }, fault: status(503) })
+      sandbox.faults.add({ on: 'store.request', match: { tenant: 'a' }, fault: fault.status(503) })
       const { status: given } = await sandbox.fetch(`${sandbox.addresses.store}/ping`, {
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       })
@@ -460,7 +436,7 @@ describe('what rules match', () => {
 })
 
 test('a handler that asks a slow store in its own delivery gets on', async () => {
-  const { sandbox } = world(onStore(latency('2s')))
+  const { sandbox } = world(onStore(fault.latency('2s')))
   const at: number[] = []
   sandbox.destinations.on('https://shop.test/*', async () => {
     const answer = await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, {
@@ -476,7 +452,7 @@ test('a handler that asks a slow store in its own delivery gets on', async () =>
 })
 
 test('a handler that waits for a slow body meets the time-out of its delivery', async () => {
-  const { sandbox } = world(onStore(slowBody(1)))
+  const { sandbox } = world(onStore(fault.slowBody(1)))
   sandbox.destinations.on('https://shop.test/*', async () => {
     const answer = await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

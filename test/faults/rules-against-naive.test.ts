@@ -27,8 +27,8 @@ const urlFits = (pattern: string, url: string | undefined): boolean => {
 }
 
 const fits: { [F in keyof FaultMatch]-?: (wanted: NonNullable<FaultMatch[F]>, facts: FaultFacts) => boolean } = {
-  api: (wanted, { api }) => api === wanted,
-  endpoint: (wanted, { endpoint }) => endpoint !== undefined && wild(wanted).test(endpoint),
+  service: (wanted, { service }) => service === wanted,
+  path: (wanted, { path }) => path !== undefined && wild(wanted).test(path),
   method: (wanted, { method }) => method?.toUpperCase() === wanted.toUpperCase(),
   url: (wanted, { url, destination }) => urlFits(wanted, url) || urlFits(wanted, destination),
   command: (wanted, { commands }) => commands?.some((name) => name === wanted.toUpperCase()) ?? false,
@@ -37,7 +37,7 @@ const fits: { [F in keyof FaultMatch]-?: (wanted: NonNullable<FaultMatch[F]>, fa
   endpointName: (wanted, { endpointName }) => endpointName === wanted,
   queue: (wanted, { queue }) => queue === wanted,
   label: (wanted, { labels }) => labels?.includes(wanted) ?? false,
-  header: (wanted, facts) =>
+  headers: (wanted, facts) =>
     Object.entries(wanted).every(([name, value]) => {
       const given = facts.headers?.find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
       return given !== undefined && wild(value).test(given)
@@ -92,8 +92,8 @@ const keyPatterns = [...words, 'a*', '*b', 'a*c', '*']
 const one = <T>(random: Random, list: readonly T[]): T => list[random.int(list.length)]!
 
 const fields: { [F in keyof FaultMatch]-?: (random: Random) => NonNullable<FaultMatch[F]> } = {
-  api: (random) => one(random, ['store', 'queue', 'stats'] as const),
-  endpoint: (random) => one(random, ['/v2/a', '/v2/*', '/v2/b', '*/b', '/a*b']),
+  service: (random) => one(random, ['store', 'queue', 'stats'] as const),
+  path: (random) => one(random, ['/v2/a', '/v2/*', '/v2/b', '*/b', '/a*b']),
   method: (random) => one(random, ['get', 'POST']),
   url: (random) => one(random, urlPatterns),
   command: (random) => one(random, ['get', 'SET']),
@@ -102,7 +102,7 @@ const fields: { [F in keyof FaultMatch]-?: (random: Random) => NonNullable<Fault
   endpointName: (random) => one(random, words),
   queue: (random) => one(random, words),
   label: (random) => one(random, words),
-  header: (random) => ({ [one(random, ['X-A', 'x-b'])]: one(random, ['a', 'a*', '*']) }),
+  headers: (random) => ({ [one(random, ['X-A', 'x-b'])]: one(random, ['a', 'a*', '*']) }),
   attempt: (random) => one(random, [1, 2, { from: 2 }, { to: 2 }, { from: 2, to: 3 }]),
   messageId: (random) => one(random, ['m1', 'm2']),
   tenant: (random) => one(random, ['acme', 'other']),
@@ -137,7 +137,7 @@ function someRule(random: Random, name: string): FaultRule {
     ...(random.chance(1, 3) && { times: 1 + random.int(3) }),
     fault: one(random, [
       { kind: 'latency', waitMs: 1 },
-      { kind: 'signature', flaw: 'key' },
+      { kind: 'bad-signature', flaw: 'key' },
       { kind: 'reset' },
       { kind: 'pass' },
     ] as const),
@@ -148,8 +148,8 @@ function someFacts(random: Random): FaultFacts {
   const maybe = <T>(make: () => T): T | undefined => (random.chance(2, 3) ? make() : undefined)
   const headers = ['X-A', 'x-b'].flatMap((name) => maybe(() => [[name, one(random, words)] as const]) ?? [])
   return {
-    api: one(random, ['store', 'queue', 'stats'] as const),
-    endpoint: maybe(() => one(random, ['/v2/a', '/v2/b', '/ab'])),
+    service: one(random, ['store', 'queue', 'stats'] as const),
+    path: maybe(() => one(random, ['/v2/a', '/v2/b', '/ab'])),
     method: one(random, ['GET', 'POST']),
     url: maybe(() => one(random, urls)),
     destination: maybe(() => one(random, urls)),

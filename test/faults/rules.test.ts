@@ -1,17 +1,7 @@
-import {
-  createSandbox,
-  type FaultConditions,
-  type FaultRule,
-  latency,
-  lostAck,
-  reset,
-  restart,
-  type SandboxOptions,
-  status,
-} from 'stuntdouble'
+import { createSandbox, type FaultConditions, type FaultRule, fault, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../src/faults/catalog.js'
-import { faultPoints } from '../../src/faults/points.js'
+import { injectionPoints } from '../../src/faults/points.js'
 
 function world(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ warn: () => {}, ...options })
@@ -30,7 +20,7 @@ function world(options: SandboxOptions = {}) {
   }
   return { sandbox, clock, faults, pings }
 }
-const down = (more: FaultConditions = {}): FaultRule => ({ on: 'store.request', fault: status(503), ...more })
+const down = (more: FaultConditions = {}): FaultRule => ({ on: 'store.request', fault: fault.status(503), ...more })
 
 describe('counters', () => {
   test.each<[string, FaultConditions, string]>([
@@ -77,7 +67,7 @@ describe('chance', () => {
 
   test('a rule with a name keeps its dice, whatever other rules there are', async () => {
     const rule = down({ name: 'flaky', chance: [1, 3] })
-    const quiet: FaultRule = { on: 'queue.delivery', chance: [1, 2], fault: reset() }
+    const quiet: FaultRule = { on: 'queue.delivery', chance: [1, 2], fault: fault.reset() }
     expect(await run(1, quiet, quiet, rule)).toBe(await run(1, rule))
   })
 })
@@ -137,7 +127,7 @@ describe('adding and removing', () => {
     handle.remove()
     handle.remove()
     expect(await pings(1)).toBe('.')
-    faults.add([down({ name: 'night' }), { on: 'queue.request', name: 'night', fault: status(503) }])
+    faults.add([down({ name: 'night' }), { on: 'queue.request', name: 'night', fault: fault.status(503) }])
     faults.remove('night')
     expect(faults.list()).toEqual([])
     {
@@ -159,7 +149,7 @@ describe('adding and removing', () => {
 
   test('one bad rule adds none', () => {
     const { faults } = world()
-    expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: reset() }])).toThrow(
+    expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: fault.reset() }])).toThrow(
       'faults.add(): rule 2: times: 0 would never strike',
     )
     expect(faults.list()).toEqual([])
@@ -178,14 +168,14 @@ describe('the index', () => {
   test('rules are asked in the order in which they were added, however they are found', async () => {
     const { sandbox, faults } = world()
     const marks: FaultRule[] = [
-      { on: 'store.request', name: 'any', fault: latency(0) },
-      { on: 'store.request', name: 'command', match: { command: 'get' }, fault: latency(0) },
-      { on: 'store.request', name: 'pattern', match: { key: 'us*' }, fault: latency(0) },
-      { on: 'store.request', name: 'other key', match: { key: 'order' }, fault: latency(0) },
-      { on: 'store.request', name: 'key', match: { key: 'user' }, fault: latency(0) },
-      { on: 'store.request', name: 'url', match: { url: 'HTTPS://STORE.test:443/get/user' }, fault: latency(0) },
-      { on: 'store.request', name: 'endpoint', match: { endpoint: '/get/user' }, fault: latency(0) },
-      { on: 'store.request', name: 'last', match: { method: 'GET' }, fault: latency(0) },
+      { on: 'store.request', name: 'any', fault: fault.latency(0) },
+      { on: 'store.request', name: 'command', match: { command: 'get' }, fault: fault.latency(0) },
+      { on: 'store.request', name: 'pattern', match: { key: 'us*' }, fault: fault.latency(0) },
+      { on: 'store.request', name: 'other key', match: { key: 'order' }, fault: fault.latency(0) },
+      { on: 'store.request', name: 'key', match: { key: 'user' }, fault: fault.latency(0) },
+      { on: 'store.request', name: 'url', match: { url: 'HTTPS://STORE.test:443/get/user' }, fault: fault.latency(0) },
+      { on: 'store.request', name: 'endpoint', match: { path: '/get/user' }, fault: fault.latency(0) },
+      { on: 'store.request', name: 'last', match: { method: 'GET' }, fault: fault.latency(0) },
     ]
     faults.add(marks)
     await sandbox.fetch(`${sandbox.addresses.store}/get/user?_token=${encodeURIComponent(sandbox.tokens.store)}`)
@@ -196,7 +186,7 @@ describe('the index', () => {
 
   test('a rule that is found in two ways strikes once', async () => {
     const { sandbox, faults } = world()
-    faults.add({ on: 'store.request', match: { command: 'GET' }, fault: latency(0) })
+    faults.add({ on: 'store.request', match: { command: 'GET' }, fault: fault.latency(0) })
     await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, {
       method: 'POST',
       body: '[["GET","a"],["GET","b"]]',
@@ -214,7 +204,7 @@ describe('unused()', () => {
     }
     declared()
     faults.add(down({ skip: 10 }))
-    faults.add({ on: 'queue.delivery', fault: lostAck() })
+    faults.add({ on: 'queue.delivery', fault: fault.lostAck() })
     faults.add(down({ from: '1h' }))
     faults.add(down({ times: 1, skip: 3 }))
     await pings(4)
@@ -270,8 +260,8 @@ describe('unused()', () => {
   test('of a rule at a wider point of the same moment, too', async () => {
     const { sandbox, faults, clock } = world()
     faults.add([
-      { on: 'workflow.step', fault: status(500) },
-      { on: 'queue.delivery', fault: lostAck() },
+      { on: 'workflow.step', fault: fault.status(500) },
+      { on: 'queue.delivery', fault: fault.lostAck() },
     ])
     const headers = { authorization: `Bearer ${sandbox.tokens.queue}` }
     await sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/https://shop.test/flow`, { method: 'POST', headers })
@@ -284,7 +274,7 @@ describe('unused()', () => {
     const asked = (): Promise<unknown> => pings(1).catch(() => undefined)
     // Before it goes down, and while it is.
     faults.add(down({ name: 'before', match: { key: 'k' }, from: '1h' }), { line: '' })
-    faults.add({ on: 'store.request', times: 1, fault: restart('1h') })
+    faults.add({ on: 'store.request', times: 1, fault: fault.restart('1h') })
     await asked()
     faults.add(down({ name: 'while' }))
     await asked()
@@ -297,11 +287,11 @@ describe('unused()', () => {
 
   test('of several points names each', () => {
     const { faults } = world()
-    faults.add({ on: ['store.request', 'queue.request'], fault: status(503) })
+    faults.add({ on: ['store.request', 'queue.request'], fault: fault.status(503) })
     expect(faults.unused()[0]!.sentence).toContain('no store request was made, and no queue request was made')
   })
 
-  test.each(faultPoints)('has words for %s', (on) => {
+  test.each(injectionPoints)('has words for %s', (on) => {
     const { faults } = world()
     const fault = Object.values(catalog).find(({ points }) => (points as readonly string[]).includes(on))!.example
     faults.add({ on, fault: fault as never })
@@ -326,7 +316,7 @@ describe('unused()', () => {
 
 test('the timeline and the diagram tell what struck, by which rule, and what came of it', async () => {
   const { sandbox, faults, clock } = world()
-  faults.add({ on: 'queue.delivery', name: 'night', times: 1, fault: lostAck() })
+  faults.add({ on: 'queue.delivery', name: 'night', times: 1, fault: fault.lostAck() })
   sandbox.destinations.answer('https://shop.test/orders', 200)
   sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1 })
   await clock.drain()
@@ -345,9 +335,9 @@ test('the same seed and rules give the same traffic, byte for byte', async () =>
   const run = async (): Promise<string> => {
     const { sandbox, faults, clock } = world({ seed: 7 })
     faults.add([
-      { on: 'queue.delivery', chance: [1, 2], fault: lostAck() },
-      { on: 'queue.delivery', fault: latency(500, 400) },
-      { on: 'store.request', chance: [1, 2], fault: latency({ min: 1, max: 900 }) },
+      { on: 'queue.delivery', chance: [1, 2], fault: fault.lostAck() },
+      { on: 'queue.delivery', fault: fault.latency(500, 400) },
+      { on: 'store.request', chance: [1, 2], fault: fault.latency({ min: 1, max: 900 }) },
     ])
     sandbox.destinations.on('https://shop.test/*', async () => {
       const headers = { authorization: `Bearer ${sandbox.tokens.store}` }

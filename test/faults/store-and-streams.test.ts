@@ -1,24 +1,4 @@
-import {
-  contentType,
-  corruptJson,
-  createSandbox,
-  cutStream,
-  drop,
-  duplicate,
-  errorReply,
-  type FaultAt,
-  type FaultConditions,
-  type FaultRule,
-  latency,
-  lostAck,
-  ok,
-  quota,
-  reset,
-  restart,
-  staleRead,
-  stallStream,
-  status,
-} from 'stuntdouble'
+import { createSandbox, type FaultAt, type FaultConditions, type FaultRule, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -41,7 +21,9 @@ const oom = 'OOM command not allowed'
 
 describe('one command', () => {
   test('fails instead of running: the third INCR, once', async () => {
-    const { command, sandbox } = world(onCommand(errorReply(oom), { match: { command: 'INCR' }, skip: 2, times: 1 }))
+    const { command, sandbox } = world(
+      onCommand(fault.errorReply(oom), { match: { command: 'INCR' }, skip: 2, times: 1 }),
+    )
     const replies = []
     for (let count = 0; count < 4; count++) replies.push(await command('INCR', 'a'))
     expect(replies).toEqual([{ result: 1 }, { result: 2 }, { error: oom }, { result: 3 }])
@@ -49,14 +31,14 @@ describe('one command', () => {
   })
 
   test('fails although it ran', async () => {
-    const { command, sandbox } = world(onCommand(errorReply(oom), { phase: 'after' }))
+    const { command, sandbox } = world(onCommand(fault.errorReply(oom), { phase: 'after' }))
     expect(await command('INCR', 'a')).toEqual({ error: oom })
     expect(sandbox.store.get('a')).toBe('1')
   })
 
   test('fails in its row of a pipeline, and of a transaction; the others run', async () => {
     for (const path of ['/pipeline', '/multi-exec']) {
-      const { send } = world(onCommand(errorReply(oom), { match: { key: 'b' } }))
+      const { send } = world(onCommand(fault.errorReply(oom), { match: { key: 'b' } }))
       const rows = [
         ['SET', 'a', '1'],
         ['SET', 'b', '2'],
@@ -68,8 +50,8 @@ describe('one command', () => {
 
   test('breaks the connection between two rows of a pipeline: those before it ran', async () => {
     for (const [rule, ran] of [
-      [onCommand(reset(), { match: { key: 'b' } }), ['1', null, null]],
-      [onCommand(lostAck(), { match: { key: 'b' } }), ['1', '2', null]],
+      [onCommand(fault.reset(), { match: { key: 'b' } }), ['1', null, null]],
+      [onCommand(fault.lostAck(), { match: { key: 'b' } }), ['1', '2', null]],
     ] as const) {
       const { send, sandbox } = world(rule)
       await expect(
@@ -85,21 +67,26 @@ describe('one command', () => {
   })
 
   test('meets the quota', async () => {
-    const { command } = world(onCommand(quota(), { match: { command: 'SET' } }))
+    const { command } = world(onCommand(fault.quotaExceeded(), { match: { command: 'SET' } }))
     expect(await command('SET', 'a', '1')).toEqual({ error: expect.stringContaining('max requests limit exceeded') })
     expect(await command('GET', 'a')).toEqual({ result: null })
   })
 
   test('the entry of a strike follows from the command that it hit', async () => {
-    const { command, sandbox, faults } = world(onCommand(errorReply(oom)))
+    const { command, sandbox, faults } = world(onCommand(fault.errorReply(oom)))
     await command('INCR', 'a')
     const [entry] = faults()
-    expect(entry).toMatchObject({ point: 'store.command', fault: 'reply', target: 'INCR', effect: `error: ${oom}` })
+    expect(entry).toMatchObject({
+      point: 'store.command',
+      fault: 'error-reply',
+      target: 'INCR',
+      effect: `error: ${oom}`,
+    })
     expect(sandbox.traffic.find(entry!.cause!)).toMatchObject({ type: 'command', error: oom })
   })
 
   test('the test itself is never struck', () => {
-    const { sandbox } = world(onCommand(errorReply(oom)))
+    const { sandbox } = world(onCommand(fault.errorReply(oom)))
     expect(sandbox.store.run('INCR', 'a')).toBe(1)
     expect(sandbox.faults.unused()).toHaveLength(1)
   })
@@ -107,7 +94,7 @@ describe('one command', () => {
 
 describe('a stale read', () => {
   test('is answered from the change before; the next one from the present', async () => {
-    const { command, sandbox } = world(onCommand(staleRead(), { times: 1 }))
+    const { command, sandbox } = world(onCommand(fault.staleRead(), { times: 1 }))
     await command('SET', 'a', 'old')
     await command('SET', 'a', 'new')
     expect(await command('GET', 'a')).toEqual({ result: 'old' })
@@ -116,7 +103,7 @@ describe('a stale read', () => {
   })
 
   test('several changes ago; where the key was not there, it is not there', async () => {
-    const { command } = world(onCommand(staleRead(3)))
+    const { command } = world(onCommand(fault.staleRead(3)))
     for (const value of ['1', '2', '3']) await command('SET', 'a', value)
     expect(await command('GET', 'a')).toEqual({ result: null })
     await command('SET', 'a', '4')
@@ -126,7 +113,7 @@ describe('a stale read', () => {
   test('knows what was there before the rule', async () => {
     const { command, sandbox } = world()
     sandbox.store.run('SET', 'a', 'before')
-    sandbox.faults.add(onCommand(staleRead()))
+    sandbox.faults.add(onCommand(fault.staleRead()))
     sandbox.store.run('SET', 'a', 'after')
     expect(await command('GET', 'a')).toEqual({ result: 'before' })
   })
@@ -187,7 +174,7 @@ describe('a stale read', () => {
       1,
     ],
   ])('of a %s', async (_, writes, read, expected) => {
-    const { command, sandbox } = world(onCommand(staleRead()))
+    const { command, sandbox } = world(onCommand(fault.staleRead()))
     for (const write of writes) await command(...write)
     const before = sandbox.store.dump()
     expect(await command(...read)).toEqual({ result: expected })
@@ -195,7 +182,7 @@ describe('a stale read', () => {
   })
 
   test('a key that has not changed so often is answered as it is, and the log says so', async () => {
-    const { command, faults } = world(onCommand(staleRead(2)))
+    const { command, faults } = world(onCommand(fault.staleRead(2)))
     await command('SET', 'a', '1')
     expect(await command('GET', 'a')).toEqual({ result: '1' })
     expect(faults().map(({ effect }) => effect)).toEqual([
@@ -204,18 +191,18 @@ describe('a stale read', () => {
   })
 
   test('writes are not matched: an increment counts on', async () => {
-    const { command, sandbox } = world(onCommand(staleRead()))
+    const { command, sandbox } = world(onCommand(fault.staleRead()))
     for (let count = 0; count < 3; count++) await command('INCR', 'a')
     expect([sandbox.store.get('a'), sandbox.traffic.of('fault')]).toEqual(['3', []])
   })
 
   test('nothing is kept once the rule is gone', async () => {
     const { command, sandbox } = world()
-    const rule = sandbox.faults.add(onCommand(staleRead()))
+    const rule = sandbox.faults.add(onCommand(fault.staleRead()))
     await command('SET', 'a', '1')
     rule.remove()
     await command('SET', 'a', '2')
-    sandbox.faults.add(onCommand(staleRead()))
+    sandbox.faults.add(onCommand(fault.staleRead()))
     expect(await command('GET', 'a')).toEqual({ result: '2' })
   })
 })
@@ -253,14 +240,14 @@ describe('event streams', () => {
   const line = (message: string): string => `data: message,news,${message}`
 
   test('one breaks off after so many events', async () => {
-    const at = world({ on: 'stream.open', fault: cutStream(2) })
+    const at = world({ on: 'stream.open', fault: fault.cutStream(2) })
     const stream = await opened(at)
     await say(at, 'a', 'b', 'c')
     expect([texts(stream.seen), stream.end()]).toEqual([[confirmed, line('a'), line('b')], 'terminated'])
   })
 
   test('one falls silent for a while; what was said meanwhile follows', async () => {
-    const at = world({ on: 'stream.open', fault: stallStream(1, '30s') })
+    const at = world({ on: 'stream.open', fault: fault.stallStream(1, '30s') })
     const stream = await opened(at)
     await say(at, 'a', 'b', 'c')
     expect(texts(stream.seen)).toEqual([confirmed, line('a')])
@@ -274,7 +261,7 @@ describe('event streams', () => {
   })
 
   test('one falls silent for ever', async () => {
-    const at = world({ on: 'stream.open', fault: stallStream(0) })
+    const at = world({ on: 'stream.open', fault: fault.stallStream(0) })
     const stream = await opened(at)
     await say(at, 'a', 'b')
     await at.sandbox.clock.advance('1d')
@@ -282,14 +269,14 @@ describe('event streams', () => {
   })
 
   test('one is not opened at all; one is opened later; one claims to be something else', async () => {
-    const a = world({ on: 'stream.open', fault: status(503) })
+    const a = world({ on: 'stream.open', fault: fault.status(503) })
     expect((await a.sandbox.fetch(`${a.sandbox.addresses.store}/subscribe/news`, { headers: a.headers })).status).toBe(
       503,
     )
     expect(await (await a.send('/', ['PING'])).json()).toEqual({ result: 'PONG' })
     const b = world(
-      { on: 'stream.open', fault: latency('5s') },
-      { on: 'stream.open', fault: contentType('text/plain') },
+      { on: 'stream.open', fault: fault.latency('5s') },
+      { on: 'stream.open', fault: fault.wrongContentType('text/plain') },
     )
     const asked = b.sandbox.fetch(`${b.sandbox.addresses.store}/subscribe/news`, { headers: b.headers })
     await b.sandbox.clock.advance('5s')
@@ -297,13 +284,13 @@ describe('event streams', () => {
   })
 
   test.each<[string, FaultAt<'stream.event'>, FaultConditions, string[], string]>([
-    ['is let through', ok(), {}, [line('a'), line('b'), line('c')], 'open'],
-    ['is lost', drop(), {}, [line('a'), line('c')], 'open'],
-    ['comes twice', duplicate(), {}, [line('a'), line('b'), line('b'), line('c')], 'open'],
-    ['is no JSON any more', corruptJson(), {}, [line('a'), line('<'), line('c')], 'open'],
-    ['comes late', latency('1500ms'), {}, [line('a'), line('c'), line('b')], 'open'],
-    ['breaks the stream', reset(), {}, [line('a')], 'terminated'],
-    ['is the last one', reset(), { phase: 'after' }, [line('a'), line('b')], 'terminated'],
+    ['is let through', fault.pass(), {}, [line('a'), line('b'), line('c')], 'open'],
+    ['is lost', fault.drop(), {}, [line('a'), line('c')], 'open'],
+    ['comes twice', fault.duplicate(), {}, [line('a'), line('b'), line('b'), line('c')], 'open'],
+    ['is no JSON any more', fault.corruptJson(), {}, [line('a'), line('<'), line('c')], 'open'],
+    ['comes late', fault.latency('1500ms'), {}, [line('a'), line('c'), line('b')], 'open'],
+    ['breaks the stream', fault.reset(), {}, [line('a')], 'terminated'],
+    ['is the last one', fault.reset(), { phase: 'after' }, [line('a'), line('b')], 'terminated'],
   ])('the second event %s', async (_, fault, more, expected, end) => {
     const at = world({ on: 'stream.event', fault, skip: 1, times: 1, ...more })
     const stream = await opened(at)
@@ -312,7 +299,7 @@ describe('event streams', () => {
   })
 
   test('a restart of the store ends all of them', async () => {
-    const at = world({ on: 'store.request', match: { command: 'INCR' }, fault: restart('5s') })
+    const at = world({ on: 'store.request', match: { command: 'INCR' }, fault: fault.restart('5s') })
     const stream = await opened(at)
     await expect(at.send('/', ['INCR', 'a'])).rejects.toThrow('fetch failed')
     await at.sandbox.clock.advance('1s')
@@ -321,7 +308,7 @@ describe('event streams', () => {
   })
 
   test('only of one channel', async () => {
-    const at = world({ on: 'stream.event', match: { key: 'new?' }, fault: drop() })
+    const at = world({ on: 'stream.event', match: { key: 'new?' }, fault: fault.drop() })
     const stream = await opened(at, '/psubscribe/n*')
     at.sandbox.store.run('PUBLISH', 'news', 'a')
     at.sandbox.store.run('PUBLISH', 'notes', 'b')

@@ -1,4 +1,4 @@
-import { createSandbox, delay, ok, reset, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import type { RemoteSandbox } from 'stuntdouble/client'
 import { playScenario } from 'stuntdouble/scenarios'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -10,8 +10,13 @@ import { scenarioProblems } from '../../src/scenarios/scenario.js'
 const bank = 'https://bank.test/charges'
 /** As JSON has it. */
 const wait = (then: unknown) => ({ kind: 'delay', waitMs: 5, then })
-const numbers = [503, delay('1s', 429), wait(wait(500)), 200]
-const steps = [status(503), delay('1s', status(429)), delay(5, delay(5, status(500))), status(200)]
+const numbers = [503, fault.delay('1s', 429), wait(wait(500)), 200]
+const steps = [
+  fault.status(503),
+  fault.delay('1s', fault.status(429)),
+  fault.delay(5, fault.delay(5, fault.status(500))),
+  fault.status(200),
+]
 
 describe.each(kinds)('%s', (_, make) => {
   let sandbox: Sandbox | RemoteSandbox
@@ -36,23 +41,23 @@ describe.each(kinds)('%s', (_, make) => {
 
   test('a call meets the same', async () => {
     sandbox = await make()
-    await sandbox.calls.script(bank, [503, ok()])
-    expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [status(503), ok()] }])
+    await sandbox.calls.script(bank, [503, fault.pass()])
+    expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [fault.status(503), fault.pass()] }])
   })
 
   test.each([
     [[99], 'step 1: 99 is not the status of an answer: give one from 200 to 599.'],
     [[200, 600.5], 'step 2: 600.5 is not the status'],
-    [[delay(1), wait(99)], 'step 2: 99 is not the status'],
+    [[fault.delay(1), wait(99)], 'step 2: 99 is not the status'],
     [['503'], 'step 1: "503" is a text: give the number 503.'],
     [[null], 'A step is a status such as 503, or an object such as'],
-    [[reset(), {}], 'step 2: kind is missing'],
+    [[fault.reset(), {}], 'step 2: kind is missing'],
   ])('%j is told', async (script, sentence) => {
     sandbox = await make()
     await expect((async () => sandbox.destinations.script(shop, script as never))()).rejects.toThrow(sentence)
   })
 
-  test.each([[[99]], [['503']], [[ok(), 1000]]])('%j is told of calls', async (script) => {
+  test.each([[[99]], [['503']], [[fault.pass(), 1000]]])('%j is told of calls', async (script) => {
     sandbox = await make()
     await expect((async () => sandbox.calls.script(bank, script as never))()).rejects.toThrow(
       /status|takes steps such as 503/,
@@ -105,9 +110,18 @@ describe('steps that are like one before', () => {
 
   test('are all played, and stay what they were when given', () => {
     const { destinations } = createSandbox()
-    const given = [503, reset(), status(500, { body: 'a' }), 503, reset(), status(500, { body: 'b' })]
+    const given = [
+      503,
+      fault.reset(),
+      fault.status(500, { body: 'a' }),
+      503,
+      fault.reset(),
+      fault.status(500, { body: 'b' }),
+    ]
     destinations.script(shop, given)
-    const told = [status(503), reset(), given[2], status(503), reset(), given[5]].map((step) => structuredClone(step))
+    const told = [fault.status(503), fault.reset(), given[2], fault.status(503), fault.reset(), given[5]].map((step) =>
+      structuredClone(step),
+    )
     for (const step of given) if (typeof step === 'object') Object.assign(step, { kind: 'timeout' })
     expect(destinations.unplayed.map(({ steps }) => steps)).toEqual([told])
   })

@@ -52,7 +52,18 @@ function completions(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()
   for (const { index, 1: place } of text.matchAll(/\/\*(.*?)\*\//g)) {
     const entries = service.getCompletionsAtPosition(probe, index, {})?.entries ?? []
-    found.set(place!, entries.map(({ name }) => name).sort())
+    // The declarations that users have lack what is internal.
+    const isInternal = (name: string): boolean =>
+      service
+        .getCompletionEntryDetails(probe, index, name, undefined, undefined, undefined, undefined)
+        ?.tags?.some((tag) => tag.name === 'internal') === true
+    found.set(
+      place!,
+      entries
+        .map(({ name }) => name)
+        .filter((name) => !isInternal(name))
+        .sort(),
+    )
   }
   return found
 }

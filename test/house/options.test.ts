@@ -1,48 +1,25 @@
-import {
-  createSandbox,
-  defineScenario,
-  delay,
-  duplicate,
-  latencies,
-  latency,
-  monthEnd,
-  outage,
-  reply,
-  spikeAt,
-  status,
-  steady,
-} from 'stuntdouble'
-import { connect, type RemoteSandbox } from 'stuntdouble/client'
-import { createCollections } from 'stuntdouble/collections'
-import { createEngineSandbox, createTwinSandbox } from 'stuntdouble/engine'
-import {
-  callFaults,
-  checkDelivery,
-  clockMoves,
-  commands,
-  deliveryFaults,
-  deliveryScripts,
-  expectIdempotent,
-  expectVerified,
-  faultRules,
-  messages,
-  schedules,
-  storeTurns,
-} from 'stuntdouble/fast-check'
-import { messageTo, sandboxMatchers } from 'stuntdouble/matchers'
-import { fastNetwork } from 'stuntdouble/msw/fast'
-import { connector, redisSocket } from 'stuntdouble/redis'
-import { formsFor, toHtml } from 'stuntdouble/report'
+import { createSandbox, defineScenario, fault } from 'stuntdouble'
 import {
   everyCrashPoint,
+  expectIdempotent,
+  expectVerified,
   explore,
   historyFrom,
   historyOf,
   interleavings,
-  playScenario,
   replay,
-} from 'stuntdouble/scenarios'
+} from 'stuntdouble/checks'
+import { connect, type RemoteSandbox } from 'stuntdouble/client'
+import { arb, checkDelivery } from 'stuntdouble/fast-check'
+import { messageTo, sandboxMatchers } from 'stuntdouble/matchers'
+import { fastNetwork } from 'stuntdouble/msw/fast'
+import { createCollections } from 'stuntdouble/msw-data'
+import { createRealRedisSandbox, createShadowSandbox } from 'stuntdouble/real-redis'
+import { ioredisConnector, openRedisSocket } from 'stuntdouble/redis'
+import { formsFor, toHtml } from 'stuntdouble/report'
+import { playScenario } from 'stuntdouble/scenarios'
 import { inspect, type RunningServer, startServer } from 'stuntdouble/server'
+import { usage } from 'stuntdouble/stats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { routeSandbox, sandboxEnv } from '../../fixtures/playwright.js'
@@ -125,18 +102,18 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'Sandbox.fork[0]': (given) => sandbox.fork(given),
   'defineScenario[0]': (given) => defineScenario(given),
   'defineScenario[1]': (given) => defineScenario('s', given),
-  'latencies[0]': (given) => latencies(given),
-  'latencies[1]': (given) => latencies({}, given),
-  'monthEnd[1]': (given) => monthEnd(2, given),
-  'spikeAt[2]': (given) => spikeAt('1h', 2, given),
-  'steady[0]': (given) => steady(given),
-  'steady[1]': (given) => steady({}, given),
-  'latency[0]': (given) => latency(given),
-  'status[1]': (given) => status(503, given),
-  'reply[1]': (given) => reply('', given),
-  'duplicate[0]': (given) => duplicate(given),
-  'delay[1]': (given) => faults.add({ on: 'queue.delivery', fault: delay('1s', given) }),
-  'outage[0]': (given) => outage(given),
+  'latencies[0]': (given) => usage.latencies(given),
+  'latencies[1]': (given) => usage.latencies({}, given),
+  'monthEnd[1]': (given) => usage.monthEnd(2, given),
+  'spikeAt[2]': (given) => usage.spikeAt('1h', 2, given),
+  'steady[0]': (given) => usage.steady(given),
+  'steady[1]': (given) => usage.steady({}, given),
+  'latency[0]': (given) => fault.latency(given),
+  'status[1]': (given) => fault.status(503, given),
+  'rateLimited[0]': (given) => fault.rateLimited(given),
+  'duplicate[0]': (given) => fault.duplicate(given),
+  'delay[1]': (given) => faults.add({ on: 'queue.delivery', fault: fault.delay('1s', given) }),
+  'outage[0]': (given) => fault.outage(given),
   'fastNetwork[1]': (given) => fastNetwork(sandbox, given),
   'inspect[1]': (given) => inspect(sandbox, given),
   'startServer[0]': async (given) => (await startServer({ port: 0, ...given })).close(),
@@ -177,25 +154,25 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'RemoteSandbox.at[0]': async (given) => remote.at(given),
   'RemotePast.fork[0]': async (given) => (await remote.at(await remote.clock.now())).fork(given),
   'RemoteSandbox.fork[0]': (given) => remote.fork(given),
-  'connector[1]': (given) => connector(sandbox, given),
-  'redisSocket[1]': (given) => redisSocket(sandbox, given),
-  'createEngineSandbox[1]': (given) => createEngineSandbox('redis://localhost:1', given),
-  'createTwinSandbox[1]': (given) => createTwinSandbox('redis://localhost:1', given),
+  'ioredisConnector[1]': (given) => ioredisConnector(sandbox, given),
+  'openRedisSocket[1]': (given) => openRedisSocket(sandbox, given),
+  'createRealRedisSandbox[1]': (given) => createRealRedisSandbox('redis://localhost:1', given),
+  'createShadowSandbox[1]': (given) => createShadowSandbox('redis://localhost:1', given),
   'CopyForm.of[0]': (given) => formsFor(given),
   'formsFor[0]': (given) => formsFor(given),
   'toHtml[1]': (given) => toHtml(sandbox.traffic, given),
   'messageTo[1]': (given) => messageTo(url, given),
   'checkDelivery[0]': (given) => checkDelivery(given),
-  'callFaults[0]': (given) => callFaults(given),
-  'deliveryFaults[0]': (given) => deliveryFaults(given),
-  'deliveryScripts[0]': (given) => deliveryScripts(given),
-  'faultRules[0]': (given) => faultRules(given),
+  'outboundFaults[0]': (given) => arb.outboundFaults(given),
+  'deliveryFaults[0]': (given) => arb.deliveryFaults(given),
+  'deliveryScript[0]': (given) => arb.deliveryScript(given),
+  'faultRules[0]': (given) => arb.faultRules(given),
   'expectIdempotent[1]': (given) => expectIdempotent(handler, given),
-  'commands[0]': (given) => commands(given),
-  'clockMoves[0]': (given) => clockMoves(given),
-  'messages[0]': (given) => messages(given),
-  'schedules[0]': (given) => schedules(given),
-  'storeTurns[0]': (given) => storeTurns(given),
+  'command[0]': (given) => arb.command(given),
+  'clockMove[0]': (given) => arb.clockMove(given),
+  'message[0]': (given) => arb.message(given),
+  'schedule[0]': (given) => arb.schedule(given),
+  'storeRequests[0]': (given) => arb.storeRequests(given),
   'expectVerified[1]': (given) => expectVerified(handler, given),
   'playScenario[0]': (given) => playScenario(given),
   'playScenario[1]': (given) => playScenario({ name: 's' }, given),
@@ -219,9 +196,9 @@ const matcherArgument = /^SandboxMatchers\.(\w+)\[(\d)\]$/
 const before: Readonly<Record<string, readonly unknown[]>> = {
   toHaveExecuted: ['GET'],
   toHaveKey: ['k'],
-  toHaveSpent: [{ commands: 1 }],
-  toHaveStep: ['s', {}],
-  toHaveWaitedFor: ['e', {}],
+  toHaveCost: [{ commands: 1 }],
+  toHaveWorkflowStep: ['s', {}],
+  toHaveWorkflowWait: ['e', {}],
 }
 
 function callOf(level: OptionLevel): ((given: unknown) => unknown) | undefined {

@@ -1,18 +1,10 @@
 import fc from 'fast-check'
 import {
   type createSandbox as CreateSandbox,
-  delay,
+  type DeliveryFault,
   type FaultRule,
-  lateAnswer,
-  lostAck,
-  nonRetryable,
-  ok,
-  reset,
-  retryAfter,
+  fault,
   type Sandbox,
-  type Step,
-  status,
-  timeout,
 } from 'stuntdouble'
 import { catalog } from '../../src/faults/catalog.js'
 
@@ -23,20 +15,29 @@ const hosts = ['https://a.test/', 'https://b.test/', 'https://c.test/']
 const callback = 'https://callback.test/'
 const failureCallback = 'https://failure.test/'
 
-const outcome: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<Step>(ok()) },
+const outcome: fc.Arbitrary<DeliveryFault> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<DeliveryFault>(fault.pass()) },
   {
     weight: 4,
-    arbitrary: fc.constantFrom<Step>(
-      status(500),
-      status(404),
-      retryAfter(3),
-      status(503, { headers: { 'Retry-After': 'Tue, 01 Jan 2030 02:00:30 GMT' } }),
-      status(429, { headers: { 'X-RateLimit-Reset-Requests': '1m30s' } }),
+    arbitrary: fc.constantFrom<DeliveryFault>(
+      fault.status(500),
+      fault.status(404),
+      fault.status(429, { retryAfter: '3s' }),
+      fault.status(503, { headers: { 'Retry-After': 'Tue, 01 Jan 2030 02:00:30 GMT' } }),
+      fault.status(429, { headers: { 'X-RateLimit-Reset-Requests': '1m30s' } }),
     ),
   },
-  fc.constantFrom<Step>(reset(), lostAck(), timeout(), lateAnswer('2s'), nonRetryable()),
-  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): Step => delay(seconds * 1000)) },
+  fc.constantFrom<DeliveryFault>(
+    fault.reset(),
+    fault.lostAck(),
+    fault.hang(),
+    fault.lateResponse('2s'),
+    fault.nonRetryable(),
+  ),
+  {
+    weight: 4,
+    arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): DeliveryFault => fault.delay(seconds * 1000)),
+  },
 )
 
 const limits = fc.constantFrom(
@@ -181,7 +182,7 @@ type ProgramStep = typeof step extends fc.Arbitrary<infer S> ? S : never
 export interface Program {
   readonly seed: number
   readonly steps: readonly ProgramStep[]
-  readonly outcomes: readonly Step[]
+  readonly outcomes: readonly DeliveryFault[]
   readonly enforceQuotas: boolean
   readonly maxTrafficEntries: number | undefined
   readonly faults?: readonly FaultRule[]

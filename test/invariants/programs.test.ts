@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createSandbox, delay } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { examineAll } from '../model/store-linearizable.js'
 import { runs, seedOr } from '../support/effort.js'
@@ -73,7 +73,7 @@ describe('mistakes that random programs have found', () => {
     },
     'a period of flow control that was over began again when a message brought a longer one': {
       ...calm,
-      outcomes: [delay('2s')],
+      outcomes: [fault.delay('2s')],
       steps: [
         { ...message, key: 'k2', delay: '1s' },
         { ...message, key: 'k2' },

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
@@ -15,7 +15,7 @@ async function troubled(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7 })
   replaceFetch(sandbox)
   const { calls, clock, destinations, faults, queue } = sandbox
-  faults.add({ on: 'stats.request', fault: status(503) })
+  faults.add({ on: 'stats.request', fault: fault.status(503) })
   await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
   callsInternals.of(calls).leaves('POST', bank)()
   destinations.on(orders, async () => {

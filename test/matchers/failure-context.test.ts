@@ -2,7 +2,7 @@ import { replaceFetch } from 'stuntdouble/fetch'
 import { describe, expect, test } from 'vitest'
 import { hintsFromContext } from '../../matchers/failure/context-hints.js'
 import { evidenceOf } from '../../matchers/received.js'
-import { createSandbox, hang, lateAnswer, lostAck, ok, type Sandbox, status } from '../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 
 const url = 'https://shop.test/orders'
 const report = 'https://shop.test/report'
@@ -34,8 +34,8 @@ async function counted(...script: Parameters<Sandbox['destinations']['script']>[
 
 describe('what was done in several attempts', () => {
   test.each([
-    ['lost-ack', lostAck(), 'its answer was lost'],
-    ['late-answer', lateAnswer(), 'it answered 200, 1 s after the time-out'],
+    ['lost-ack', fault.lostAck(), 'its answer was lost'],
+    ['late-response', fault.lateResponse(), 'it answered 200, 1 s after the time-out'],
   ])('%s', async (_, fault, why) => {
     const [sentence, ...others] = await counted(fault)
     expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts: attempt 1 \(#\d+\) did, but /)
@@ -45,7 +45,7 @@ describe('what was done in several attempts', () => {
   })
 
   test('a third time', async () => {
-    expect((await counted(lostAck(), lostAck()))[0]).toContain('in each of 3 attempts')
+    expect((await counted(fault.lostAck(), fault.lostAck()))[0]).toContain('in each of 3 attempts')
   })
 
   test('a handler that fails after its work', async () => {
@@ -61,7 +61,7 @@ describe('what was done in several attempts', () => {
   })
 
   test('not when the first attempt did nothing, or a single one did it twice', async () => {
-    expect(await counted(status(503), hang(), ok())).toEqual([])
+    expect(await counted(fault.status(503), fault.hang(), fault.pass())).toEqual([])
     using sandbox = world()
     sandbox.destinations.on(url, async () => {
       await command(sandbox, 'INCR', 'charged')
@@ -376,7 +376,7 @@ test('a lock that was taken and then free has kept nothing from being done', asy
 test('callbacks that overtook each other', async () => {
   using sandbox = world()
   const { clock, destinations, queue } = sandbox
-  destinations.script(url, [status(503)]).script(report, [status(502)])
+  destinations.script(url, [fault.status(503)]).script(report, [fault.status(502)])
   destinations.answer(url, 200).answer(report, 200)
   queue.publish({ to: url, callback: report, retryDelay: '5000' })
   await clock.drain()
@@ -389,7 +389,7 @@ test('callbacks that overtook each other', async () => {
 
 test('a request that was sent again, and whether the first was done', async () => {
   using sandbox = world()
-  sandbox.faults.add([lostAck(), status(503)].map((fault) => ({ on: 'store.request', times: 1, fault })))
+  sandbox.faults.add([fault.lostAck(), fault.status(503)].map((fault) => ({ on: 'store.request', times: 1, fault })))
   for (let count = 0; count < 3; count++) await command(sandbox, 'INCR', 'visits').catch(() => undefined)
   expect(told(sandbox)).toEqual([
     'POST https://store.test/ was sent 3 times: #1 got no answer, although it was done; #5 was answered 503; then #7.',
@@ -399,7 +399,7 @@ test('a request that was sent again, and whether the first was done', async () =
 test('a request that was sent again, and did nothing before, explains nothing', async () => {
   using sandbox = world()
   using _ = replaceFetch(sandbox)
-  sandbox.faults.add({ on: 'store.request', times: 1, fault: status(503) })
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
   for (let count = 0; count < 2; count++) await command(sandbox, 'INCR', 'visits')
   const report = 'https://b.test/report'
   let calls = 0
@@ -477,7 +477,9 @@ describe('what a foreign host did in several attempts', () => {
   const works = (calls: Sandbox['calls']): unknown => calls.answer(bank, 201)
 
   test('because its answer was lost', async () => {
-    const [sentence] = await called((calls) => works(calls) && calls.script(bank, [lostAck()]), { method: 'POST' })
+    const [sentence] = await called((calls) => works(calls) && calls.script(bank, [fault.lostAck()]), {
+      method: 'POST',
+    })
     expect(sentence).toMatch(
       /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
     )
@@ -504,7 +506,7 @@ describe('what a foreign host did in several attempts', () => {
     ],
     [
       'where it did not do it, and its answer was lost',
-      (calls) => calls.answer(bank, 503).script(bank, [lostAck(), lostAck()]),
+      (calls) => calls.answer(bank, 503).script(bank, [fault.lostAck(), fault.lostAck()]),
       { method: 'POST' },
     ],
   ])('is nothing %s', async (_, prepare, init) => {

@@ -1,4 +1,4 @@
-import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
 import { failureOf } from './failure.js'
@@ -27,7 +27,7 @@ describe('the chain', () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
     const ask = asker(sandbox)
-    sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: lostAck() })
+    sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.lostAck() })
     destinations.record(done)
     destinations.on(orders, async () => {
       await ask([
@@ -108,7 +108,7 @@ describe('the chain', () => {
 
   test('a request that was sent again is told, and whether the first did its work', async () => {
     using sandbox = createSandbox()
-    sandbox.faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+    sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
     await asker(sandbox, 2)([['incr', 'n']])
     const hint =
       /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
@@ -123,8 +123,8 @@ describe('what was prepared in vain', () => {
   test('is told by every matcher', () => {
     using sandbox = createSandbox()
     const { destinations, faults, queue, store } = sandbox
-    faults.add({ on: 'store.request', fault: status(503) })
-    destinations.script(orders, [status(500)])
+    faults.add({ on: 'store.request', fault: fault.status(503) })
+    destinations.script(orders, [fault.status(500)])
     const texts = [
       failureOf(() => expect(store).toHaveKey('k')),
       failureOf(() => expect(store).toHaveExecuted('GET')),

@@ -1,4 +1,4 @@
-import { createSandbox, status } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { isIdle } from '../../matchers/idle.js'
 import { delivered } from '../../matchers/message-matchers.js'
@@ -61,7 +61,7 @@ test('behind a poison message, and in a pause', async () => {
   const { queue, clock, destinations } = sandbox
   destinations.script(
     shop,
-    Array.from({ length: 4 }, () => status(500)),
+    Array.from({ length: 4 }, () => fault.status(500)),
   )
   queue.publish({ to: shop, queue: 'orders' })
   const { id } = queue.publish({ to: shop, queue: 'orders' })
@@ -79,7 +79,7 @@ test('behind a poison message, and in a pause', async () => {
 test('toBeIdle names who waits for others beside the timers', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
-  destinations.script(shop, [status(500)])
+  destinations.script(shop, [fault.status(500)])
   for (let n = 0; n < 6; n++) queue.publish({ to: shop, queue: 'orders' })
   await clock.advance('1s')
   const told = isIdle(sandbox).explain(false)

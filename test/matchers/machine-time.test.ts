@@ -1,6 +1,6 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hostTimers, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, hostTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -100,7 +100,7 @@ describe('a limiter in the memory of the app, of which the sandbox sees nothing'
     using world = opened()
     await world.redis.get('k')
     expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
-    world.sandbox.faults.add({ on: 'store.request', fault: status(429) })
+    world.sandbox.faults.add({ on: 'store.request', fault: fault.status(429) })
     await world.sandbox.clock.advance('61s')
     await world.redis.get('k').catch(() => undefined)
     expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')

@@ -1,7 +1,7 @@
 import { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect, test } from 'vitest'
 import { withTrace } from '../../fixtures/fixture-sandbox.js'
-import { createSandbox, type Sandbox, status } from '../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { acts, apps, register } from '../sandbox/random-world.js'
 import { runs, seedOr } from '../support/effort.js'
@@ -131,7 +131,7 @@ test('gaps are marked where they are, and a story begins with the first attempt'
   expect(text).toMatch(/^ {2}… \d+ entries left out\n +#\d+ .* attempt 1 of 3 of /m)
 
   using other = await world(200, ({ queue }, n) => queue.publish({ to: orders, body: { n } }))
-  other.destinations.script(orders, [status(500)])
+  other.destinations.script(orders, [fault.status(500)])
   const [first] = other.queue.messages
   await other.clock.drain()
   const told = failure(other, 'toHaveDelivered', { messageId: first!.id, attempts: 1 })!

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { delivered } from '../../matchers/message-matchers.js'
-import { createSandbox, status } from '../../src/index.js'
+import { createSandbox, fault } from '../../src/index.js'
 import { runs } from '../support/effort.js'
 
 // Which message was meant is told by what it is, not by what became of it.
@@ -37,7 +37,7 @@ describe('the nearest message is the one that was asked for', () => {
           for (const [n, fate] of fates.entries()) {
             const url = `${shop}/${fate}`
             sandbox.destinations.answer(url, fate === 'dead' ? 500 : 200)
-            if (fate === 'retried') sandbox.destinations.script(url, [status(503)])
+            if (fate === 'retried') sandbox.destinations.script(url, [fault.status(503)])
             sandbox.queue.publish({
               to: url,
               body: JSON.stringify({ n }),

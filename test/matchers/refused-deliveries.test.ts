@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { expect, test } from 'vitest'
 import { deadLettered, delivered } from '../../matchers/message-matchers.js'
-import { badSignature, createSandbox, type Sandbox, status } from '../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 
 // Who verifies and refuses is told whether the delivery was right.
 
@@ -38,7 +38,7 @@ test('an app with other keys: the delivery was right', async () => {
 test('a flaw that was asked for: the app is right', async () => {
   using sandbox = createSandbox()
   verifying(sandbox, sandbox.queue.keys)
-  sandbox.faults.add({ on: 'queue.delivery', fault: badSignature('key') })
+  sandbox.faults.add({ on: 'queue.delivery', fault: fault.badSignature('key') })
   expect(await failure(sandbox)).toMatch(/was refused with 401, and rightly so: wrong with its signature is \S+/)
 })
 
@@ -49,11 +49,11 @@ test('an app that refuses nothing, or a 401 that was scripted, has no such sente
   await right.clock.drain()
   expect(delivered(right, { to: 'https://other.test/' }).explain(false)).not.toContain('signature')
   const prepared: readonly ((sandbox: Sandbox) => unknown)[] = [
-    ({ faults }) => faults.add({ on: 'queue.delivery', fault: status(401) }),
-    ({ destinations }) => destinations.script(shop, [status(401)]),
+    ({ faults }) => faults.add({ on: 'queue.delivery', fault: fault.status(401) }),
+    ({ destinations }) => destinations.script(shop, [fault.status(401)]),
     ({ destinations }) => destinations.script(shop, [401]),
     ({ destinations }) => destinations.answer(shop, 401),
-    ({ destinations }) => destinations.answer(shop, status(401)),
+    ({ destinations }) => destinations.answer(shop, fault.status(401)),
     ({ destinations }) => destinations.answer(shop, { status: 401, body: 'no' }),
     ({ destinations }) => destinations.answer(shop, new Response('no', { status: 401 })),
     ({ destinations }) => destinations.record(shop, 401),

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { Redis } from '@upstash/redis'
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { startServer } from 'stuntdouble/server'
@@ -20,7 +20,7 @@ async function checkout(sandbox: Sandbox, redis: Redis): Promise<void> {
   await redis.get('cart')
   await redis.eval(script, ['count'], [])
   await redis.multi().incr('a').get('a').exec()
-  sandbox.destinations.script(orders, [status(503), status(200)])
+  sandbox.destinations.script(orders, [fault.status(503), fault.status(200)])
   sandbox.queue.publish({ to: orders, body: 'abc' })
   await sandbox.clock.drain()
 }

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import '../../matchers/vitest.js'
 import { sandboxMatchers } from '../../matchers/index.js'
-import { status } from '../../src/index.js'
+import { fault } from '../../src/index.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { verdictOf } from './failure.js'
 
@@ -171,7 +171,7 @@ describe('toBeIdle', () => {
 
   test('not while a script has steps left', () => {
     using sandbox = createSandbox({ startAt })
-    sandbox.destinations.script(to, [status(500)])
+    sandbox.destinations.script(to, [fault.status(500)])
     expect(verdictOf(() => expect(sandbox).toBeIdle())).toContain(
       '  script steps never met at https://shop.test/orders: status',
     )

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { createSandbox, refused, type Sandbox } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 import { withTrace } from '../../fixtures/fixture-sandbox.js'
 import { failureOf } from './failure.js'
@@ -70,7 +70,7 @@ test('many messages to one url say it once; other failures of the network do not
   // The app is there: a fault refuses the connection.
   using faulty = createSandbox()
   faulty.destinations.on('https://shop.test/orders', () => new Response())
-  faulty.faults.add({ on: 'queue.delivery', fault: refused() })
+  faulty.faults.add({ on: 'queue.delivery', fault: fault.refused() })
   await failed(faulty, 'https://shop.test/orders')
   for (const text of failures(faulty, 'https://shop.test/orders')) expect(text).not.toContain('Nobody answers')
 })

@@ -1,4 +1,4 @@
-import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import type { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect } from 'vitest'
 import { flows } from './flows.js'
@@ -47,7 +47,7 @@ export async function world(): Promise<World> {
   const startAt = '2030-01-01T09:00:00Z'
   const sandbox = createSandbox({ seed: 7, startAt })
   const { addresses, clock, destinations, queue, store, tokens } = sandbox
-  destinations.script(orders, [status(500)])
+  destinations.script(orders, [fault.status(500)])
   destinations.on(orders, () => Response.json({ done: true }))
   destinations.on(lost, () => new Response('gone', { status: 503 }))
   const recorder = destinations.record(mail)
@@ -114,7 +114,7 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
   const { calls } = sandbox
   calls.answer('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
-  calls.script('https://bank.test/charges', [lostAck(), status(503)])
+  calls.script('https://bank.test/charges', [fault.lostAck(), fault.status(503)])
   const headers = { authorization: 'Bearer sk_live_1', 'content-type': 'application/json', 'x-tag': 'a' }
   const charge = (amount: number): Promise<unknown> =>
     calls.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
@@ -134,8 +134,8 @@ function exploration(holds: boolean) {
 
 function busySandbox(startAt: string): Sandbox {
   const sandbox = createSandbox({ startAt })
-  sandbox.destinations.script(lost, [status(503)])
-  sandbox.faults.add({ on: 'store.request', fault: status(503) })
+  sandbox.destinations.script(lost, [fault.status(503)])
+  sandbox.faults.add({ on: 'store.request', fault: fault.status(503) })
   sandbox.queue.publish({ to: orders, delay: '1h' })
   sandbox.workflow.step('charge').returns(1)
   return sandbox

@@ -13,10 +13,10 @@ const storeLinearizable: Invariant = {
   promise:
     'Every reply of the store is what its key held when the command took effect, each command takes effect between its request and the answer, and nothing comes between the commands of a transaction.',
   suspendedBy: {
-    reply: 'for the command it struck',
+    'error-reply': 'for the command it struck',
     'stale-read': 'for the reply it struck',
     'clock-skew': 'for deadlines that it moved',
-    quota: 'for the command it struck',
+    'quota-exceeded': 'for the command it struck',
     restart: 'for the keys that it touched',
   },
   examine(history, findings) {
@@ -102,7 +102,7 @@ function checkOrder(history: InvariantIndex, findings: Findings): void {
 const anyFault = {
   hang: '',
   'lost-ack': '',
-  'late-answer': '',
+  'late-response': '',
   reset: '',
   latency: '',
   restart: '',

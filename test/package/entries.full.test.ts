@@ -107,8 +107,8 @@ describe('each published entry', () => {
     expect(cjs).toEqual(esm)
   })
 
-  test.each(['module', 'commonjs'] as const)('collections, a module only, is loaded by Node as %s', async (format) => {
-    const load = format === 'module' ? "await import('stuntdouble/collections')" : "require('stuntdouble/collections')"
+  test.each(['module', 'commonjs'] as const)('msw-data, a module only, is loaded by Node as %s', async (format) => {
+    const load = format === 'module' ? "await import('stuntdouble/msw-data')" : "require('stuntdouble/msw-data')"
     const program = `(async () => {
       const { createCollections } = ${load}
       const world = await createCollections({ seed: 7 }).build({ messages: 3, deadLetters: 1 })
@@ -118,12 +118,12 @@ describe('each published entry', () => {
   })
 
   test('the peers that an entry needs are needed by no other', () => {
-    const peers = { 'fast-check': 'fast-check', collections: '@msw/data' }
+    const peers = { 'fast-check': 'fast-check', 'msw-data': '@msw/data' }
     for (const [entry, peer] of Object.entries(peers)) {
       const needs = (file: string): boolean =>
         reachedFrom(file).some((code) => code.includes(`from '${peer}'`) || code.includes(`from "${peer}"`))
       expect([entry, needs(`${entry}.js`)]).toEqual([entry, true])
-      for (const other of ['index', 'scenarios', 'server', 'matchers'])
+      for (const other of ['index', 'checks', 'scenarios', 'stats', 'server', 'matchers'])
         expect([other, needs(`${other}.js`)]).toEqual([other, false])
     }
   })
@@ -136,6 +136,21 @@ describe('each published entry', () => {
   })
 })
 
+test('the root has fifteen values: everything else is a type, or in an entry of its own', async () => {
+  const names = await run('module', `import * as entry from 'stuntdouble'; ${print}`)
+  expect(names).toHaveLength(15)
+  expect(names).toEqual(expect.arrayContaining(['createSandbox', 'fault', 'faultKinds', 'injectionPoints', 'devUsers']))
+})
+
+test('the declarations know no engine, and construct nothing but errors', () => {
+  const files = readdirSync(join(own, 'dist/types'))
+  const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8')).join('\n')
+  expect(codes.match(/\bclass \w*(?:Engine|Scheduler|Registry|Ledger|ControlClient)\b/g)).toBeNull()
+  const classes = codes.split(/^(?=(?:declare |export )*(?:abstract )?class )/m).slice(1)
+  const constructed = classes.filter((code) => /^ {2}constructor\(/m.test(code.split(/^}/m)[0]!))
+  expect(constructed.map((code) => /class (\w+)/.exec(code)![1])).toEqual([])
+})
+
 describe('a class has one identity', () => {
   test.each(['module', 'commonjs'] as const)('across the entries as %s', async (format) => {
     const load = (name: string): string =>
@@ -145,7 +160,9 @@ describe('a class has one identity', () => {
       const { startServer } = ${load('/server')}
       const server = await startServer({ port: 0 })
       const sandbox = server.tenant('main')
-      console.log(JSON.stringify([sandbox instanceof core.Sandbox, sandbox.clock instanceof core.VirtualClock]))
+      const own = core.createSandbox()
+      const parts = [[sandbox, own], [sandbox.clock, own.clock]]
+      console.log(JSON.stringify(parts.map(([one, other]) => one.constructor === other.constructor)))
       await server.close()
     })()`
     expect(await run(format, program)).toEqual([true, true])
@@ -245,11 +262,11 @@ test.each(['module', 'commonjs'] as const)('a search and a connection work in a 
     format === 'module' ? `await import('stuntdouble${name}')` : `require('stuntdouble${name}')`
   const program = `const run = async () => {
     const { createSandbox } = ${load('')}
-    const { redisSocket } = ${load('/redis')}
+    const { openRedisSocket } = ${load('/redis')}
     const sandbox = createSandbox()
     await sandbox.store.loadSearch('german')
     sandbox.store.run('SEARCH.CREATE', 'i', 'ON', 'STRING', 'PREFIX', 1, 'd:', 'LANGUAGE', 'german', 'SCHEMA', 'a', 'TEXT')
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const { connect } = process.getBuiltinModule('node:net')
     const socket = connect(path)
     socket.write('HELLO 3\\r\\nSEARCH.LISTINDEXES\\r\\nQUIT\\r\\n')
@@ -266,7 +283,7 @@ test('a sandbox that was imported and a connector that was required tell of each
   const program = `
     import { createRequire } from 'node:module'
     import { createSandbox } from 'stuntdouble'
-    const { connector } = createRequire(process.cwd() + '/x.js')('stuntdouble/redis')
-    try { connector(createSandbox()) } catch (error) { console.log(JSON.stringify(error.message)) }`
+    const { ioredisConnector } = createRequire(process.cwd() + '/x.js')('stuntdouble/redis')
+    try { ioredisConnector(createSandbox()) } catch (error) { console.log(JSON.stringify(error.message)) }`
   expect(await run('module', program)).toContain("Load 'stuntdouble' and 'stuntdouble/redis' in the same way.")
 })

@@ -5,14 +5,14 @@ import { type Runner, runUnder } from '../failures/runners.ts'
 
 const heads: Partial<Record<Runner, string>> = {
   vitest: `import { Redis } from '@upstash/redis'
-import { reset } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { test as base } from 'stuntdouble/vitest'
 import { vi as host } from 'vitest'
 const it = base.override('sandboxOptions', { timers: 'follow' })
 const test = (name, body) => it(name, { timeout: 2500 }, ({ sandbox }) => body(sandbox))
 `,
   jest: `const { Redis } = require('@upstash/redis')
-const { reset } = require('stuntdouble')
+const { fault } = require('stuntdouble')
 const { useSandbox } = require('stuntdouble/jest')
 const host = jest
 const sandbox = useSandbox({ timers: 'follow' })
@@ -22,7 +22,7 @@ const test = (name, body) => globalThis.test(name, () => body(sandbox), 2500)
 
 const tests = `
 test('waits', async (sandbox) => {
-  sandbox.faults.add({ on: 'store.request', times: 1, fault: reset() })
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.reset() })
   const { addresses, tokens } = sandbox
   const redis = new Redis({ url: addresses.store, token: tokens.store, retry: { backoff: () => 400 } })
   await redis.set('greeting', 'hello')

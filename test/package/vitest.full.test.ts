@@ -15,10 +15,10 @@ interface Report {
 
 const withFixture = `
 import { expect, test } from 'stuntdouble/vitest'
-import { Sandbox } from 'stuntdouble'
+import { createSandbox } from 'stuntdouble'
 
 test('fixture', async ({ sandbox }) => {
-  expect(sandbox).toBeInstanceOf(Sandbox)
+  expect(sandbox).toBeInstanceOf(createSandbox().constructor)
   sandbox.store.run('SET', 'k', 'v', 'EX', 60)
   expect(sandbox.store).toHaveKey('k', { ttl: '1m' })
   await sandbox.clock.advance('1m')

@@ -1,4 +1,4 @@
-import { createSandbox, status } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
 import { expect, routeSandbox, sandboxEnv, test } from 'stuntdouble/playwright'
 
@@ -29,7 +29,7 @@ test.describe('an app that talks to the services on its server', () => {
   })
 
   test('meets scripted failures on the way', async ({ page, baseURL, sandbox }) => {
-    sandbox.destinations.script(`${baseURL}/api/orders`, [status(503)])
+    sandbox.destinations.script(`${baseURL}/api/orders`, [fault.status(503)])
     await page.goto('/')
     await page.getByRole('button').click()
     await sandbox.clock.drain()
@@ -178,7 +178,7 @@ for (const [kind, options] of kinds) {
         const answer = await context.post(bank, { data: { amount: 5 } })
         expect([answer.status(), await answer.json()]).toEqual([201, { id: 'ch_1' }])
         expect((await context.fetch(bank, { method: 'POST' })).status()).toBe(201)
-        sandbox.calls.script(`POST ${bank}`, [status(503)])
+        sandbox.calls.script(`POST ${bank}`, [fault.status(503)])
         expect((await context.post(bank)).status()).toBe(503)
       }
       expect(sandbox).toHaveOutboundRequest(`POST ${bank}`, { times: 7 })

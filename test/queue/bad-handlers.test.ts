@@ -86,7 +86,7 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'a step that is none',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: kind: there is no step "timeout". timeout() makes { kind: 'hang' }.`,
+      `The handler of ${shop} gave no answer that can be sent: kind: there is no step "timeout". fault.hang() makes { kind: 'hang' }.`,
     ],
     [
       'status 99',

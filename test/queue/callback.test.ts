@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ok, status } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const cb = 'https://shop.test/cb'
@@ -51,7 +51,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('once after every attempt, failed or not', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
-    at.destinations.script(shop, [status(500), status(404), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.status(404), fault.pass()])
     await publish(at)
     await at.clock.drain()
     expect(seen.all.map((delivery) => delivery.json())).toMatchObject([
@@ -79,7 +79,7 @@ describe('callbacks [queue.md 5.4]', () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.answer(shop, 200)
-    at.destinations.script(cb, [status(500), ok()])
+    at.destinations.script(cb, [fault.status(500), fault.pass()])
     const id = await publish(at, { 'Service-Callback-Forward-X-Key': 'k' })
     await at.clock.drain()
     const [first, second] = seen.all
@@ -99,7 +99,7 @@ describe('callbacks [queue.md 5.4]', () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.answer(shop, 200)
-    at.destinations.script(cb, [status(500), status(500)])
+    at.destinations.script(cb, [fault.status(500), fault.status(500)])
     await publish(at, {
       'Service-Retries': '0',
       'Service-Callback-Method': 'PUT',
@@ -230,7 +230,7 @@ describe('failure callbacks [queue.md 5.4]', () => {
   test('none when the message is delivered', async () => {
     const at = world()
     const seen = at.destinations.record(failed)
-    at.destinations.script(shop, [status(500), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.pass()])
     await publish(at, { 'Service-Failure-Callback': failed })
     await at.clock.drain()
     expect(seen.count).toBe(0)

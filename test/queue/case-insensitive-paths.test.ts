@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { queueEndpoints } from '../../src/queue/rest/queue-endpoints.js'
 import { runs } from '../support/effort.js'
@@ -94,12 +94,12 @@ describe('everything that goes by the path', () => {
     const { sandbox, send } = await prepared()
     sandbox.faults.add({
       on: 'queue.request',
-      match: { endpoint: '/v2/schedules/*', scheduleId: base },
-      fault: status(503),
+      match: { path: '/v2/schedules/*', scheduleId: base },
+      fault: fault.status(503),
     })
     expect((await send('GET', `/V2/Schedules/${base}`)).status).toBe(503)
     sandbox.faults.clear()
-    sandbox.faults.add({ on: 'queue.request', match: { urlGroup: base }, fault: status(502) })
+    sandbox.faults.add({ on: 'queue.request', match: { urlGroup: base }, fault: fault.status(502) })
     expect((await send('POST', `/v2/Publish/${base}`)).status).toBe(502)
     expect((await send('GET', `/v2/TOPICS/${base}`)).status).toBe(502)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { reset } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, path = `/v2/publish/${shop}`, body = 'b') =>
@@ -57,7 +57,7 @@ describe('list [queue.md 1.9]', () => {
   async function filled(): Promise<{ at: World; ids: string[] }> {
     const at = world()
     at.destinations.answer('https://*', 500)
-    at.destinations.script(shop, [reset()])
+    at.destinations.script(shop, [fault.reset()])
     at.queue.urlGroup('g', ['https://other.test/in-group'])
     const ids = [await publish(at, { 'Service-Label': 'x' }, undefined, '0')]
     await at.clock.advance('1s')

@@ -1,20 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  badCertificate,
-  delay,
-  hang,
-  lateAnswer,
-  lostAck,
-  nonRetryable,
-  ok,
-  refused,
-  reply,
-  reset,
-  retryAfter,
-  status,
-  timeout,
-  unresolved,
-} from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { shop, type World, world } from './world.js'
 
@@ -61,7 +46,7 @@ describe('what is sent [queue.md 3.1]', () => {
   test('the message id stays, Retried counts from 0, the signature is made anew for each attempt', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
-    at.destinations.script(shop, [status(500), status(500), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.status(500), fault.pass()])
     const id = await publish(at)
     await at.clock.drain()
     expect(seen.all.map((delivery) => delivery.header('service-message-id'))).toEqual([id, id, id])
@@ -124,17 +109,17 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
   })
 
   test.each([
-    ['300', status(300)],
-    ['302 is not followed', status(302, { headers: { location: 'https://shop.test/other' } })],
-    ['404', status(404)],
-    ['500', status(500)],
-    ['489 without the header', status(489)],
-    ['a broken connection', reset()],
-    ['a refused connection', refused()],
-    ['an unknown host', unresolved()],
-    ['a bad certificate', badCertificate()],
-    ['no answer', timeout()],
-    ['a connection that hangs and closes', hang('5s')],
+    ['300', fault.status(300)],
+    ['302 is not followed', fault.status(302, { headers: { location: 'https://shop.test/other' } })],
+    ['404', fault.status(404)],
+    ['500', fault.status(500)],
+    ['489 without the header', fault.status(489)],
+    ['a broken connection', fault.reset()],
+    ['a refused connection', fault.refused()],
+    ['an unknown host', fault.unresolvedHost()],
+    ['a bad certificate', fault.badCertificate()],
+    ['no answer', fault.hang()],
+    ['a connection that hangs and closes', fault.hang('5s')],
   ])('%s is retried', async (_name, step) => {
     const at = world()
     at.destinations.script(shop, [step])
@@ -163,7 +148,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
 
   test('489 with the header fails at once and is dead-lettered', async () => {
     const at = world()
-    at.destinations.script(shop, [nonRetryable('never again')])
+    at.destinations.script(shop, [fault.nonRetryable('never again')])
     const id = await publish(at)
     await at.clock.drain()
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'FAILED'])
@@ -193,7 +178,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
   test('network errors have status 0 in dead letters and callbacks', async () => {
     const at = world()
     const callbacks = at.destinations.record('https://shop.test/cb')
-    at.destinations.script(shop, [reset()])
+    at.destinations.script(shop, [fault.reset()])
     await publish(at, { 'Service-Retries': '0', 'Service-Callback': 'https://shop.test/cb' })
     await at.clock.drain()
     expect((await at.send('GET', '/v2/dlq')).json.messages[0].responseStatus).toBe(0)
@@ -237,7 +222,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
 describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
   test('an attempt ends by its time-out and is retried', async () => {
     const at = world()
-    at.destinations.script(shop, [timeout()])
+    at.destinations.script(shop, [fault.hang()])
     const start = at.clock.now()
     const id = await publish(at, { 'Service-Timeout': '30s' })
     await at.clock.drain()
@@ -261,7 +246,7 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
       ['free', 900_000],
     ] as const) {
       const at = world({ policy: { queuePlan } })
-      at.destinations.script(shop, [hang()])
+      at.destinations.script(shop, [fault.hang()])
       // A time-out only shortens the maximum.
       await publish(at, { 'Service-Timeout': '20h' })
       await at.clock.drain()
@@ -272,7 +257,7 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
 
   test('a bare number is seconds, as the workflow SDK sends it', async () => {
     const at = world()
-    at.destinations.script(shop, [hang()])
+    at.destinations.script(shop, [fault.hang()])
     await publish(at, { 'Service-Timeout': '7' })
     await at.clock.drain()
     expect(attempts(at)[0]!.outcome!.at - attempts(at)[0]!.at).toBe(7000)
@@ -313,7 +298,12 @@ describe('scripts', () => {
       handled++
       return new Response(null, { status: 204 })
     })
-    at.destinations.script(shop, [status(500), reset(), delay('2s', status(503)), reply({ no: 1 }, { status: 418 })])
+    at.destinations.script(shop, [
+      fault.status(500),
+      fault.reset(),
+      fault.delay('2s', fault.status(503)),
+      fault.status(418, { body: { no: 1 } }),
+    ])
     await publish(at, { 'Service-Retries': '5', 'Service-Retry-Delay': '1000' })
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([500, 0, 503, 418, 204])
@@ -328,7 +318,7 @@ describe('scripts', () => {
       charged++
       return new Response('charged')
     })
-    at.destinations.script(shop, [lostAck()])
+    at.destinations.script(shop, [fault.lostAck()])
     await publish(at)
     await at.clock.drain()
     expect(charged).toBe(2)
@@ -346,7 +336,7 @@ describe('scripts', () => {
       ran++
       return 200
     })
-    at.destinations.script(shop, [lateAnswer('3s')])
+    at.destinations.script(shop, [fault.lateResponse('3s')])
     await publish(at, { 'Service-Timeout': '10s' })
     await at.clock.drain()
     expect(ran).toBe(2)
@@ -360,7 +350,7 @@ describe('scripts', () => {
   test('a delay before the handler passes in virtual time', async () => {
     const at = world()
     at.destinations.answer(shop, 200)
-    at.destinations.script(shop, [delay('90s')])
+    at.destinations.script(shop, [fault.delay('90s')])
     await publish(at)
     await at.clock.drain()
     const [attempt] = attempts(at)
@@ -369,7 +359,7 @@ describe('scripts', () => {
 
   test('a plain destination may answer with a step', async () => {
     const at = world()
-    at.destinations.answer(shop, (delivery) => (delivery.retried === 0 ? retryAfter(5) : 200))
+    at.destinations.answer(shop, (delivery) => (delivery.retried === 0 ? fault.status(429, { retryAfter: '5s' }) : 200))
     await publish(at)
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([429, 200])
@@ -377,9 +367,17 @@ describe('scripts', () => {
   })
 
   test('steps are plain data', () => {
-    const steps = [status(500), reset(), timeout(), lostAck(), ok(), delay('1s', hang('2s')), reply({ a: 1 })]
+    const steps = [
+      fault.status(500),
+      fault.reset(),
+      fault.hang(),
+      fault.lostAck(),
+      fault.pass(),
+      fault.delay('1s', fault.hang('2s')),
+      fault.status(200, { body: { a: 1 } }),
+    ]
     expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
-    expect(() => status(99)).toThrow('For no answer at all use reset(), hang() or timeout()')
+    expect(() => fault.status(99)).toThrow('For no answer at all use fault.reset() or fault.hang()')
     expect(() => world().destinations.script(shop, ['500' as never])).toThrow(
       'step 1: "500" is a text: give the number 500.',
     )
@@ -419,7 +417,7 @@ describe('destinations', () => {
     const at = world()
     at.destinations.answer(shop, 200)
     const seen = at.destinations.record(shop)
-    at.destinations.script(shop, [reset(), status(500)])
+    at.destinations.script(shop, [fault.reset(), fault.status(500)])
     await publish(at, {}, '{"n":1}')
     await at.clock.drain()
     expect(seen.requests.map(({ retried }) => retried)).toEqual([1, 2])
@@ -548,7 +546,7 @@ describe('destinations', () => {
 describe('the story of an attempt', () => {
   test('why it happens and why it waited, in sentences', async () => {
     const at = world()
-    at.destinations.script(shop, [status(503), retryAfter(30), ok()])
+    at.destinations.script(shop, [fault.status(503), fault.status(429, { retryAfter: '30s' }), fault.pass()])
     await publish(at, { 'Service-Delay': '5s' })
     await at.clock.drain()
     expect(attempts(at).map(({ reason: why, waitReason: waited }) => [why, waited])).toEqual([
@@ -591,7 +589,7 @@ describe('the story of an attempt', () => {
   test('the same seed gives the same traffic, byte for byte', async () => {
     const run = async (): Promise<string> => {
       const at = world({ seed: 5 })
-      at.destinations.script(shop, [status(500), lostAck(), timeout()])
+      at.destinations.script(shop, [fault.status(500), fault.lostAck(), fault.hang()])
       await publish(at, { 'Service-Callback': 'https://shop.test/cb' })
       at.destinations.answer('https://shop.test/cb', 200)
       await at.clock.drain()

@@ -18,7 +18,7 @@ const deep = (levels: number): unknown => {
 
 /** A step that cannot be played → what is said of it. */
 const badSteps: readonly (readonly [unknown, string])[] = [
-  [{ kind: 'timeout' }, `there is no step "timeout". timeout() makes { kind: 'hang' }`],
+  [{ kind: 'timeout' }, `there is no step "timeout". fault.hang() makes { kind: 'hang' }`],
   [{ kind: 'delay' }, 'waitMs is missing.'],
   [{ kind: 'latency' }, 'it needs waitMs, or minMs and maxMs.'],
   [{ kind: 'latency', minMs: 5, maxMs: 1 }, 'goes from minMs 5 down to maxMs 1'],

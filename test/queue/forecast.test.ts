@@ -1,4 +1,4 @@
-import { createSandbox, status } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { forecastsOf } from '../../src/queue/explain/forecast.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
@@ -193,7 +193,7 @@ test('a message that is not there, or that has ended', async () => {
 describe('what messages wait for', () => {
   test('a queue', async () => {
     const at = world()
-    at.destinations.script(shop, [status(500)])
+    at.destinations.script(shop, [fault.status(500)])
     const [first, second, third] = ids(at, 3, { queue: 'orders' })
     await at.clock.advance('1s')
     const text = at.queue.explain({ queue: 'orders' })

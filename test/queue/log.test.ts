@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { status } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, path = `/v2/publish/${shop}`, body = 'b') =>
@@ -12,7 +12,7 @@ const told = async (at: World, query = ''): Promise<string[]> =>
 describe('entries [queue.md 4.3]', () => {
   test('every field, by state', async () => {
     const at = world()
-    at.destinations.script(shop, [status(500, { body: 'oops', headers: { 'x-a': '1' } })])
+    at.destinations.script(shop, [fault.status(500, { body: 'oops', headers: { 'x-a': '1' } })])
     const id = await publish(at, {
       'Content-Type': 'text/plain',
       'Service-Delay': '5s',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ok, status } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, path = `/v2/publish/${shop}`) =>
@@ -375,7 +375,7 @@ describe('deliver now [queue.md 1.5]', () => {
 
   test('a waiting retry is made now; retried and the retries left stay as planned', async () => {
     const at = world()
-    at.destinations.script(shop, [status(500), status(500), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.status(500), fault.pass()])
     const id = await publish(at, { 'Service-Retries': '2' })
     await at.clock.advance('1s')
     await at.send('POST', `/v2/messages/${id}/retry`)
@@ -413,7 +413,7 @@ describe('deliver now [queue.md 1.5]', () => {
 describe('explain', () => {
   test('says why a message is where it is', async () => {
     const at = world()
-    at.destinations.script(shop, [status(503)])
+    at.destinations.script(shop, [fault.status(503)])
     const id = await publish(at)
     expect(at.queue.explain(id)).toContain('waits for its first attempt at 2030-01-01 00:00:00, due at once')
     await at.clock.advance('1s')

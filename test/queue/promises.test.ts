@@ -1,17 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  badCertificate,
-  delay,
-  lateAnswer,
-  lostAck,
-  nonRetryable,
-  ok,
-  reset,
-  retryAfter,
-  status,
-  timeout,
-} from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic-log.js'
 import type { Step } from '../../src/queue/destinations/delivery-script.js'
 import { runs } from '../support/effort.js'
@@ -25,10 +14,26 @@ const callback = 'https://callback.test/'
 const failureCallback = 'https://failure.test/'
 
 const outcome: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(ok()) },
-  { weight: 3, arbitrary: fc.constantFrom(status(500), status(404), status(302), reset(), badCertificate()) },
-  fc.constantFrom(timeout(), lostAck(), lateAnswer('2s'), nonRetryable(), retryAfter(3), retryAfter(0)),
-  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds) => delay(seconds * 1000)) },
+  { weight: 4, arbitrary: fc.constant(fault.pass()) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      fault.status(500),
+      fault.status(404),
+      fault.status(302),
+      fault.reset(),
+      fault.badCertificate(),
+    ),
+  },
+  fc.constantFrom(
+    fault.hang(),
+    fault.lostAck(),
+    fault.lateResponse('2s'),
+    fault.nonRetryable(),
+    fault.status(429, { retryAfter: '3s' }),
+    fault.status(429, { retryAfter: '0s' }),
+  ),
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds) => fault.delay(seconds * 1000)) },
 )
 
 const command = fc.oneof(

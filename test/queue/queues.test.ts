@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ok, status } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const enqueue = (at: World, body: string, headers: Record<string, string> = {}, queue = 'q') =>
@@ -39,7 +39,7 @@ describe('FIFO [queue.md 6.1]', () => {
 
   test('a message waiting for its retry keeps its slot', async () => {
     const at = world()
-    at.destinations.script(shop, [status(500), ok(), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.pass(), fault.pass()])
     await enqueue(at, 'a')
     await enqueue(at, 'b')
     await at.clock.drain()
@@ -48,7 +48,7 @@ describe('FIFO [queue.md 6.1]', () => {
 
   test('a failed message makes room too', async () => {
     const at = world()
-    at.destinations.script(shop, [status(500), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.pass()])
     await enqueue(at, 'a', { 'Service-Retries': '0' })
     await enqueue(at, 'b')
     await at.clock.drain()
@@ -58,7 +58,7 @@ describe('FIFO [queue.md 6.1]', () => {
   test('the next one waits until the callbacks of the current one have finished', async () => {
     const at = world()
     at.destinations.answer(shop, 200)
-    at.destinations.script('https://shop.test/cb', [status(500), ok()])
+    at.destinations.script('https://shop.test/cb', [fault.status(500), fault.pass()])
     await enqueue(at, 'a', { 'Service-Callback': 'https://shop.test/cb' })
     await enqueue(at, 'b')
     await at.clock.drain()
@@ -75,7 +75,7 @@ describe('FIFO [queue.md 6.1]', () => {
 
   test('and until its failure callback has finished', async () => {
     const at = world()
-    at.destinations.script(shop, [status(500), ok()])
+    at.destinations.script(shop, [fault.status(500), fault.pass()])
     at.destinations.answer('https://shop.test/failed', async (_delivery, task) => {
       await task.sleep('7s')
       return 200
@@ -149,7 +149,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     ['a head in a wait list', { 'Service-Flow-Control-Key': 'k' }, [], [60], '55 s until queue q was resumed'],
   ])('paused: %s that comes due waits for the end of the pause', async (_case, headers, before, after, waited) => {
     const at = world()
-    at.destinations.script(shop, _case === 'a retry' ? [status(500)] : [])
+    at.destinations.script(shop, _case === 'a retry' ? [fault.status(500)] : [])
     await at.send('POST', '/v2/flowControl/k/pause')
     await enqueue(at, 'a', headers)
     await at.clock.advance('5s')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { status } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { defaultBackoff, readWait } from '../../src/queue/delivery/retry.js'
 import { parseRetryExpression } from '../../src/queue/settings/retry-expression.js'
@@ -193,7 +193,7 @@ describe('what the destination asks for [queue.md 5.2]', () => {
 
   test('a success does not look at them', async () => {
     const at = world()
-    at.destinations.script(shop, [status(200, { headers: { 'retry-after': '5' } })])
+    at.destinations.script(shop, [fault.status(200, { headers: { 'retry-after': '5' } })])
     await at.send('POST', `/v2/publish/${shop}`)
     await at.clock.drain()
     expect(at.traffic.of('attempt')).toHaveLength(1)

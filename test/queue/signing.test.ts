@@ -124,7 +124,7 @@ describe('the signing laboratory', () => {
   const refusals: Record<SignatureFlaw, string | RegExp> = {
     url: `invalid subject: ${shop}?other, want: ${shop}`,
     body: /^body hash does not match, want: \S+, got: \S+$/,
-    reserialised: /^body hash does not match/,
+    reserialized: /^body hash does not match/,
     expired: 'signature verification failed',
     'not-yet-valid': 'signature verification failed',
     issuer: 'signature verification failed',
@@ -165,7 +165,7 @@ describe('the signing laboratory', () => {
     }
     expect(changed('url')).toEqual(['sub'])
     expect(changed('body')).toEqual(['body'])
-    expect(changed('reserialised')).toEqual(['body'])
+    expect(changed('reserialized')).toEqual(['body'])
     expect(changed('not-yet-valid')).toEqual(['nbf'])
     expect(changed('issuer')).toEqual(['iss'])
     expect(changed('key')).toEqual([])
@@ -191,6 +191,6 @@ describe('the signing laboratory', () => {
     expect(() => queue.sign(request, { wrong: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
     expect(() => queue.sign(request, { wrong: 'expird' as never })).toThrow('Did you mean "expired"?')
     expect(() => queue.sign(request, { wrong: 'toString' as never })).toThrow('No signature is wrong as "toString"')
-    expect(() => queue.sign({ url: shop, body: 'x' }, { wrong: 'reserialised' })).toThrow('Give a JSON text')
+    expect(() => queue.sign({ url: shop, body: 'x' }, { wrong: 'reserialized' })).toThrow('Give a JSON text')
   })
 })

@@ -1,4 +1,4 @@
-import { lostAck, type QueueDump, status } from 'stuntdouble'
+import { fault, type QueueDump } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { publishOptions } from '../../src/queue/settings/publish-options.js'
@@ -22,8 +22,8 @@ async function busy(): Promise<World> {
   await send('POST', '/v2/schedules/each/pause')
   await send('POST', '/v2/schedules/fans', { headers: { 'Service-Cron': '0 12 * * *', 'Service-Timeout': '9s' } })
   destinations.answer('https://shop.test/fine', 200).answer('https://shop.test/failed', 204)
-  destinations.script(shop, [status(503, { headers: { 'set-cookie': ['a=1', 'b=2'] }, body: 'down' })])
-  destinations.script('https://shop.test/ok', [lostAck()])
+  destinations.script(shop, [fault.status(503, { headers: { 'set-cookie': ['a=1', 'b=2'] }, body: 'down' })])
+  destinations.script('https://shop.test/ok', [fault.lostAck()])
   queue.publish({ to: shop, retries: 0, body: { id: 1 }, failureCallback: 'https://shop.test/failed' })
   queue.publish({ to: 'https://shop.test/ok', retries: 4, retryDelay: '1000 * (1 + retried)', body: 'tea' })
   await clock.advance('100ms')
@@ -57,7 +57,7 @@ describe('a queue as JSON', () => {
   test('the log, the memory of duplicates and the signing keys survive', async () => {
     const { queue, clock, destinations, send } = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
     const logOf = async (of: { send: World['send'] }) => (await of.send('GET', '/v2/logs')).json
-    destinations.script(shop, [status(503, { body: 'down' })])
+    destinations.script(shop, [fault.status(503, { body: 'down' })])
     queue.publish({ to: shop, body: 'once', deduplicationId: 'a' })
     queue.publish({ to: 'https://shop.test/same', body: 'same', contentBasedDeduplication: true, delay: '1h' })
     await clock.advance('1m')

@@ -5,7 +5,7 @@ import type { VocabularyName } from '../../src/protocol/dialect.js'
 import type { Answer } from '../../src/protocol/service.js'
 import type { Reach } from '../../src/queue/destinations/destinations.js'
 import { engineOf } from '../../src/queue/direct-queue.js'
-import { publicCredentials } from '../../src/queue/signing/public-users.js'
+import { devUsers } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
 export interface WorldOptions {
@@ -19,7 +19,7 @@ export interface WorldOptions {
   deliver?: Reach | undefined
 }
 
-export const [credentials] = publicCredentials
+export const [credentials] = devUsers
 
 /** A sandbox as the tests of the queue speak to it: plain calls, no Request and Response. */
 export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...options }: WorldOptions = {}) {

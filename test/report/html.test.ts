@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createSandbox, type Sandbox, status } from '../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 import { toHtml } from '../../src/report/index.js'
 
 const orders = 'https://shop.test/orders'
@@ -9,7 +9,7 @@ const orders = 'https://shop.test/orders'
 async function story(seed = 7): Promise<Sandbox> {
   const sandbox = createSandbox({ seed, startAt: '2030-01-01T09:00:00Z' })
   const { queue, destinations, clock, store } = sandbox
-  destinations.script(orders, [status(500), status(503)])
+  destinations.script(orders, [fault.status(500), fault.status(503)])
   destinations.answer('https://shop.test/done', () => 200)
   store.run('SET', 'stock', 5)
   queue.publish({ to: orders, body: { id: 42, note: 'gift' }, callback: 'https://shop.test/done' })

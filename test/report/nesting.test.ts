@@ -1,4 +1,4 @@
-import { createSandbox, lostAck, reset, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
@@ -100,9 +100,9 @@ describe('a request that is sent again', () => {
     })
 
   test.each([
-    ['after a broken connection', reset(), ['request got no answer']],
-    ['after a lost answer', lostAck(), ['request got no answer']],
-    ['after an error of the service', status(503), ['request was answered 503']],
+    ['after a broken connection', fault.reset(), ['request got no answer']],
+    ['after a lost answer', fault.lostAck(), ['request got no answer']],
+    ['after an error of the service', fault.status(503), ['request was answered 503']],
   ] as const)('%s', async (_, fault, expected) => {
     using sandbox = createSandbox()
     sandbox.faults.add({ on: 'store.request', times: 1, fault })
@@ -114,7 +114,7 @@ describe('a request that is sent again', () => {
     using sandbox = createSandbox()
     const { clock, destinations, faults, queue } = sandbox
     const ask = asker(sandbox, 2)
-    faults.add({ on: 'store.request', times: 3, fault: status(500) })
+    faults.add({ on: 'store.request', times: 3, fault: fault.status(500) })
     let calls = 0
     destinations.on(orders, async () => {
       await ask([['incr', 'n']])
@@ -131,7 +131,7 @@ describe('a request that is sent again', () => {
     ['a success before', [['incr', 'n']]],
   ])('is none with %s', async (name, second) => {
     using sandbox = createSandbox()
-    if (name === 'another body') sandbox.faults.add({ on: 'store.request', times: 1, fault: status(503) })
+    if (name === 'another body') sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
     const ask = asker(sandbox)
     await ask([['incr', 'n']])
     await ask(second)

@@ -104,7 +104,7 @@ describe('what a message carries', () => {
       status: 0,
       error: 'context deadline exceeded',
     })
-    traffic.append({ type: 'fault', point: 'store.command', fault: 'reply', target: 'INCR stock' })
+    traffic.append({ type: 'fault', point: 'store.command', fault: 'error-reply', target: 'INCR stock' })
     expect(text(traffic)).toBe(
       [
         '2030-01-01',
@@ -115,7 +115,7 @@ describe('what a message carries', () => {
         '                            had waited: 3 s in the wait list of flow-control key k',
         '                            because: first attempt, delivered now on request',
         '  #4  09:00:00.000        dead letter 1893488400000-0: msg_2Kd… to https://shop.test/orders, no answer: context deadline exceeded',
-        '  #5  09:00:00.000        fault reply strikes store.command at INCR stock',
+        '  #5  09:00:00.000        fault error-reply strikes store.command at INCR stock',
       ].join('\n'),
     )
   })

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, type SandboxOptions, status } from '../../src/index.js'
+import { createSandbox, fault, type Sandbox, type SandboxOptions } from '../../src/index.js'
 
 export const orders = 'https://shop.test/orders'
 export const done = 'https://shop.test/done'
@@ -31,7 +31,7 @@ export interface OrderWorld {
 export async function orderWorld(options: SandboxOptions = {}): Promise<OrderWorld> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', ...options })
   const { destinations, clock, store, queue } = sandbox
-  destinations.script(orders, [status(500), status(503)])
+  destinations.script(orders, [fault.status(500), fault.status(503)])
   destinations.answer(done, () => 200)
   destinations.answer('https://shop.test/other', () => 200)
   store.run('SET', 'stock', 5)

@@ -1,4 +1,4 @@
-import { createSandbox, lostAck, type Sandbox } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'vitest'
@@ -18,7 +18,7 @@ function facesOf(sandbox: Sandbox): Record<string, object> {
     'workflow.event()': workflow.event('paid'),
     'stats.queue': stats.queue,
     'stats.search()': stats.search('index'),
-    'faults.add()': faults.add({ on: 'queue.delivery', fault: lostAck() }),
+    'faults.add()': faults.add({ on: 'queue.delivery', fault: fault.lostAck() }),
     'destinations.record()': destinations.record('https://shop.test/*'),
     'calls.record()': calls.record('https://bank.test/*'),
     'sandbox.at()': past,

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 const shop = 'https://shop.test/orders'
@@ -22,7 +22,7 @@ test.each([true, false])('what a test gave and changes afterwards stays what it 
     headers: { 'x-paid': 'no' } as Record<string, string>,
     body: { lines: [{ count: 1 }] },
   })) as [Given, Given]
-  const rule = { on: 'queue.delivery' as const, name: 'late', skip: 1, times: 1, fault: status(503) }
+  const rule = { on: 'queue.delivery' as const, name: 'late', skip: 1, times: 1, fault: fault.status(503) }
   sandbox.destinations.answer(shop, shopAnswer)
   sandbox.calls.record('https://bank.test/*', bankAnswer)
   sandbox.faults.add(rule)

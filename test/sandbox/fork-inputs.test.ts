@@ -1,4 +1,4 @@
-import { createSandbox, hang, latency, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import type { Bytes } from '../../src/kernel/bytes.js'
 
@@ -144,7 +144,7 @@ test('a look before a key expired sees it, after one that did not', async () => 
 
 test('a fork tells where a message was published that nobody takes, and where a fault was declared', async () => {
   using sandbox = createSandbox()
-  sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: status(503) })
+  sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.status(503) })
   sandbox.queue.publish({ to: 'https://nobody.test/', retries: 1 })
   await sandbox.clock.drain()
   expect(sandbox.traffic.timeline()).toContain('fork-inputs.test.ts')
@@ -172,7 +172,7 @@ test('a fork knows a stream whose reader was gone before it began', async () => 
 test('a fork knows a request that hangs, and was given up before it began', async () => {
   using sandbox = createSandbox()
   const { addresses, tokens } = sandbox
-  sandbox.faults.add({ on: 'store.request', times: 1, fault: hang() })
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.hang() })
   const headers = [['authorization', `Bearer ${tokens.store}`]] as const
   const url = `${addresses.store}/incr/slow`
   const call = { method: 'GET', url, headers, body: () => '' as Bytes, signal: AbortSignal.abort() }
@@ -186,7 +186,7 @@ test('a fork knows a request that hangs, and was given up before it began', asyn
 test('a fork knows a call that the app had given up before it began, and why', async () => {
   using sandbox = createSandbox()
   sandbox.calls.on('https://bank.test/*', () => new Response('late'))
-  sandbox.faults.add({ on: 'app.call', times: 1, fault: latency('7s') })
+  sandbox.faults.add({ on: 'outbound.request', times: 1, fault: fault.latency('7s') })
   const signal = AbortSignal.abort(new Error('no time for it'))
   const call = { method: 'POST', url: 'https://bank.test/charge', headers: [], body: () => '' as Bytes, signal }
   void sandbox.calls.exchange(call).catch(() => {})

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 const shop = 'https://shop.test/orders'
@@ -104,12 +104,12 @@ test('a fork with another name has the addresses and tokens of its origin, and r
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     return (await world.fetch(`${sandbox.addresses.store}/get/x`, { headers })).status
   }
-  sandbox.faults.add({ on: 'store.request', match: { tenant: 'one' }, times: 2, fault: status(503) })
+  sandbox.faults.add({ on: 'store.request', match: { tenant: 'one' }, times: 2, fault: fault.status(503) })
   expect(await get(sandbox)).toBe(503)
   using first = await sandbox.fork({ name: 'two' })
   expect(await get(first)).toBe(503)
   expect(await get(first)).toBe(200)
-  first.faults.add({ on: 'store.request', match: { tenant: 'two' }, times: 2, fault: status(503) })
+  first.faults.add({ on: 'store.request', match: { tenant: 'two' }, times: 2, fault: fault.status(503) })
   expect(await get(first)).toBe(503)
   using second = await first.fork({ name: 'three' })
   expect(second.dump()).toEqual(first.dump())

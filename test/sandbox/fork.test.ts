@@ -1,4 +1,4 @@
-import { createSandbox, lostAck } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 const shop = 'https://shop.test/orders'
@@ -16,7 +16,7 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
     })
     return new Response('no', { status: calls % 3 === 0 ? 200 : 500 })
   })
-  sandbox.faults.add({ on: 'queue.delivery', times: 1, skip: 1, fault: lostAck() })
+  sandbox.faults.add({ on: 'queue.delivery', times: 1, skip: 1, fault: fault.lostAck() })
   for (let n = 0; n < 5; n++) {
     sandbox.queue.publish({ to: shop, body: { n }, retries: 3 })
     await sandbox.clock.advance('7s')

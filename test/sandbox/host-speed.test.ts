@@ -56,7 +56,7 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
 
 /** A bit of everything for which a clock waits: its log. */
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
-  const { createSandbox, hostTimers, latency } = await loadedOn(host)
+  const { createSandbox, fault, hostTimers } = await loadedOn(host)
   using sandbox = createSandbox({ startAt: start, policy: { handlerStallTimeout: 60_000 }, warn() {} })
   const { clock, queue, destinations, faults, tokens, addresses } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
@@ -79,7 +79,7 @@ async function story(host: keyof typeof hosts | undefined): Promise<string> {
     clearTimeout(guard)
     return new Response('done')
   })
-  faults.add({ on: 'store.request', times: 2, fault: latency('300ms') })
+  faults.add({ on: 'store.request', times: 2, fault: fault.latency('300ms') })
   vi.useFakeTimers({ now: start, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   clock.follow(hostTimers(vi))
   queue.publish({ to: 'https://shop.test/busy' })

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 
 const code = "#!lua name=shop\nredis.register_function('price', function() return 7 end)"
 
@@ -25,7 +25,13 @@ export async function lived(startAt: number): Promise<Sandbox> {
   queue.urlGroup('group', ['https://a.test/', 'https://b.test/'])
   queue.upsertQueue('lane', 2)
   destinations.answer('https://*.test/*', 200)
-  destinations.script('https://bad.test/*', [status(500), status(500), status(500), status(500), status(500)])
+  destinations.script('https://bad.test/*', [
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+  ])
   queue.publish({ to: 'https://bad.test/gone', retries: 0 })
   queue.publish({ to: 'https://bad.test/again', retries: 3 })
   queue.publish({ to: 'https://a.test/', flowControlKey: 'k', flowControlValue: 'rate=1, period=1d' })

@@ -2,9 +2,9 @@ import { Redis as UpstashRedis } from '@upstash/redis'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connector } from '../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, reset, type Sandbox } from '../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 import { gateOf } from '../../src/kernel/clock.js'
 import { runs } from '../support/effort.js'
 
@@ -119,8 +119,8 @@ describe('a loop of awaited requests', () => {
       const redis = new UpstashRedis({ url: url!, token: token! })
       return () => redis.scan(0)
     },
-    'ioredis over connector()': (sandbox) => {
-      const redis = new Redis({ Connector: connector(sandbox) })
+    'ioredis over ioredisConnector()': (sandbox) => {
+      const redis = new Redis({ Connector: ioredisConnector(sandbox) })
       onTestFinished(() => redis.disconnect())
       return () => redis.get('lock')
     },
@@ -130,7 +130,7 @@ describe('a loop of awaited requests', () => {
     },
     'an outbound request that is refused': (sandbox) => () => sandbox.calls.fetch('https://bank.test/').catch(() => {}),
     'a connection that breaks': (sandbox) => {
-      sandbox.faults.add({ on: 'store.request', fault: reset() })
+      sandbox.faults.add({ on: 'store.request', fault: fault.reset() })
       return () => sandbox.fetch(sandbox.addresses.store).catch(() => {})
     },
     'clock.advance()': (sandbox) => () => sandbox.clock.advance(1),

@@ -1,5 +1,5 @@
-import { createSandbox, latency } from 'stuntdouble'
-import { explore } from 'stuntdouble/scenarios'
+import { createSandbox, fault } from 'stuntdouble'
+import { explore } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 
 // Calls that a type checker would refuse: from JavaScript, or with a value that came from elsewhere.
@@ -8,7 +8,7 @@ const sandbox = createSandbox()
 
 test.each<[string, () => unknown, RegExp]>([
   ['options that are none', () => createSandbox(null as never), /takes an object of options such as/],
-  ['a wait that is none', () => latency(null as never), /null is not a duration: give milliseconds/],
+  ['a wait that is none', () => fault.latency(null as never), /null is not a duration: give milliseconds/],
   ['no rule to take away', () => sandbox.faults.remove(nothing), /takes what faults\.add\(\) returned, or the name/],
   ['no scenario', () => sandbox.play(nothing), /sandbox\.play\(\) takes a scenario: \{ name, faults/],
   ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\) takes what dump\(\) gave/],

@@ -1,4 +1,4 @@
-import { type DestinationHandler, lostAck, type Sandbox, status, timeout } from 'stuntdouble'
+import { type DestinationHandler, fault, type Sandbox } from 'stuntdouble'
 import type { Random } from '../../src/kernel/random.js'
 import type { DirectConnection } from '../../src/store/connection.js'
 
@@ -136,13 +136,13 @@ export const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = 
     sandbox.calls.fetch('https://api.test/v1', { method: 'POST', body: '{}' }).catch(() => {})
   },
   (sandbox, random) => {
-    const fault = [lostAck(), status(502), timeout()][random.int(3)]!
-    sandbox.faults.add({ on: 'queue.delivery', skip: random.int(3), times: 2, fault })
+    const drawn = [fault.lostAck(), fault.status(502), fault.hang()][random.int(3)]!
+    sandbox.faults.add({ on: 'queue.delivery', skip: random.int(3), times: 2, fault: drawn })
   },
-  (sandbox) => sandbox.faults.add({ on: 'store.request', chance: [1, 4], times: 3, fault: status(500) }),
+  (sandbox) => sandbox.faults.add({ on: 'store.request', chance: [1, 4], times: 3, fault: fault.status(500) }),
   (sandbox) => sandbox.faults.clear(),
   (sandbox, random) => sandbox.queue[random.chance(1, 2) ? 'pauseQueue' : 'resumeQueue']('line'),
-  (sandbox, random) => sandbox.destinations.script(apps[random.int(3)]!, [500, lostAck()]),
+  (sandbox, random) => sandbox.destinations.script(apps[random.int(3)]!, [500, fault.lostAck()]),
   (sandbox) => {
     const [letter] = sandbox.queue.deadLetters
     if (letter !== undefined) sandbox.queue.retryDeadLetter(letter.id)

@@ -1,4 +1,5 @@
-import { createSandbox, ok, type Sandbox, status, steady } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox } from 'stuntdouble'
+import { usage } from 'stuntdouble/stats'
 import { describe, expect, test } from 'vitest'
 import { type CallsEffects, callsInternals } from '../../src/calls/calls.js'
 import type { CallPath } from '../../src/kernel/input-journal.js'
@@ -19,7 +20,7 @@ import { lived } from './lived.js'
 const begun = Date.parse('2030-01-01T09:00:00Z')
 const shop = 'https://shop.test/orders'
 const bank = 'https://bank.test/charges'
-const rule = { on: 'queue.delivery', name: 'late', fault: status(503) } as const
+const rule = { on: 'queue.delivery', name: 'late', fault: fault.status(503) } as const
 
 /** Arguments for each method that changes something; some depend on what there is. */
 type Calls<Table, Target> = {
@@ -96,12 +97,12 @@ const objects: Readonly<Record<string, PublicObject>> = {
   stats: recorded<StatisticsEffects, Sandbox['stats']>(({ stats }) => stats, { forbid: ['products'], clear: [] }),
   'stats.queue': recorded<QueueStatisticsEffects, Sandbox['stats']['queue']>(({ stats }) => stats.queue, {
     set: [{ total_monthly_billing: 5.5 }],
-    script: [[steady({ delivered: 5 })], { messageSize: 2 }],
+    script: [[usage.steady({ delivered: 5 })], { messageSize: 2 }],
     clear: [],
   }),
   'stats.search()': recorded<SearchStatisticsEffects, ReturnType<Sandbox['stats']['search']>>(
     ({ stats }) => stats.search('products'),
-    { set: [{ monthly_cost: 0.25 }], script: [[steady({ queries: 5 })]], clear: [] },
+    { set: [{ monthly_cost: 0.25 }], script: [[usage.steady({ queries: 5 })]], clear: [] },
   ),
   faults: recorded<FaultsEffects, Sandbox['faults']>(({ faults }) => faults, {
     add: [[rule, { ...rule, name: 'later', skip: 1 }]],
@@ -113,7 +114,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
     on: [shop, () => new Response('on')],
     answer: [new URL(shop), { status: 201, body: 'answered' }],
     record: [shop, 202],
-    script: [shop, [503, ok()]],
+    script: [shop, [503, fault.pass()]],
     off: ['https://*.test/*'],
   }),
   calls: recorded<CallsEffects, Sandbox['calls']>(({ calls }) => calls, {

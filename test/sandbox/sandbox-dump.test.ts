@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, type SandboxDump, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox, type SandboxDump } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const shop = 'https://shop.test/orders'
@@ -24,7 +24,7 @@ async function lived(): Promise<Sandbox> {
   const token = store.run('ACL', 'GENTOKEN', 'bob', 'a password that is long') as string
   store.run('ACL', 'SETUSER', 'bob', 'on', `>${token}`, '~public:*', '+@read')
   store.resetPassword()
-  destinations.script(shop, [status(500), status(503), status(503), status(503)])
+  destinations.script(shop, [fault.status(500), fault.status(503), fault.status(503), fault.status(503)])
   queue.publish({ to: shop, body: { id: 42 }, retries: 1 })
   queue.publish({ to: 'https://shop.test/later', body: 'later', delay: '2h' })
   queue.keys.rotate()

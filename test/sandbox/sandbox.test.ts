@@ -1,4 +1,4 @@
-import { createSandbox, defaultPolicy, status } from 'stuntdouble'
+import { createSandbox, defaultPolicy, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 describe('misuse is told with the next step', () => {
@@ -18,7 +18,7 @@ describe('misuse is told with the next step', () => {
     [
       'an engine beside the store',
       { twin: 'redis://user:hush@127.0.0.1' } as never,
-      /^A sandbox has no option "twin"((?!hush).)*createTwinSandbox\(\) of stuntdouble\/engine((?!hush).)*$/,
+      /^A sandbox has no option "twin"((?!hush).)*createShadowSandbox\(\) of stuntdouble\/real-redis((?!hush).)*$/,
     ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
     ['a negative limit', { policy: { maxTrafficEntries: -1 } }, 'policy.maxTrafficEntries takes >=0, not -1.'],
@@ -113,7 +113,7 @@ describe('worlds', () => {
   test('begin anew on reset: same seed, same start, same ids', async () => {
     using sandbox = createSandbox({ seed: 7, startAt: '2030-05-01T00:00:00Z' })
     const play = async (): Promise<unknown> => {
-      sandbox.destinations.script('https://shop.test/', [status(500)])
+      sandbox.destinations.script('https://shop.test/', [fault.status(500)])
       sandbox.destinations.record('https://shop.test/')
       sandbox.store.run('SADD', 's', 'a', 'b', 'c', 'd')
       const picked = sandbox.store.run('SRANDMEMBER', 's', 2)

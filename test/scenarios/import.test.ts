@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { playScenario } from '../../packages/explore/src/scenarios.js'
-import { delay, hang, lostAck, nonRetryable, ok, refused, reset, status } from '../../src/faults/constructors.js'
+import * as fault from '../../src/faults/constructors.js'
 import type { DeliveryFault } from '../../src/faults/fault.js'
 import { deadLetterShape } from '../../src/queue/rest/response-shapes.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
@@ -56,21 +56,25 @@ async function production(steps: readonly DeliveryFault[], options: Record<strin
 }
 
 const failures: readonly (readonly [string, readonly DeliveryFault[], Record<string, unknown>])[] = [
-  ['three statuses', [status(500), status(503, { body: 'down' }), status(404)], { retries: 2 }],
-  ['no answer at all', [reset(), refused(), status(500)], { retries: 2, retryDelay: '1000 * (1 + retried)' }],
+  ['three statuses', [fault.status(500), fault.status(503, { body: 'down' }), fault.status(404)], { retries: 2 }],
+  [
+    'no answer at all',
+    [fault.reset(), fault.refused(), fault.status(500)],
+    { retries: 2, retryDelay: '1000 * (1 + retried)' },
+  ],
   [
     'an answer that asks for patience',
-    [status(429, { headers: { 'retry-after': '90' } }), status(500)],
+    [fault.status(429, { headers: { 'retry-after': '90' } }), fault.status(500)],
     { retries: 1 },
   ],
-  ['no retry wanted', [status(500), nonRetryable('bad order')], { retries: 5 }],
+  ['no retry wanted', [fault.status(500), fault.nonRetryable('bad order')], { retries: 5 }],
   [
     'delayed, with a failure callback',
-    [status(500)],
+    [fault.status(500)],
     { retries: 0, delay: '5m', failureCallback: 'https://shop.test/failed' },
   ],
-  ['a lost answer', [lostAck(), status(500)], { retries: 1 }],
-  ['a time-out', [hang(), status(500)], { retries: 1, timeout: '20s' }],
+  ['a lost answer', [fault.lostAck(), fault.status(500)], { retries: 1 }],
+  ['a time-out', [fault.hang(), fault.status(500)], { retries: 1, timeout: '20s' }],
 ]
 
 describe('an imported dead letter fails the same way as in its log', () => {
@@ -87,7 +91,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
   })
 
   test('from the dead letter alone: the earlier attempts are taken to have failed like the last, and that is said', async () => {
-    const original = await production([status(503), status(503), status(503)], { retries: 2 })
+    const original = await production([fault.status(503), fault.status(503), fault.status(503)], { retries: 2 })
     const [letter] = original.queue.deadLetters
     const { scenario, notes } = imported(JSON.parse(JSON.stringify(deadLetterShape(letter!))))
     expect(notes).toEqual([expect.stringContaining('the records tell 1 of 3 attempts')])
@@ -99,7 +103,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
   })
 
   test('a scenario that expects the end the user wants does not hold before the fix', async () => {
-    const original = await production([status(503)], { retries: 0 })
+    const original = await production([fault.status(503)], { retries: 0 })
     const records = await asked(original, '/v2/dlq')
     const { scenario } = imported(records, { expect: 'delivered' })
     expect((await playScenario(scenario)).holds).toBe(false)
@@ -112,7 +116,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
 })
 
 describe('code under test takes the place of the record', () => {
-  const boom = status(500, { body: 'boom: no such order' })
+  const boom = fault.status(500, { body: 'boom: no such order' })
   const record = async (steps: readonly DeliveryFault[], options: Record<string, unknown> = {}): Promise<Imported> => {
     const original = await production(steps, options)
     return imported([await asked(original, '/v2/dlq'), await asked(original, '/v2/events')])
@@ -290,7 +294,10 @@ describe('what is imported', () => {
       { ...log, time: at, state: 'CREATED' },
     ]
     const { scenario } = imported({ events, cursor: '' })
-    expect(scenario.destinations![0]!.recorded).toEqual([delay('3s', status(503, { body: 'down' })), delay('2s', ok())])
+    expect(scenario.destinations![0]!.recorded).toEqual([
+      fault.delay('3s', fault.status(503, { body: 'down' })),
+      fault.delay('2s', fault.pass()),
+    ])
     const play = await playScenario(scenario)
     expect(play.verdict()).toMatch(/\nHolds: /)
     expect(scenario.expect).toEqual([{ recorded: { message: 'message', attempts: [503, 200], state: 'DELIVERED' } }])

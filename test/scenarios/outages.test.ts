@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { playScenario, scenarios } from '../../packages/explore/src/scenarios.js'
 import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
+import { fileOf } from '../support/scenario-files.js'
 
 const directory = new URL('../../packages/server/scenarios/', import.meta.url)
 
@@ -10,7 +11,7 @@ describe('the ready-made outages', () => {
     const files = readdirSync(directory).filter((file) => file.endsWith('.yaml'))
     expect(files.sort()).toEqual(
       Object.keys(scenarios)
-        .map((name) => `${name}.yaml`)
+        .map((name) => `${fileOf(name)}.yaml`)
         .sort(),
     )
     expect(files).toHaveLength(10)
@@ -24,7 +25,7 @@ describe('the ready-made outages', () => {
   })
 
   test.each(Object.entries(scenarios))('%s is the same as a file', (name, scenario) => {
-    const file = `${name}.yaml`
+    const file = `${fileOf(name)}.yaml`
     expect(readScenario(readFileSync(new URL(file, directory), 'utf8'), file)).toEqual(scenario)
   })
 

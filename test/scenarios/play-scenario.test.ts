@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { lostAcknowledgements, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
-import { hang, lostAck, status } from '../../src/faults/constructors.js'
+import { playScenario, type Scenario, scenarios } from '../../packages/explore/src/scenarios.js'
+import * as fault from '../../src/faults/constructors.js'
 import { engineOf } from '../../src/queue/direct-queue.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
@@ -78,7 +78,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   advance: { steps: [{ advance: '1h30m' }, { advance: 500 }], expect: [{ time: '2030-01-01T10:30:00.500Z' }] },
   advanceTo: { steps: [{ advanceTo: '2030-02-01' }], expect: [{ time: '2030-02-01T00:00:00Z' }] },
   drain: {
-    destinations: [{ url: orders, script: [status(500)] }],
+    destinations: [{ url: orders, script: [fault.status(500)] }],
     steps: [order, drain],
     expect: [{ time: '2030-01-01T09:00:12Z' }, { idle: true }],
   },
@@ -91,7 +91,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     expect: [{ delivered: { message: 'order', deliveredAt: '2030-01-01T09:01:00Z' } }],
   },
   retryDeadLetters: {
-    destinations: [{ url: orders, script: [status(500), status(500)] }],
+    destinations: [{ url: orders, script: [fault.status(500), fault.status(500)] }],
     steps: [
       order,
       { publish: { to: orders, as: 'other', delay: '1h' } },
@@ -107,7 +107,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     ],
   },
   deleteDeadLetters: {
-    destinations: [{ url: orders, script: [status(500), status(500)] }],
+    destinations: [{ url: orders, script: [fault.status(500), fault.status(500)] }],
     steps: [
       order,
       drain,
@@ -221,7 +221,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     ],
   },
   addFaults: {
-    steps: [{ addFaults: { on: 'queue.delivery', until: '5s', fault: status(503) } }, order, drain],
+    steps: [{ addFaults: { on: 'queue.delivery', until: '5s', fault: fault.status(503) } }, order, drain],
     expect: [
       { delivered: { message: 'order', attempts: [503, 200] } },
       {
@@ -233,7 +233,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
     ],
   },
   removeFaults: {
-    faults: [{ name: 'outage', on: 'queue.delivery', fault: status(503) }],
+    faults: [{ name: 'outage', on: 'queue.delivery', fault: fault.status(503) }],
     steps: [order, { advance: '1s' }, { removeFaults: 'outage' }, drain],
     expect: [{ delivered: { message: 'order', attempts: [503, 200] } }],
   },
@@ -313,7 +313,7 @@ describe('every expectation', () => {
     ...base,
     given: { schedules: [{ id: 'hourly', cron: '0 * * * *', to: orders }] },
     destinations: [
-      { url: orders, script: [status(500)] },
+      { url: orders, script: [fault.status(500)] },
       { url: 'https://shop.test/lost', response: { status: 404 } },
       { url: 'https://shop.test/failed' },
     ],
@@ -371,13 +371,16 @@ describe('a play', () => {
     ['a delivery that nobody answers', { destinations: [] as never[], steps: [order, drain] }, /Nobody answers at/],
     [
       'a script that is not played to its end',
-      { destinations: [{ url: orders, script: [status(500), lostAck(), hang()] }], steps: [order, drain] },
+      {
+        destinations: [{ url: orders, script: [fault.status(500), fault.lostAck(), fault.hang()] }],
+        steps: [order, drain],
+      },
       /steps that no delivery met: hang/,
     ],
     [
       'a fault that never strikes',
       {
-        faults: [{ on: 'queue.delivery' as const, match: { url: 'https://other.test/*' }, fault: status(500) }],
+        faults: [{ on: 'queue.delivery' as const, match: { url: 'https://other.test/*' }, fault: fault.status(500) }],
         steps: [order, drain],
       },
       /on queue\.delivery \(faults\[0\]\) was never injected/,
@@ -422,7 +425,7 @@ describe('a play', () => {
     [
       'that a rule of faults comes before',
       [500],
-      { faults: [{ on: 'app.call', fault: { kind: 'reset' } }] },
+      { faults: [{ on: 'outbound.request', fault: { kind: 'reset' } }] },
       undefined,
     ],
   ] as const)('the verdict says of a script %s whether it shadows a host of prepare', async (_, script, more, told) => {
@@ -561,7 +564,7 @@ describe('a play', () => {
     const dice: Scenario = {
       ...base,
       steps: [{ publish: { to: orders, as: 'order', times: 20, retries: 0 } }, drain],
-      faults: [{ on: 'queue.delivery', chance: [1, 2], fault: status(500) }],
+      faults: [{ on: 'queue.delivery', chance: [1, 2], fault: fault.status(500) }],
     }
     const outcomes = async (seed: number): Promise<unknown> =>
       (await playScenario(dice, { seed })).sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)
@@ -576,7 +579,7 @@ describe('sandbox.play()', () => {
     const { destinations, queue, clock, faults } = sandbox
     destinations.answer(orders, 200)
     {
-      using _weather = sandbox.play(lostAcknowledgements)
+      using _weather = sandbox.play(scenarios.lostAcknowledgements)
       queue.publish({ to: orders, retries: 1 })
       await clock.drain()
       expect(faults.unused()).toEqual([])
@@ -591,7 +594,7 @@ describe('sandbox.play()', () => {
 
   test('a fault that never struck names the line that played it', () => {
     using sandbox = createSandbox()
-    sandbox.play(lostAcknowledgements)
+    sandbox.play(scenarios.lostAcknowledgements)
     expect(sandbox.faults.unused()[0]!.sentence).toContain('play-scenario.test.ts')
   })
 
@@ -606,24 +609,24 @@ describe('sandbox.play()', () => {
 describe('defineScenario()', () => {
   test('gives plain data, which JSON keeps', () => {
     const scenario = defineScenario('two', [
-      { on: 'queue.delivery', fault: hang('3s') },
-      { on: 'store.request', fault: status(500) },
+      { on: 'queue.delivery', fault: fault.hang('3s') },
+      { on: 'store.request', fault: fault.status(500) },
     ])
     expect(JSON.parse(JSON.stringify(scenario))).toEqual(scenario)
     expect(scenario).toEqual({
       name: 'two',
       faults: [
-        { on: 'queue.delivery', fault: hang('3s') },
-        { on: 'store.request', fault: status(500) },
+        { on: 'queue.delivery', fault: fault.hang('3s') },
+        { on: 'store.request', fault: fault.status(500) },
       ],
     })
-    expect(defineScenario('one', { on: 'queue.delivery', fault: hang() }).faults).toHaveLength(1)
+    expect(defineScenario('one', { on: 'queue.delivery', fault: fault.hang() }).faults).toHaveLength(1)
   })
 
   test.each([
     [
       'a function that was not called',
-      () => defineScenario('a', [{ on: 'queue.delivery', fault: hang as never }]),
+      () => defineScenario('a', [{ on: 'queue.delivery', fault: fault.hang as never }]),
       /faults\.0\.fault is a function: call it/,
     ],
     ['a bigint', () => defineScenario({ name: 'a', steps: [{ command: ['SET', 'k', 1n as never] }] }), /is a bigint/],

@@ -1,7 +1,8 @@
+import { usage } from 'stuntdouble/stats'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '../../packages/server/src/server.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
-import { createSandbox, type Sandbox, spikeAt, steady } from '../../src/index.js'
+import { createSandbox, type Sandbox } from '../../src/index.js'
 
 const world = { seed: 7, startAt: '2030-01-15T12:00:00Z' } as const
 
@@ -39,7 +40,9 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
 
   test('an index is told, set and forgotten', async () => {
     const index = sandbox.stats.search('a/b c')
-    await index.script([steady({ queries: 10, vectors: 3 }, { jitter: 0 }), spikeAt('-1h', 2)], { vectorSize: 8 })
+    await index.script([usage.steady({ queries: 10, vectors: 3 }, { jitter: 0 }), usage.spikeAt('-1h', 2)], {
+      vectorSize: 8,
+    })
     await index.set({ monthly_cost: 0.5 })
     expect(await index.report('3h')).toMatchObject({
       daily_query_count: 12 * 600 + 100,
@@ -56,7 +59,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
 
   test('the queue is told beside its traffic', async () => {
     const { clock, destinations, queue, stats } = sandbox
-    await stats.queue.script([steady({ delivered: 5 })], { messageSize: 2 })
+    await stats.queue.script([usage.steady({ delivered: 5 })], { messageSize: 2 })
     await destinations.answer('https://shop.test/orders', 200)
     await queue.publish({ to: 'https://shop.test/orders', body: 'abc' })
     await clock.advance('1m')
@@ -82,7 +85,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
       'There is no period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
     )
     await expect((async () => stats.queue.set({ requests: 3 } as never))()).rejects.toThrow('knows no field "requests"')
-    await expect((async () => stats.search('x').script([steady({ delivered: 3 })] as never))()).rejects.toThrow(
+    await expect((async () => stats.search('x').script([usage.steady({ delivered: 3 })] as never))()).rejects.toThrow(
       'It knows queries, updates, reranks, vectors, growth, pending.',
     )
   })

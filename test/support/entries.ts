@@ -10,9 +10,11 @@ export const entries: Readonly<Record<string, string>> = {
   server: 'packages/server/src/server.ts',
   client: 'src/client/connect.ts',
   redis: 'packages/server/src/redis-port/in-process.ts',
-  engine: 'packages/server/src/real-redis/real-redis-sandbox.ts',
+  'real-redis': 'packages/server/src/real-redis/real-redis-sandbox.ts',
+  stats: 'src/stats/index.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
+  checks: 'packages/explore/src/checks.ts',
   'fast-check': 'packages/explore/src/fast-check.ts',
   scenarios: 'packages/explore/src/scenarios.ts',
   jest: 'fixtures/jest.ts',
@@ -28,7 +30,7 @@ export const moduleEntries: Readonly<Record<string, string>> = {
   'vitest4/extend': 'matchers/vitest4.ts',
   playwright: 'fixtures/playwright.ts',
   'playwright/reporter': 'fixtures/reporters/playwright.ts',
-  collections: 'fixtures/collections.ts',
+  'msw-data': 'fixtures/collections.ts',
 }
 
 /** Built, but imported by no user: the command line, and what it runs in threads. */

@@ -5,8 +5,8 @@ import {
   createSandbox,
   type FaultConditions,
   type FaultKind,
-  type FaultPoint,
   type FaultRule,
+  type InjectionPoint,
   type Sandbox,
 } from '../../src/index.js'
 import { codes, definitions, writtenAs } from './fault-tables.js'
@@ -48,12 +48,12 @@ const shop = 'https://shop.test/orders'
 /** The timeline of a small story in which the fault strikes. */
 async function shown(rule: FaultRule): Promise<string> {
   // The SDK knows its own vendor only.
-  const vocabulary = ['signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'service'
+  const vocabulary = ['bad-signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'service'
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', vocabulary, warn: () => {} })
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))
   sandbox.destinations.answer('https://shop.test/done', 200)
-  await stories[rule.on as FaultPoint](sandbox)
+  await stories[rule.on as InjectionPoint](sandbox)
   await sandbox.clock.drain()
   return sandbox.traffic.timeline()
 }
@@ -72,7 +72,7 @@ function receiver({ queue: { keys } }: Sandbox): (request: Request) => Promise<R
   }
 }
 
-const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
+const stories: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> = {
   'store.request': (sandbox) => ask(sandbox, '/incr/visits'),
   'store.command': async (sandbox) => {
     for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)
@@ -89,7 +89,7 @@ const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
   },
   'queue.callback': (sandbox) => sandbox.queue.publish({ to: shop, callback: 'https://shop.test/done' }),
   'stats.request': () => undefined,
-  'app.call': () => undefined,
+  'outbound.request': () => undefined,
   'stream.open': async (sandbox) => {
     const answer = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, bearer(sandbox))
     void answer.text().catch(() => undefined)

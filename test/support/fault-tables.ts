@@ -3,7 +3,7 @@
 import { literal } from '../../packages/explore/src/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Transport } from '../../src/faults/fault-spec.js'
-import { type FaultPoint, faultPoints } from '../../src/index.js'
+import { type InjectionPoint, injectionPoints } from '../../src/index.js'
 
 const begin = (name: string): string => `<!-- generated: ${name} -->`
 const end = '<!-- end -->'
@@ -38,20 +38,20 @@ export function catalogTable(): string {
 
 /** The call that makes the fault. */
 export function writtenAs({ made, sample }: FaultDefinition): string {
-  return `\`${Object.keys(made)[0]}(${sample.map(literal).join(', ')})\``
+  return `\`fault.${Object.keys(made)[0]}(${sample.map(literal).join(', ')})\``
 }
 
 /** Names as code, one after the other. */
 export const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(' ')
 
-const moments: Readonly<Record<FaultPoint, string>> = {
+const moments: Readonly<Record<InjectionPoint, string>> = {
   'store.request': 'a request to the data store arrives',
   'store.command': 'a request runs a command, in a pipeline or transaction each one',
   'queue.request': 'a request to the queue arrives',
   'queue.delivery': 'an attempt to deliver a message is due',
   'queue.callback': 'an attempt to deliver a callback or failure callback is due',
   'stats.request': 'a request to the statistics arrives',
-  'app.call': 'the app calls a host that `sandbox.calls` has registered',
+  'outbound.request': 'the app calls a host that `sandbox.calls` has registered',
   'stream.open': 'a request opens an event stream (after `store.request`)',
   'stream.event': 'an event goes into a stream',
   'schedule.fire': 'a schedule triggers',
@@ -62,7 +62,7 @@ const moments: Readonly<Record<FaultPoint, string>> = {
 }
 
 function pointTable(): string {
-  const rows = faultPoints.map((point) => {
+  const rows = injectionPoints.map((point) => {
     const kinds = faultKinds.filter((kind) => catalog[kind].points.includes(point))
     return `| \`${point}\` | ${moments[point]} | ${codes(kinds)} |`
   })

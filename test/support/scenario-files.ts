@@ -29,11 +29,16 @@ export function scenarioSchemaText(): string {
   return `${JSON.stringify(titled, undefined, 1)}\n`
 }
 
+/** Its file's name without the ending: `poisonMessage` → `poison-message`. */
+export function fileOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
 /** File name → text. */
 export function scenarioFiles(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(scenarios).map(([name, scenario]) => [
-      `${name}.yaml`,
+      `${fileOf(name)}.yaml`,
       `# yaml-language-server: $schema=../scenario.schema.json\n# Generated from packages/explore/src/scenarios.ts: npm run docs\n${stringify(scenario, { version: '1.2', lineWidth: 100, aliasDuplicateObjects: false })}`,
     ]),
   )
@@ -61,7 +66,8 @@ export function withTables(page: string): string {
 
 function outages(): string {
   const rows = Object.entries(scenarios).map(
-    ([file, { description: about }]) => `| [\`${file}\`](../packages/server/scenarios/${file}.yaml) | ${about} |`,
+    ([name, { description: about }]) =>
+      `| [\`${fileOf(name)}\`](../packages/server/scenarios/${fileOf(name)}.yaml) | ${about} |`,
   )
   return ['| File | What happens |', '|---|---|', ...rows].join('\n')
 }

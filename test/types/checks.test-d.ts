@@ -1,13 +1,7 @@
 // Compiled, never run: what the checks of an app may be asked, and what not.
 import type { Sandbox } from 'stuntdouble'
-import {
-  checkDelivery,
-  type DeliveryBroken,
-  disputedPolicies,
-  expectIdempotent,
-  expectVerified,
-  type PolicyChoices,
-} from 'stuntdouble/fast-check'
+import { expectIdempotent, expectVerified } from 'stuntdouble/checks'
+import { checkDelivery, type DeliveryBroken, disputedPolicies, type PolicyChoices } from 'stuntdouble/fast-check'
 
 declare const broken: DeliveryBroken
 const handler = () => new Response()

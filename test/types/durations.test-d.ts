@@ -1,7 +1,7 @@
 // Compiled, never run: which texts are spans of time.
 import type { Duration } from 'stuntdouble'
-import { clockMoves } from 'stuntdouble/fast-check'
-import { type History, replay } from 'stuntdouble/scenarios'
+import { type History, replay } from 'stuntdouble/checks'
+import { arb } from 'stuntdouble/fast-check'
 import { startServer } from 'stuntdouble/server'
 
 declare const count: number
@@ -36,7 +36,7 @@ export const mistaken: readonly Duration[] = [
 /** Wherever people give a span of time, a text will do. */
 export async function everywhere(history: History, app: Parameters<typeof replay>[1]): Promise<void> {
   await replay(history, app, { patience: '10s' })
-  clockMoves({ longest: '2h' })
+  arb.clockMove({ longest: '2h' })
   const server = await startServer({ limits: { arrival: '2m' }, cluster: { engine: '', secret: '', lease: '2s' } })
   await server.close({ grace: '1m30s' })
   // @ts-expect-error: a span needs a unit

@@ -1,18 +1,5 @@
 // Compiled, never run: which faults go with which points.
-import {
-  badSignature,
-  createSandbox,
-  defineScenario,
-  delay,
-  errorReply,
-  type Fault,
-  type FaultAt,
-  type FaultRule,
-  latency,
-  lostAck,
-  staleRead,
-  status,
-} from 'stuntdouble'
+import { createSandbox, defineScenario, type Fault, type FaultAt, type FaultRule, fault } from 'stuntdouble'
 
 const { faults } = createSandbox()
 declare const anyFault: Fault
@@ -20,38 +7,38 @@ declare const atStore: FaultAt<'store.request'>
 declare const delivery: 'queue.delivery' | 'queue.callback'
 declare const rule: FaultRule
 
-faults.add({ on: 'store.command', fault: errorReply('READONLY') })
-faults.add({ on: ['queue.delivery', 'queue.callback'], times: 2, fault: badSignature('rotated') })
-faults.add({ on: delivery, fault: lostAck() })
-faults.add({ on: [delivery, 'store.request'], match: { method: 'POST' }, fault: status(503) })
+faults.add({ on: 'store.command', fault: fault.errorReply('READONLY') })
+faults.add({ on: ['queue.delivery', 'queue.callback'], times: 2, fault: fault.badSignature('rotated') })
+faults.add({ on: delivery, fault: fault.lostAck() })
+faults.add({ on: [delivery, 'store.request'], match: { method: 'POST' }, fault: fault.status(503) })
 faults.add([
   { on: 'store.request', fault: atStore },
   { ...rule, times: 1 },
 ])
-export const kept: FaultRule = { on: 'schedule.fire', fault: delay('5m') }
-export const story = defineScenario({ name: 'slow', faults: [{ on: 'stream.event', fault: latency('1s') }] })
+export const kept: FaultRule = { on: 'schedule.fire', fault: fault.delay('5m') }
+export const story = defineScenario({ name: 'slow', faults: [{ on: 'stream.event', fault: fault.latency('1s') }] })
 
 // @ts-expect-error: a command of the store has no signature
-faults.add({ on: 'store.command', fault: badSignature('key') })
+faults.add({ on: 'store.command', fault: fault.badSignature('key') })
 // @ts-expect-error: nor has the second of these points
-faults.add({ on: ['queue.delivery', 'store.command'], fault: badSignature('key') })
+faults.add({ on: ['queue.delivery', 'store.command'], fault: fault.badSignature('key') })
 // @ts-expect-error: in a list neither
-faults.add([{ on: 'store.command', fault: status(503) }])
+faults.add([{ on: 'store.command', fault: fault.status(503) }])
 // @ts-expect-error: in a rule that is kept neither
-export const impossible: FaultRule = { on: 'schedule.fire', fault: status(503) }
+export const impossible: FaultRule = { on: 'schedule.fire', fault: fault.status(503) }
 // @ts-expect-error: in a scenario neither
-defineScenario({ name: 'never', faults: [{ on: 'queue.delivery', fault: staleRead() }] })
+defineScenario({ name: 'never', faults: [{ on: 'queue.delivery', fault: fault.staleRead() }] })
 // @ts-expect-error: some faults have nothing to do there
 faults.add({ on: 'store.request', fault: anyFault })
 // @ts-expect-error: there is no such point
-faults.add({ on: 'queue.deliver', fault: status(503) })
+faults.add({ on: 'queue.deliver', fault: fault.status(503) })
 // @ts-expect-error: there is no such condition
-faults.add({ on: 'queue.delivery', fault: status(503), time: 2 })
+faults.add({ on: 'queue.delivery', fault: fault.status(503), time: 2 })
 // @ts-expect-error: there is nothing of that name to match
-faults.add({ on: 'queue.delivery', match: { header: {}, urll: 'https://a.test' }, fault: status(503) })
+faults.add({ on: 'queue.delivery', match: { header: {}, urll: 'https://a.test' }, fault: fault.status(503) })
 // @ts-expect-error: there is no such fault
 faults.add({ on: 'queue.delivery', fault: { kind: 'statsu', status: 503 } })
 // @ts-expect-error: there is no such flaw
-badSignature('rotten')
+fault.badSignature('rotten')
 // @ts-expect-error: a flaw is named
-badSignature()
+fault.badSignature()

@@ -2,11 +2,11 @@
 import { expect as jestExpect } from '@jest/globals'
 import { expect as playwrightExpect } from '@playwright/test'
 import type { Sandbox } from 'stuntdouble'
+import type { Exploration } from 'stuntdouble/checks'
 import type { RemoteSandbox } from 'stuntdouble/client'
 import type {} from 'stuntdouble/jest/extend'
 import { type AsymmetricMatcher, commandOf, entryOf, messageTo, type SandboxMatchers } from 'stuntdouble/matchers'
 import type {} from 'stuntdouble/playwright/extend'
-import type { Exploration } from 'stuntdouble/scenarios'
 import type {} from 'stuntdouble/vitest/extend'
 import { expect as vitestExpect } from 'vitest'
 

@@ -1,4 +1,4 @@
-import { serviceVocabulary, upstashVocabulary, type Vocabulary } from 'stuntdouble'
+import { neutralDialect, upstashDialect, type Vocabulary } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { fromBase64, text } from '../../src/kernel/bytes.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
@@ -6,8 +6,8 @@ import { shop, type World, world } from '../queue/world.js'
 
 // What is published in which words, and in which it comes back: issue 18, section 2. Rows of the vocabularies: queue.md 0.2.
 
-const neutral = serviceVocabulary
-const vendor = upstashVocabulary
+const neutral = neutralDialect
+const vendor = upstashDialect
 
 interface Manner {
   readonly name: string

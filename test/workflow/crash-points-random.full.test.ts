@@ -3,7 +3,7 @@ import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
+import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
 import { runs } from '../support/effort.js'
 import { calls, mails, payments } from './crash-defects.js'
 

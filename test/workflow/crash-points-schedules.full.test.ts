@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
+import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, defineScenario, type Sandbox, type Scenario } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
@@ -52,7 +52,7 @@ test('a schedule is told, shown as a scenario and replayed by its name', async (
 `)
   expect(again.message).toContain(`As a scenario, for sandbox.play():
 defineScenario('found by everyCrashPoint', [
-  { on: 'queue.request', match: { method: 'POST', endpoint: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
+  { on: 'queue.request', match: { method: 'POST', path: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
 ])
 
 Replay: everyCrashPoint(workflow, { only: ['before-submission 1'] })`)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CrashPointBroken, everyCrashPoint } from '../../packages/explore/src/scenarios.js'
+import { CrashPointBroken, everyCrashPoint } from '../../packages/explore/src/checks.js'
 import { appWith, calls, defects } from './crash-defects.js'
 
 async function broken(work: Promise<unknown>): Promise<CrashPointBroken | undefined> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { status } from '../../src/index.js'
+import { fault } from '../../src/index.js'
 import { app, type EndpointCall, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 // What the queue sends to endpoints, third parties, callbacks and failure functions. [workflow.md 3, 4, 6, 7, 11, 12]
@@ -110,7 +110,13 @@ test.each([true, false])('the configuration of the trigger holds for later messa
   const created = (json.events ?? json.logs) as { messageId: string; flowControlKey?: string; state: string }[]
   const keyOf = (id: string): string | undefined => created.find(({ messageId }) => messageId === id)?.flowControlKey
   expect([keyOf(first!.messageId), keyOf(second!.messageId)]).toEqual([applies ? 'fk' : undefined, 'other'])
-  destinations.script(url, [status(500), status(500), status(500), status(500), status(500)])
+  destinations.script(url, [
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+    fault.status(500),
+  ])
   await ask('POST', `/v2/publish/${url}`, { headers: step, body: body(3) })
   const from = seen.count
   const start = clock.now()
@@ -207,7 +213,7 @@ test('a run that was cancelled while its call is out gets no retry and no callba
   const made = workflowWorld()
   const { client, clock, serve, destinations, asked: calls } = made
   const called = destinations.record(third)
-  destinations.script(third, [status(500), status(500)])
+  destinations.script(third, [fault.status(500), fault.status(500)])
   const url = serve('/call', async (context) => void (await context.call('pay', { url: third, retries: 2 })))
   const { workflowRunId } = await client.trigger({ url })
   await clock.advance('1s')

@@ -1,5 +1,5 @@
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
-import { drop } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { engineOf } from '../../src/queue/direct-queue.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
@@ -74,7 +74,7 @@ describe('why a run is where it is', () => {
   test('nothing will move it on', async () => {
     const world = workflowWorld()
     world.serve('/run', (context) => context.run('a', () => 1))
-    world.faults.add({ on: 'workflow.step', match: { step: 'a' }, fault: drop() })
+    world.faults.add({ on: 'workflow.step', match: { step: 'a' }, fault: fault.drop() })
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.drain()
     expect(explained(world)).toContain('A fault made one of its deliveries vanish')

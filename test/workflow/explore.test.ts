@@ -1,10 +1,10 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { serve } from '@upstash/workflow/nextjs'
-import { defineScenario, type FaultPoint, reset, type Sandbox, status } from 'stuntdouble'
-import { explore } from 'stuntdouble/scenarios'
+import { defineScenario, fault, type InjectionPoint, type Sandbox } from 'stuntdouble'
+import { explore } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { faultPoints } from '../../src/faults/points.js'
+import { injectionPoints } from '../../src/faults/points.js'
 
 const url = 'https://shop.test/api/order'
 
@@ -56,10 +56,11 @@ test('a fault at each delivery, call and wait of a run', async () => {
 })
 
 test('what is placed strikes, exactly once, at every point that a run reaches', async () => {
-  const reached: FaultPoint[] = []
-  for (const on of faultPoints) {
-    const fault = on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [status(503), reset()]
-    const fits = on === 'store.command' ? reset() : fault
+  const reached: InjectionPoint[] = []
+  for (const on of injectionPoints) {
+    const placed =
+      on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [fault.status(503), fault.reset()]
+    const fits = on === 'store.command' ? fault.reset() : placed
     const tried = await explore(ordered, { ...options, on, fault: fits, holds: () => true })
     if (tried.runs > 1) reached.push(on)
     for (const { sandbox, rule } of tried.outcomes.slice(1)) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sandboxMatchers } from '../../matchers/index.js'
-import { lostAck } from '../../src/index.js'
+import { fault } from '../../src/index.js'
 import { failureOf } from '../matchers/failure.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
@@ -214,7 +214,7 @@ test('below the steps of a run stand the entries that a hint names by their numb
       await context.run('charge', async () => {
         const headers = { authorization: `Bearer ${tokens.store}` }
         const count = (): Promise<Response> => fetch(`${addresses.store}/incr/charges`, { headers })
-        faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+        faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
         await count().catch(count)
         return { id: 'ch_1' }
       })

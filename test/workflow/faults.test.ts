@@ -1,4 +1,4 @@
-import { drop, duplicate, type FaultPoint, type FaultRule, lostAck, reorder, reset, status } from 'stuntdouble'
+import { type FaultRule, fault, type InjectionPoint } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
@@ -29,7 +29,7 @@ describe('workflow.step', () => {
   test('strikes deliveries to the endpoint, by the step that they carry', async () => {
     const seen = []
     for (const match of [{ step: 'init' }, { step: 'charge' }, { step: 'pay' }, { step: 'approval' }]) {
-      const world = await under({ on: 'workflow.step', match, times: 1, fault: status(503) })
+      const world = await under({ on: 'workflow.step', match, times: 1, fault: fault.status(503) })
       expect(world.workflow.run('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
       expect(world.faults.unused()).toEqual([])
       seen.push(world.traffic.of('attempt').filter(({ outcome }) => outcome?.status === 503).length)
@@ -50,14 +50,14 @@ describe('workflow.step', () => {
       { stepType: 'Call', step: 'charge' },
     ]
     const world = await under(
-      matches.map((match) => ({ on: 'workflow.step', match: match!, times: 1, fault: reset() })),
+      matches.map((match) => ({ on: 'workflow.step', match: match!, times: 1, fault: fault.reset() })),
     )
     const unused = world.faults.unused().map(({ rule }) => rule.match)
     expect(unused).toEqual(matches.slice(4))
   })
 
   test('a body that ran and whose answer was lost runs again, its step counts once', async () => {
-    const world = await under({ on: 'workflow.step', match: { step: 'init' }, times: 1, fault: lostAck() })
+    const world = await under({ on: 'workflow.step', match: { step: 'init' }, times: 1, fault: fault.lostAck() })
     expect(world.bodies).toEqual(['charge', 'charge'])
     expect(world.traffic.of('step').filter(({ stepName }) => stepName === 'charge')).toHaveLength(1)
     expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
@@ -66,7 +66,7 @@ describe('workflow.step', () => {
 
 describe('workflow.call', () => {
   test('strikes the call of the third party, and nothing else', async () => {
-    const world = await under({ on: 'workflow.call', match: { step: 'pay' }, times: 2, fault: status(500) })
+    const world = await under({ on: 'workflow.call', match: { step: 'pay' }, times: 2, fault: fault.status(500) })
     expect(struck(world)).toEqual([
       ['workflow.call', 'https://third.test/pay'],
       ['workflow.call', 'https://third.test/pay'],
@@ -80,7 +80,7 @@ describe('workflow.call', () => {
     world.serve('/run', async (context) => {
       await context.call('pay', { url: 'https://third.test/pay' })
     })
-    world.faults.add({ on: 'workflow.call', fault: duplicate() })
+    world.faults.add({ on: 'workflow.call', fault: fault.duplicate() })
     await world.client.trigger({ url: `${app}/run` })
     await world.clock.drain()
     expect(third.count).toBe(2)
@@ -93,7 +93,7 @@ describe('workflow.wait', () => {
       on: 'workflow.wait',
       match: { step: 'approval', stepType: 'Wait', runId: 'wfr_one', workflow: `${app}/run` },
       times: 1,
-      fault: lostAck(),
+      fault: fault.lostAck(),
     }
     const world = await under(rule)
     expect(struck(world)).toMatchObject([['workflow.wait', expect.stringContaining('/v2/wait/approved')]])
@@ -102,7 +102,7 @@ describe('workflow.wait', () => {
   })
 
   test('and no other request', async () => {
-    const world = await under({ on: 'workflow.wait', match: { step: 'other' }, fault: status(500) })
+    const world = await under({ on: 'workflow.wait', match: { step: 'other' }, fault: fault.status(500) })
     expect(struck(world)).toEqual([])
     expect(world.faults.unused()[0]!.sentence).toContain(
       '1 wait of a workflow was requested after it was added, and none matched',
@@ -113,10 +113,10 @@ describe('workflow.wait', () => {
 describe('with rules on the points of the queue', () => {
   test('these keep striking deliveries and requests of runs', async () => {
     const world = await under([
-      { on: 'queue.delivery', match: { step: 'charge' }, times: 1, fault: status(500) },
-      { on: 'queue.delivery', match: { url: 'https://third.test/*' }, times: 1, fault: status(501) },
-      { on: 'queue.callback', times: 1, fault: status(502) },
-      { on: 'queue.request', match: { endpoint: '/v2/wait/*' }, times: 1, fault: status(503) },
+      { on: 'queue.delivery', match: { step: 'charge' }, times: 1, fault: fault.status(500) },
+      { on: 'queue.delivery', match: { url: 'https://third.test/*' }, times: 1, fault: fault.status(501) },
+      { on: 'queue.callback', times: 1, fault: fault.status(502) },
+      { on: 'queue.request', match: { path: '/v2/wait/*' }, times: 1, fault: fault.status(503) },
     ])
     expect(world.faults.unused()).toEqual([])
     expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
@@ -124,12 +124,12 @@ describe('with rules on the points of the queue', () => {
 
   test('the narrower point is asked first, whoever was added first, and what answers ends it', async () => {
     const world = await under([
-      { on: 'queue.delivery', match: { url: `${app}/*` }, times: 1, fault: status(500) },
-      { on: 'workflow.step', times: 1, fault: status(503) },
-      { on: 'queue.request', match: { endpoint: '/v2/wait/*' }, times: 1, fault: status(500) },
-      { on: 'workflow.wait', times: 1, fault: status(503) },
+      { on: 'queue.delivery', match: { url: `${app}/*` }, times: 1, fault: fault.status(500) },
+      { on: 'workflow.step', times: 1, fault: fault.status(503) },
+      { on: 'queue.request', match: { path: '/v2/wait/*' }, times: 1, fault: fault.status(500) },
+      { on: 'workflow.wait', times: 1, fault: fault.status(503) },
     ])
-    const points = struck(world).map((one) => (one as [FaultPoint])[0])
+    const points = struck(world).map((one) => (one as [InjectionPoint])[0])
     expect(points).toEqual(['workflow.step', 'queue.delivery', 'workflow.wait', 'queue.request'])
   })
 
@@ -149,7 +149,7 @@ test('a later delivery lets a held one of the same run go', async () => {
   world.serve('/fan', async (context) => {
     await Promise.all([context.run('a', () => 1), context.run('b', () => 2)])
   })
-  world.faults.add({ on: 'workflow.step', match: { step: 'a' }, times: 1, fault: reorder('1h') })
+  world.faults.add({ on: 'workflow.step', match: { step: 'a' }, times: 1, fault: fault.reorder('1h') })
   await world.client.trigger({ url: `${app}/fan`, workflowRunId: 'one' })
   await world.clock.drain()
   expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
@@ -157,7 +157,7 @@ test('a later delivery lets a held one of the same run go', async () => {
 })
 
 test('a run whose delivery vanishes stays where it is, and is told as lost by a fault', async () => {
-  const world = await under({ on: 'workflow.step', match: { step: 'charge' }, fault: drop() })
+  const world = await under({ on: 'workflow.step', match: { step: 'charge' }, fault: fault.drop() })
   expect(world.workflow.run('wfr_one').state).toBe('RUN_STARTED')
   expect(world.examine().breaches).toEqual([])
 })

@@ -4,13 +4,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import {
-  type History,
-  type HistoryEntry,
-  historyFrom,
-  historyOf,
-  replay,
-} from '../../packages/explore/src/scenarios.js'
+import { type History, type HistoryEntry, historyFrom, historyOf, replay } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { connectionOf, everyKind } from './every-kind.js'

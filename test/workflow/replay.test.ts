@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { expect, test } from 'vitest'
-import { type History, historyOf, replay } from '../../packages/explore/src/scenarios.js'
+import { type History, historyOf, replay } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 

@@ -1,6 +1,6 @@
 import { WorkflowNonRetryableError } from '@upstash/workflow'
 import { expect, test } from 'vitest'
-import { status } from '../../src/index.js'
+import { fault } from '../../src/index.js'
 import { workflowWorld } from './world.js'
 
 test('steps one after another', async () => {
@@ -39,7 +39,7 @@ test('branches beside each other', async () => {
 test('a call of a third party, whose callback comes after its last attempt', async () => {
   const { client, clock, serve, asked: calls, destinations } = workflowWorld()
   const third = destinations.record('https://third.test/pay', { status: 200, body: '{"paid":true}' })
-  destinations.script('https://third.test/pay', [status(500), status(500)])
+  destinations.script('https://third.test/pay', [fault.status(500), fault.status(500)])
   let result: unknown
   const url = serve('/call', async (context) => {
     result = await context.call('pay', {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { swallowedAborts } from '../../matchers/failure/aborts.js'
 import { sandboxMatchers } from '../../matchers/index.js'
 import { evidenceOf } from '../../matchers/received.js'
-import { duplicate, lostAck, status } from '../../src/index.js'
+import { fault } from '../../src/index.js'
 import { failureOf } from '../matchers/failure.js'
 import { runs, seedOr } from '../support/effort.js'
 import { plans, routeOf, third } from './random-routes.js'
@@ -241,7 +241,7 @@ test('another cause, or none that the log proves: an endpoint that fails, an att
   // The handler runs on behind an attempt that was given up.
   const world = workflowWorld()
   world.serve('/order', mistakes['a step in try/catch, which returns']![0])
-  world.destinations.script(url, [lostAck()])
+  world.destinations.script(url, [fault.lostAck()])
   await world.client.trigger({ url, retries: 1 })
   await world.clock.drain()
   expect(proven(world)).toEqual([])
@@ -250,11 +250,11 @@ test('another cause, or none that the log proves: an endpoint that fails, an att
 /** What may go wrong around a workflow: deliveries, answers and requests of its endpoint that are lost or come twice. */
 const faults = [
   undefined,
-  { on: 'queue.delivery', fault: lostAck() },
-  { on: 'queue.delivery', fault: status(500) },
-  { on: 'queue.delivery', fault: duplicate() },
-  { on: 'queue.request', fault: lostAck() },
-  { on: 'queue.request', fault: status(500) },
+  { on: 'queue.delivery', fault: fault.lostAck() },
+  { on: 'queue.delivery', fault: fault.status(500) },
+  { on: 'queue.delivery', fault: fault.duplicate() },
+  { on: 'queue.request', fault: fault.lostAck() },
+  { on: 'queue.request', fault: fault.status(500) },
 ] as const
 
 test('workflows without a mistake give no such hint, whatever goes wrong around them', async () => {

@@ -1,4 +1,4 @@
-import { badSignature, lostAck, status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { beforeEach, expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -29,7 +29,7 @@ test('an order is charged in the background', async () => {
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
   const { calls, clock, queue } = sandbox
-  calls.script(charges, [status(503), status(503)])
+  calls.script(charges, [fault.status(503), fault.status(503)])
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })
@@ -37,7 +37,7 @@ test('the bank is down for two attempts, and the queue comes again', async () =>
 
 test('the answer to the queue gets lost, and the bank is not asked again', async () => {
   const { clock, destinations, queue } = sandbox
-  destinations.script(hook, [lostAck()])
+  destinations.script(hook, [fault.lostAck()])
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [0, 200], response: 'charged before' })
@@ -46,7 +46,7 @@ test('the answer to the queue gets lost, and the bank is not asked again', async
 
 test('a forged delivery is refused', async () => {
   const { clock, faults, queue } = sandbox
-  faults.add({ on: 'queue.delivery', times: 1, fault: badSignature('body') })
+  faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [401, 200] })

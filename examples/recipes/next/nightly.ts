@@ -32,7 +32,7 @@ assert.deepEqual(await receiptOf(43), { value: null })
 
 // A body that was changed on the way is refused, and the next attempt is taken.
 await control('POST', 'reset')
-const fault = { kind: 'signature', flaw: 'body' }
+const fault = { kind: 'bad-signature', flaw: 'body' }
 await control('POST', 'faults', { rules: { on: 'queue.delivery', times: 1, fault } })
 await post('/api/orders', { id: 42, cents: 1990 })
 await control('POST', 'clock/drain')

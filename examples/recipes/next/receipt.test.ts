@@ -1,4 +1,4 @@
-import { badSignature } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -34,7 +34,7 @@ test('what nobody has signed is refused', async () => {
 test('a body that was changed on the way is refused, and the next attempt is taken', async () => {
   const { clock, destinations, faults, queue, store } = sandbox
   destinations.on(url, receipt)
-  faults.add({ on: 'queue.delivery', times: 1, fault: badSignature('body') })
+  faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })
   await buy()
   await clock.advance('1s')
   expect(store).not.toHaveKey('receipt:42')

@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -40,6 +40,6 @@ test('pages outside of /api are not counted', async () => {
 })
 
 test('a data store that fails for a moment keeps nobody out', async () => {
-  sandbox.faults.add({ on: 'store.request', times: 1, fault: status(503) })
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
   expect((await ask('ada')).status).toBe(200)
 })

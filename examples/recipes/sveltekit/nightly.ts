@@ -38,7 +38,7 @@ assert.deepEqual(await welcomed(), { reply: ['ada@club.test'] })
 
 // A body that was changed on the way is refused, and the next attempt is taken.
 await control('POST', 'reset')
-const fault = { kind: 'signature', flaw: 'body' }
+const fault = { kind: 'bad-signature', flaw: 'body' }
 await control('POST', 'faults', { rules: { on: 'queue.delivery', times: 1, fault } })
 await join()
 await control('POST', 'clock/drain')

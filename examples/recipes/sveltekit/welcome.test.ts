@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit'
-import { badSignature, lostAck } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -32,7 +32,7 @@ test('whoever signs up is welcomed in the background', async () => {
 
 test('the answer gets lost, and nobody is welcomed twice', async () => {
   const { clock, destinations, queue } = sandbox
-  destinations.on(url, (request) => welcome(eventOf(request))).script(url, [lostAck()])
+  destinations.on(url, (request) => welcome(eventOf(request))).script(url, [fault.lostAck()])
   await join()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: url, attempts: [0, 200], response: 'welcomed before' })
@@ -48,7 +48,7 @@ test('what nobody has signed is refused', async () => {
 test('a body that was changed on the way is refused, and the next attempt is taken', async () => {
   const { clock, destinations, faults, queue } = sandbox
   destinations.on(url, (request) => welcome(eventOf(request)))
-  faults.add({ on: 'queue.delivery', times: 1, fault: badSignature('body') })
+  faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })
   await join()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: url, attempts: [500, 200] })

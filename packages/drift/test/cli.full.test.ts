@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { upstashVocabulary } from '../../../src/protocol/dialect.js'
+import { upstashDialect } from '../../../src/protocol/dialect.js'
 import { freePort } from '../../../test/support/free-port.js'
 import { type RunningServer, startServer } from '../../server/src/server.js'
 import { run, started } from '../../server/test/command-line.js'
@@ -155,7 +155,7 @@ test('new differences end with 1 and are recorded, without any secret', async ()
 })
 
 test('a secret at the place where a text is cut is not told in part', () => {
-  const hide = hider([token], [], upstashVocabulary)
+  const hide = hider([token], [], upstashDialect)
   for (let before = 360; before <= 402; before += 2) {
     const seen = { asked: 'APPEND @k v', status: 400, loose: [] }
     const error = `ERR ${'x '.repeat(before / 2)}${token} is wrong`

@@ -5,29 +5,6 @@ export type { Expectation } from '../../../src/scenarios/expectations.js'
 export { type Finding, type Play, type PlayOptions, playScenario } from '../../../src/scenarios/play-scenario.js'
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
-export { HistoryError } from '../../../src/workflow/history-file.js'
-export { type HistorySource, historyFrom } from '../../../src/workflow/history-reading.js'
-export type { History, HistoryEntry, HistoryOptions, StepIdentity } from '../../../src/workflow/run-history.js'
-export { type CampaignRun, defineCampaign } from './campaign/campaign.js'
-export type { Campaign } from './campaign/index-space.js'
-export type { CrashPointOptions } from './crash/crash-options.js'
-export { everyCrashPoint } from './crash/crash-points.js'
-export { type CrashFinding, CrashPointBroken, type CrashPointCheck } from './crash/crash-report.js'
-export type { WorkflowUnderTest } from './crash/crash-world.js'
-export type { Disturbance, DisturbanceKind } from './crash/disruption.js'
-export type { StepDifference } from './crash/step-differences.js'
-export type { CoverageCell, CoverageFigure, ReachedCell } from './delivery/coverage.js'
-export type { EffectOptions } from './delivery/delivery-effects.js'
-export type { Client, ClientResult, InterleavingStep } from './interleavings/client-run.js'
-export { type Exploration, type ExploreOptions, explore, type PlacementOptions } from './interleavings/exploration.js'
-export type { Flaw, FlawName } from './interleavings/flaws.js'
-export type { ClientOrderOptions } from './interleavings/interleave-clients.js'
-export { interleavings } from './interleavings/interleavings.js'
-export type { OrderDifference } from './interleavings/order-endings.js'
-export type { Outcome } from './interleavings/outcome.js'
-export type { OrderOutcome, TriedOrders } from './interleavings/tried-orders.js'
-export { type Incompatibility, type Replay, type ReplayOptions, replay, type Unchecked } from './replay/replay.js'
-export { historyOf } from './replay/replayed-history.js'
 
 // Ready-made outages. Each is a whole story that plays by itself; its fault rules name no url, so that
 // `sandbox.play(…)` brings the same weather over any application.
@@ -35,8 +12,7 @@ export { historyOf } from './replay/replayed-history.js'
 const orders = 'https://shop.test/orders'
 const start = '2030-01-01T09:00:00Z'
 
-/** Every second delivery meets a 503. */
-export const flappingDestination: Scenario = defineScenario({
+const flappingDestination = defineScenario({
   name: 'flapping destination',
   description:
     'The destination is up and down: the first, third, fifth … delivery meets a 503. Retries bring all messages home.',
@@ -52,8 +28,7 @@ export const flappingDestination: Scenario = defineScenario({
   ],
 })
 
-/** Ten minutes of outage, and everybody comes back at the same instant. */
-export const thunderingHerd: Scenario = defineScenario({
+const thunderingHerd = defineScenario({
   name: 'thundering herd after outage',
   description:
     'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: once during the outage, again, and after it.',
@@ -76,8 +51,7 @@ export const thunderingHerd: Scenario = defineScenario({
   ],
 })
 
-/** One message that its handler cannot stand blocks the queue behind it. */
-export const poisonMessage: Scenario = defineScenario({
+const poisonMessage = defineScenario({
   name: 'poison message',
   description:
     'A message labelled poison fails whatever is tried. In a FIFO queue those behind it wait until it is a dead letter: 160 seconds with two retries.',
@@ -112,8 +86,7 @@ export const poisonMessage: Scenario = defineScenario({
   ],
 })
 
-/** The work is done, the answer is lost: everything is delivered twice. */
-export const lostAcknowledgements: Scenario = defineScenario({
+const lostAcknowledgements = defineScenario({
   name: 'lost acknowledgements',
   description:
     'The handler does its work, but the answer to the first attempt never arrives: the queue delivers again. Who counts, charges or mails without looking at the message id does it twice.',
@@ -129,8 +102,7 @@ export const lostAcknowledgements: Scenario = defineScenario({
   ],
 })
 
-/** A destination that takes two, and tells the others to come back in 20 seconds. */
-export const rateLimitedDestination: Scenario = defineScenario({
+const rateLimitedDestination = defineScenario({
   name: 'rate-limited destination',
   description:
     'After two deliveries the destination answers 429 with Retry-After: 20 for a minute. The queue obeys the header instead of its own back-off.',
@@ -154,8 +126,7 @@ export const rateLimitedDestination: Scenario = defineScenario({
   ],
 })
 
-/** The signing keys are rotated while a message waits for its retry. */
-export const keyRotationMidFlight: Scenario = defineScenario({
+const keyRotationMidFlight = defineScenario({
   name: 'key rotation mid-flight',
   description:
     'The first attempt fails, the keys are rotated during the back-off, and the retry is signed with the key that was the next one. A receiver that knows only the current key refuses it.',
@@ -173,8 +144,7 @@ export const keyRotationMidFlight: Scenario = defineScenario({
   expect: [{ delivered: { message: 'order', attempts: [503, 200] } }, { invariants: ['signatures-verify'] }],
 })
 
-/** The two nights of the year on which a nightly job runs at an unusual time, or not at all. */
-export const daylightSavingNight: Scenario = defineScenario({
+const daylightSavingNight = defineScenario({
   name: 'daylight-saving night',
   description:
     'A job at 02:30 in Berlin. On 31 March that time does not exist and the job does not run; on 27 October it comes twice and the job runs once, at the first.',
@@ -200,8 +170,7 @@ export const daylightSavingNight: Scenario = defineScenario({
   ],
 })
 
-/** A closing on the 31st runs in seven months of the year. */
-export const monthEnd: Scenario = defineScenario({
+const monthEnd = defineScenario({
   name: 'month end',
   description:
     'The books are closed at 23:55 on the 31st, and invoices go out at midnight on the first. Half a year has six firsts, but only three 31sts: the closing of February, April and June never runs.',
@@ -229,8 +198,7 @@ export const monthEnd: Scenario = defineScenario({
   ],
 })
 
-/** Half a minute for each delivery, two at a time. */
-export const slowConsumer: Scenario = defineScenario({
+const slowConsumer = defineScenario({
   name: 'slow consumer with flow control',
   description:
     'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last has waited two.',
@@ -259,8 +227,7 @@ export const slowConsumer: Scenario = defineScenario({
   ],
 })
 
-/** Twenty dead letters, published again with one click. */
-export const deadLetterReplayStorm: Scenario = defineScenario({
+const deadLetterReplayStorm = defineScenario({
   name: 'dead-letter replay storm',
   description:
     'The destination is down for a day: twenty messages become dead letters. Then somebody retries them all at once. Only the rate limit of flow control stands between them and a destination that has just come back.',
@@ -295,16 +262,37 @@ export const deadLetterReplayStorm: Scenario = defineScenario({
   ],
 })
 
-/** All ready-made outages by the name of their file: `scenarios/{name}.yaml`. */
-export const scenarios: Readonly<Record<string, Scenario>> = {
-  'flapping-destination': flappingDestination,
-  'thundering-herd': thunderingHerd,
-  'poison-message': poisonMessage,
-  'lost-acknowledgements': lostAcknowledgements,
-  'rate-limited-destination': rateLimitedDestination,
-  'key-rotation-mid-flight': keyRotationMidFlight,
-  'daylight-saving-night': daylightSavingNight,
-  'month-end': monthEnd,
-  'slow-consumer': slowConsumer,
-  'dead-letter-replay-storm': deadLetterReplayStorm,
+/** All ready-made outages. Each is a file, too: `poisonMessage` is `scenarios/poison-message.yaml`. */
+export const scenarios: {
+  /** Every second delivery meets a 503. */
+  readonly flappingDestination: Scenario
+  /** Ten minutes of outage, and everybody comes back at the same instant. */
+  readonly thunderingHerd: Scenario
+  /** One message that its handler cannot stand blocks the queue behind it. */
+  readonly poisonMessage: Scenario
+  /** The work is done, the answer is lost: everything is delivered twice. */
+  readonly lostAcknowledgements: Scenario
+  /** A destination that takes two, and tells the others to come back in 20 seconds. */
+  readonly rateLimitedDestination: Scenario
+  /** The signing keys are rotated while a message waits for its retry. */
+  readonly keyRotationMidFlight: Scenario
+  /** The two nights of the year on which a nightly job runs at an unusual time, or not at all. */
+  readonly daylightSavingNight: Scenario
+  /** A closing on the 31st runs in seven months of the year. */
+  readonly monthEnd: Scenario
+  /** Half a minute for each delivery, two at a time. */
+  readonly slowConsumer: Scenario
+  /** Twenty dead letters, published again with one click. */
+  readonly deadLetterReplayStorm: Scenario
+} = {
+  flappingDestination,
+  thunderingHerd,
+  poisonMessage,
+  lostAcknowledgements,
+  rateLimitedDestination,
+  keyRotationMidFlight,
+  daylightSavingNight,
+  monthEnd,
+  slowConsumer,
+  deadLetterReplayStorm,
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
-import { clockMoves, commands, crons, messages, schedules } from 'stuntdouble/fast-check'
+import { arb } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { CronExpression } from '../../../src/kernel/cron.js'
 import { publishOptions } from '../../../src/queue/settings/publish-options.js'
@@ -15,7 +15,7 @@ const camel = (name: string): string => name.replace(/-([a-z])/g, (_, letter: st
 describe('commands', () => {
   test('are of all groups, and most of them are answered', () => {
     const { store } = createSandbox()
-    const rows = sample(commands(), 3000)
+    const rows = sample(arb.command(), 3000)
     const names = new Set(rows.map(([name]) => name))
     const documented = commandTable.commands.filter(({ status }) => status === 'documented')
     const missing = documented.filter(({ name }) => !names.has(name.split(' ')[0]!))
@@ -33,20 +33,20 @@ describe('commands', () => {
   })
 
   test('can be chosen, and shrink to the simplest way to write one', () => {
-    const one = commands({ only: (name) => name === 'SET' })
+    const one = arb.command({ only: (name) => name === 'SET' })
     expect(new Set(sample(one, 50).map(([name]) => name))).toEqual(new Set(['SET']))
     const found = fc.check(
       fc.property(one, (words) => words.length < 5),
       { seed },
     )
     expect(found.counterexample?.[0].slice(0, 3)).toEqual(['SET', 'k', 'a'])
-    expect(() => commands({ only: () => false })).toThrow('commands() has nothing to choose from')
+    expect(() => arb.command({ only: () => false })).toThrow('arb.command() has nothing to choose from')
   })
 })
 
 describe('messages', () => {
   test('have every option of the table', () => {
-    const seen = new Set(sample(messages()).flatMap((message) => Object.keys(message)))
+    const seen = new Set(sample(arb.message()).flatMap((message) => Object.keys(message)))
     const wanted = publishOptions.filter(({ name, on }) => on === undefined && name !== 'header-forward')
     expect(wanted.map(({ name }) => camel(name)).filter((name) => !seen.has(name))).toEqual([])
     expect(seen).toContain('failureCallbackRetryDelay')
@@ -54,49 +54,51 @@ describe('messages', () => {
 
   test('are accepted by the queue, each of them', () => {
     const { queue, traffic } = createSandbox()
-    const all = sample(messages())
+    const all = sample(arb.message())
     for (const message of all) queue.publish(message)
     expect(traffic.of('published')).toHaveLength(all.length)
   })
 
   test('are steps of a scenario', async () => {
-    const steps = sample(messages(), 100).map((publish) => ({ publish }))
+    const steps = sample(arb.message(), 100).map((publish) => ({ publish }))
     expect(defineScenario({ name: 'generated', steps }).steps).toHaveLength(100)
   })
 
   test('shrink to one that says nothing', () => {
     const found = fc.check(
-      fc.property(messages(), (message) => message.retries === undefined),
+      fc.property(arb.message(), (message) => message.retries === undefined),
       { seed },
     )
     expect(found.counterexample?.[0]).toEqual({ to: 'https://shop.test/orders', retries: 0 })
   })
 
   test('can be limited', () => {
-    const seen = new Set(sample(messages({ to: ['fans'], only: ['body'] })).flatMap((message) => Object.keys(message)))
+    const seen = new Set(
+      sample(arb.message({ to: ['fans'], only: ['body'] })).flatMap((message) => Object.keys(message)),
+    )
     expect([...seen].sort()).toEqual(['body', 'to'])
     // @ts-expect-error There is no such option.
-    expect(() => messages({ only: ['colour'] })).toThrow('There is no option "colour". The options are to, body,')
+    expect(() => arb.message({ only: ['colour'] })).toThrow('There is no option "colour". The options are to, body,')
   })
 })
 
 test('schedules are steps of a scenario that the queue accepts', async () => {
-  const steps = sample(schedules(), 100).map((schedule) => ({ schedule }))
+  const steps = sample(arb.schedule(), 100).map((schedule) => ({ schedule }))
   const play = await playScenario(defineScenario({ name: 'generated', steps }))
   expect(play.verdict()).toContain('Holds')
 })
 
 test('cron expressions are read by the queue, and shrink to every minute', () => {
-  for (const cron of sample(crons())) expect(() => new CronExpression(cron)).not.toThrow()
+  for (const cron of sample(arb.cron())) expect(() => new CronExpression(cron)).not.toThrow()
   const found = fc.check(
-    fc.property(crons(), (cron) => cron.length > 100),
+    fc.property(arb.cron(), (cron) => cron.length > 100),
     { seed },
   )
   expect(found.counterexample).toEqual(['* * * * *'])
 })
 
 test('clock moves are steps of a scenario', async () => {
-  const moves = sample(clockMoves({ longest: 3_600_000 }), 50)
+  const moves = sample(arb.clockMove({ longest: 3_600_000 }), 50)
   const play = await playScenario(defineScenario({ name: 'moves', startAt: 0, steps: moves }))
   expect(play.endedAt).toBe(moves.reduce((sum, { advance }) => sum + advance, 0))
   expect(Math.max(...moves.map(({ advance }) => advance))).toBeLessThanOrEqual(3_600_000)

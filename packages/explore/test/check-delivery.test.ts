@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { checkDelivery, DeliveryBroken, deliveryFaultKinds, deliveryFaults } from 'stuntdouble/fast-check'
+import { arb, checkDelivery, DeliveryBroken, deliveryFaultKinds } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../../src/faults/catalog.js'
 import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'
@@ -32,7 +32,7 @@ describe('a handler that charges twice', () => {
   const subject = { deliver: publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
 
   test('is found, and shrunk to one lost acknowledgement', async () => {
-    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: deliveryFaults({ max: 4 }) })
+    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: arb.deliveryFaults({ max: 4 }) })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 7, shrunk from \d faults to 1\):\n/)
     expect(message).toContain('  attempt 1  lost-ack  the handler ran and answered 200, its answer was lost\n')
@@ -87,7 +87,7 @@ describe('what is tried', () => {
       deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
       handler: chargeOnce,
       holds: ({ store }: Sandbox) => store.get('charged:42') === '1',
-      faults: deliveryFaults({ kinds: ['status'] }),
+      faults: arb.deliveryFaults({ kinds: ['status'] }),
     }
     expect((await checkDelivery(options)).skipped).toBeGreaterThan(0)
     const { faults } = await brokenBy({ ...options, exhausted: true })
@@ -137,7 +137,7 @@ describe('what is tried', () => {
           return new Response()
         },
       },
-      faults: deliveryFaults({ on: 'queue.callback' }),
+      faults: arb.deliveryFaults({ on: 'queue.callback' }),
       holds: ({ store }) => store.get('reports') === '1',
     })
     expect(found.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'lost-ack' } }])
@@ -162,11 +162,13 @@ describe('what is tried', () => {
       [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
     ] as const)
       await expect(checkDelivery({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
-    expect(() => deliveryFaults({ kinds: ['quota'] })).toThrow(
-      'quota cannot strike at queue.delivery, only at store.request',
+    expect(() => arb.deliveryFaults({ kinds: ['quota-exceeded'] })).toThrow(
+      'quota-exceeded cannot strike at queue.delivery, only at store.request',
     )
-    expect(() => deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow('There is no fault "late". The faults are')
-    expect(() => deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
+    expect(() => arb.deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow(
+      'There is no fault "late". The faults are',
+    )
+    expect(() => arb.deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
   })
 })
 
@@ -186,7 +188,7 @@ describe('shrinking', () => {
         for (const id of [1, 2, 3]) queue.publish({ to: orders, body: { id }, retries: 9 })
       },
       handler: () => new Response(),
-      faults: deliveryFaults({ kinds: [...others, kind] }),
+      faults: arb.deliveryFaults({ kinds: [...others, kind] }),
       examples: [four],
       holds: (sandbox) => !struck(sandbox, kind),
     })
@@ -198,7 +200,7 @@ describe('shrinking', () => {
     const { faults } = await brokenBy({
       deliver: publish,
       handler: charge,
-      faults: deliveryFaults({ kinds: ['status', 'reset', 'hang', 'lost-ack'] }),
+      faults: arb.deliveryFaults({ kinds: ['status', 'reset', 'hang', 'lost-ack'] }),
       holds: (sandbox) => !(struck(sandbox, 'hang') && struck(sandbox, 'reset')),
       runs: 1000,
     })
@@ -210,7 +212,7 @@ describe('shrinking', () => {
     const { faults } = await brokenBy({
       deliver: publish,
       handler: charge,
-      faults: deliveryFaults({ kinds: ['duplicate', 'late-answer', 'half-open', 'truncate'] }),
+      faults: arb.deliveryFaults({ kinds: ['duplicate', 'late-response', 'half-open', 'truncate'] }),
       holds: ({ store }) => store.get('charged:42') === '1',
     })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'duplicate', copies: 1 } }])

@@ -1,6 +1,6 @@
-import { defineScenario, type FaultRule, lostAck, type Sandbox } from 'stuntdouble'
-import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/fast-check'
-import { explore } from 'stuntdouble/scenarios'
+import { defineScenario, type FaultRule, fault, type Sandbox } from 'stuntdouble'
+import { explore } from 'stuntdouble/checks'
+import { arb, checkDelivery, type DeliveryBroken } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
 import { CoverageGuide } from '../src/delivery/coverage-guide.js'
@@ -14,7 +14,7 @@ const once = {
 
 describe('the coverage of a check', () => {
   test('is each fault in each state at the points that occurred', async () => {
-    const faults = deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
+    const faults = arb.deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
     const { coverage } = await checkDelivery({ ...once, faults, runs: 100, exhausted: true })
     const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
     expect(coverage.cells.map(({ run, ...cell }) => cell)).toEqual(
@@ -47,7 +47,10 @@ describe('the coverage of a check', () => {
       },
       stateOf: ({ store }: Sandbox) => `seen ${store.get('seen') ?? 0}`,
     }
-    const { coverage } = await checkDelivery({ ...counting, faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }) })
+    const { coverage } = await checkDelivery({
+      ...counting,
+      faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'] }),
+    })
     const states = new Set(coverage.cells.map(({ state }) => state))
     expect(states).toContain('first attempt, seen 0')
     expect(states).toContain('retry 1 of 1, after lost-ack, seen 1')
@@ -57,13 +60,13 @@ describe('the coverage of a check', () => {
   test('of explore() counts what struck, and what the bound cut off', async () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
     const prepare = ({ destinations }: Sandbox) => void destinations.answer(orders, 200)
-    const fault = [lostAck(), { kind: 'reset' } as const]
-    const all = await explore(scenario, { prepare, fault })
+    const faults = [fault.lostAck(), { kind: 'reset' } as const]
+    const all = await explore(scenario, { prepare, fault: faults })
     expect(all.coverage!.cells.map(({ fault, state }) => `${fault} in ${state}`)).toEqual([
       'lost-ack in first attempt',
       'reset in first attempt',
     ])
-    const some = await explore(scenario, { prepare, fault, bound: 2 })
+    const some = await explore(scenario, { prepare, fault: faults, bound: 2 })
     expect(some.coverage!.never).toContainEqual({
       state: 'first attempt',
       fault: 'reset',

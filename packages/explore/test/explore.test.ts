@@ -1,14 +1,5 @@
-import {
-  badSignature,
-  defineScenario,
-  lostAck,
-  reset,
-  type Sandbox,
-  type SignatureFlaw,
-  signatureFlaws,
-  status,
-} from 'stuntdouble'
-import { explore, interleavings } from 'stuntdouble/scenarios'
+import { defineScenario, fault, type Sandbox, type SignatureFlaw, signatureFlaws } from 'stuntdouble'
+import { explore, interleavings } from 'stuntdouble/checks'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
@@ -46,7 +37,7 @@ describe('one fault at each place', () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const tried = await explore(once, {
       ...handledBy(charge),
-      fault: [status(500), lostAck()],
+      fault: [fault.status(500), fault.lostAck()],
       holds: ({ store }) => store.get('charged') === '1',
     })
     expect(tried.table()).toBe(
@@ -80,7 +71,7 @@ describe('one fault at each place', () => {
   test('at every attempt of a run that has faults of its own', async () => {
     const thrice = defineScenario({
       name: 'thrice',
-      faults: [{ on: 'queue.delivery', times: 2, fault: reset() }],
+      faults: [{ on: 'queue.delivery', times: 2, fault: fault.reset() }],
       steps: [{ publish: { to: orders } }, { drain: true }],
     })
     const seen: number[] = []
@@ -115,13 +106,15 @@ describe('one fault at each place', () => {
 
   test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const fault = (Object.keys(signatureFlaws) as SignatureFlaw[]).map((flaw) => badSignature(flaw))
-    const tried = await explore(once, { ...handledBy(charge), fault })
+    const flawed = (Object.keys(signatureFlaws) as SignatureFlaw[]).map((flaw) => fault.badSignature(flaw))
+    const tried = await explore(once, { ...handledBy(charge), fault: flawed })
     expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
-      Object.keys(signatureFlaws).map((flaw) => `signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),
+      Object.keys(signatureFlaws).map(
+        (flaw) => `bad-signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`,
+      ),
     )
     expect(tried.outcomes).toHaveLength(11)
-    const statuses = [status(500), status(503, { body: 'later' }), lostAck()]
+    const statuses = [fault.status(500), fault.status(503, { body: 'later' }), fault.lostAck()]
     const mixed = await explore(once, { ...handledBy(charge), fault: statuses })
     expect(mixed.outcomes.slice(1).map(({ what }) => what.split(' at ')[0])).toEqual([
       'status (status: 500)',
@@ -211,7 +204,7 @@ test('misuse is told', async () => {
     'explore(): none of the faults drop can strike at workflow.wait.',
   )
   expect(await rejection({ on: 'workflow.steps' })).toBe(
-    'explore() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, app.call, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
+    'explore() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, outbound.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
   )
   expect(await rejection({ on: [] })).toContain('explore() cannot place faults at no point at all.')
   expect(await rejection({ fault: { kind: 'lost-akc' } })).toContain('Did you mean "lost-ack"?')

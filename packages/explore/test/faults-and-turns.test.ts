@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
-import { deliveryScripts, faultRules, storeTurns, takeTurns } from 'stuntdouble/fast-check'
+import { arb, takeTurns } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds, stepKinds } from '../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../src/faults/fault.js'
-import { faultPoints } from '../../../src/faults/points.js'
+import { injectionPoints } from '../../../src/faults/points.js'
 import { ruleProblems } from '../../../src/rules/rule-schema.js'
 import { examineAll } from '../../../test/model/store-linearizable.js'
 import { runs } from '../../../test/support/effort.js'
@@ -15,21 +15,25 @@ const sample = <T>(arbitrary: fc.Arbitrary<T>, count = 500): T[] => fc.sample(ar
 
 describe('fault rules', () => {
   test('are rules, of every kind and at every point', () => {
-    const rules = sample(faultRules(), 2000).flat()
+    const rules = sample(arb.faultRules(), 2000).flat()
     for (const rule of rules) expect([rule, ruleProblems(rule)]).toEqual([rule, []])
     expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(faultKinds))
-    expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(faultPoints))
+    expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(injectionPoints))
   })
 
   test('can be limited to points and kinds', () => {
-    const rules = sample(faultRules({ on: ['store.command'], kinds: ['reply', 'stale-read', 'lost-ack'] })).flat()
+    const rules = sample(
+      arb.faultRules({ on: ['store.command'], kinds: ['error-reply', 'stale-read', 'lost-ack'] }),
+    ).flat()
     expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(['store.command']))
-    expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['reply', 'stale-read', 'lost-ack']))
-    expect(() => faultRules({ on: ['stream.open'], kinds: ['reply'] })).toThrow('reply cannot strike at')
+    expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['error-reply', 'stale-read', 'lost-ack']))
+    expect(() => arb.faultRules({ on: ['stream.open'], kinds: ['error-reply'] })).toThrow(
+      'error-reply cannot strike at',
+    )
   })
 
   test('whatever they shrink to are rules, and shrinking ends', () => {
-    for (const start of sample(faultRules(), 20)) {
+    for (const start of sample(arb.faultRules(), 20)) {
       let rules: readonly FaultRule[] | undefined = start
       let steps = 0
       // Always the last candidate: the longest way down.
@@ -67,7 +71,7 @@ describe('fault rules', () => {
 
 test('delivery scripts are played step by step', async () => {
   const seen = new Set<string>()
-  for (const script of sample(deliveryScripts({ max: 6 }), 100)) {
+  for (const script of sample(arb.deliveryScript({ max: 6 }), 100)) {
     const sandbox = createSandbox()
     sandbox.destinations.script('https://shop.test/*', script)
     for (let nth = 0; nth < script.length; nth++) sandbox.queue.publish({ to: 'https://shop.test/a', retries: 9 })
@@ -76,7 +80,7 @@ test('delivery scripts are played step by step', async () => {
     for (const { kind } of script) seen.add(kind)
   }
   expect(seen).toEqual(new Set(stepKinds))
-  expect(() => deliveryScripts({ kinds: ['drop'] })).toThrow('drop is not a step of a script. The steps are')
+  expect(() => arb.deliveryScript({ kinds: ['drop'] })).toThrow('drop is not a step of a script. The steps are')
   expect(catalog.drop.points).toContain('queue.delivery')
 })
 
@@ -91,7 +95,7 @@ describe('several clients of the store', () => {
 
   test('one after the other, they leave what their commands leave when the store is spoken to directly', async () => {
     await fc.assert(
-      fc.asyncProperty(storeTurns({ clients: 3, only }), async (turns) => {
+      fc.asyncProperty(arb.storeRequests({ clients: 3, only }), async (turns) => {
         const [served, direct] = [createSandbox(), createSandbox()]
         const answers = await takeTurns(served, turns)
         for (const [index, { form, commands }] of turns.entries()) {
@@ -112,7 +116,7 @@ describe('several clients of the store', () => {
 
   test('at the same time, every reply fits an order of the commands', async () => {
     await fc.assert(
-      fc.asyncProperty(storeTurns({ clients: 4, max: 20, only }), async (turns) => {
+      fc.asyncProperty(arb.storeRequests({ clients: 4, max: 20, only }), async (turns) => {
         const sandbox = createSandbox()
         const answers = await takeTurns(sandbox, turns, 'concurrent')
         expect(answers).toHaveLength(turns.length)
@@ -124,7 +128,9 @@ describe('several clients of the store', () => {
 
   test('shrink to one command of one client', () => {
     const found = fc.check(
-      fc.property(storeTurns({ clients: 3, only }), (turns) => turns.every(({ commands }) => commands.length < 2)),
+      fc.property(arb.storeRequests({ clients: 3, only }), (turns) =>
+        turns.every(({ commands }) => commands.length < 2),
+      ),
       { seed },
     )
     const [turns] = found.counterexample!

@@ -1,5 +1,5 @@
 import type { Sandbox } from 'stuntdouble'
-import { expectIdempotent, type Repetition } from 'stuntdouble/fast-check'
+import { expectIdempotent, type Repetition } from 'stuntdouble/checks'
 import { describe, expect, test, vi } from 'vitest'
 
 type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Response>

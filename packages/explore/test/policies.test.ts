@@ -1,9 +1,9 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import {
+  arb,
   checkDelivery,
   DeliveryBroken,
   type DeliveryHandler,
-  deliveryFaults,
   disputedPolicies,
   type PolicyChoices,
 } from 'stuntdouble/fast-check'
@@ -127,7 +127,7 @@ describe('a failure that needs a policy and a fault', () => {
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
     // After a fourth fault the hour is over whatever the factor is.
-    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
+    faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
   }
 
   test('is shrunk to both', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { faultRules } from 'stuntdouble/fast-check'
+import { arb } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import type { FaultRule } from '../../../src/faults/fault.js'
 import { runs, seedOr } from '../../../test/support/effort.js'
@@ -9,7 +9,7 @@ import { rulesLiteral } from '../src/delivery/rule-literal.js'
 const pasted = (text: string): unknown => new Function(`return ${text}`)()
 
 test('rules as text are the rules again when they are pasted', () => {
-  for (const rules of fc.sample(faultRules(), { numRuns: runs(300, 300, 3000), seed: seedOr(1) }))
+  for (const rules of fc.sample(arb.faultRules(), { numRuns: runs(300, 300, 3000), seed: seedOr(1) }))
     expect(pasted(rulesLiteral(rules))).toEqual(rules)
 })
 

@@ -3,7 +3,7 @@ import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import { decodeJwt, jwtVerify } from 'jose'
 import { createSandbox, type Sandbox, signatureFlaws } from 'stuntdouble'
-import { expectVerified, type VerificationCase, type VerificationOptions } from 'stuntdouble/fast-check'
+import { expectVerified, type VerificationCase, type VerificationOptions } from 'stuntdouble/checks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const to = 'https://shop.test/api/orders'
@@ -177,9 +177,9 @@ describe('an app that leaves one thing out is told which', () => {
     exp: [['expired'], 'claim exp is not compared with the time: a delivery that somebody has kept can be sent again'],
     nbf: [['not-yet-valid'], 'claim nbf is not compared with the time'],
     sub: [['url'], "claim sub is not compared with the app's own url"],
-    body: [['body', 'reserialised'], 'claim body is not compared with the hash of the body'],
+    body: [['body', 'reserialized'], 'claim body is not compared with the hash of the body'],
     raw: [
-      ['indented', 'tabs', 'spaced', 'escaped', 'reserialised'],
+      ['indented', 'tabs', 'spaced', 'escaped', 'reserialized'],
       'the body is parsed and written again before it is verified. Verify the text as it came: await request.text().',
     ],
     next: [['next'], 'only the current key is known: every delivery is refused as soon as the keys are rotated'],
@@ -233,7 +233,7 @@ describe('an app that leaves one thing out is told which', () => {
     expect(await above(indents)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not answer as it should:
         ✗ current, next, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: body hash does not match, want: A3ySFO73TMOIfzpPCFtOF9digNr9JzsO4WDAnEuhz9Q=, got: eDz… (160 chars)
-        ✗ reserialised (claim body is the hash of the same JSON, written with other white space): accepted with 200
+        ✗ reserialized (claim body is the hash of the same JSON, written with other white space): accepted with 200
           → the body is parsed and written again before it is verified. Verify the text as it came: await request.text().
       The other 11 deliveries of this check were answered as they should be."
     `)
@@ -304,7 +304,7 @@ describe('what was done counts, not what was answered', () => {
     expect(await told(chargesLater)).toBe('nothing')
     expect(await above(chargesFirst)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not answer as it should:
-        ✗ unsigned, url, body, reserialised, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): refused with 401, but charged:1 was written, POST https://mail.test/ "paid" went out
+        ✗ unsigned, url, body, reserialized, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): refused with 401, but charged:1 was written, POST https://mail.test/ "paid" went out
           → it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreCalls.
       The other 6 deliveries of this check were answered as they should be."
     `)

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import type { Sandbox } from 'stuntdouble'
-import { checkDelivery, DeliveryBroken, type DeliveryHandler, deliveryFaults } from 'stuntdouble/fast-check'
+import { arb, checkDelivery, DeliveryBroken, type DeliveryHandler } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/api/orders'
@@ -51,11 +51,13 @@ const shop: Omit<Options, 'handler'> = {
 describe('an app that verifies one route and not the other', () => {
   test('is found by default, and the text says where', async () => {
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: verified(order), [mails]: mail } })
-    expect(faults).toEqual([{ on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'signature', flaw: 'body' } }])
+    expect(faults).toEqual([
+      { on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'bad-signature', flaw: 'body' } },
+    ])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
       "Fails after 48 of 54 fault schedules (seed 1):
-        message 1, attempt 1  ok         answered 200
-        message 2, attempt 1  signature  signed wrongly: body
+        message 1, attempt 1  ok             answered 200
+        message 2, attempt 1  bad-signature  signed wrongly: body
         → https://shop.test/api/mails answered 200 to a delivery that was signed wrongly (claim body is the hash of another body). https://shop.test/api/orders refuses those: is the verification missing here?"
     `)
   })
@@ -78,7 +80,7 @@ describe('an app that verifies one route and not the other', () => {
     const deliver = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
     const open = await brokenBy({ ...shop, deliver, handler: { ...handler, [done]: () => new Response() } })
-    expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'signature', flaw: 'body' } }])
+    expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
     await checkDelivery({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
   })
@@ -93,10 +95,10 @@ describe('a verification that swallows what it refuses', () => {
       ...shop,
       handler: { [orders]: verified(order, ok), [mails]: verified(mail, ok) },
     })
-    expect(faults).toMatchObject([{ on: 'queue.delivery', times: 1, fault: { kind: 'signature' } }])
+    expect(faults).toMatchObject([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature' } }])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
       "Fails after 41 of 54 fault schedules (seed 1):
-        attempt 1  signature  signed wrongly: body
+        attempt 1  bad-signature  signed wrongly: body
         → https://shop.test/api/orders answered 200 to a delivery that was signed wrongly (claim body is the hash of another body): the queue takes it for done and never delivers it again
         → seen:msg_YsBkV6XkNTZU7G3iE7oPccLh3rpWEgAQ448fckKAJjL6uMxYLvaWcvahbtDP is not there, without faults it is "1"
         → mails is not there, without faults it is {"msg_1oUwC6mDWEsJ6YfJ9kQTbbx9keUUnAfErNKVZVWdq1tgLWq8U73p4J2sBTLa"}
@@ -115,7 +117,7 @@ describe('a verification that leaves something out', () => {
       return isRight ? order(request, task, world) : new Response(null, { status: 401 })
     }
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: ignoresTime, [mails]: verified(mail) } })
-    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'signature', flaw: 'expired' } }])
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw: 'expired' } }])
     expect(message).toContain(
       `${orders} answered 200 to a delivery that was signed wrongly (claim exp is over), although it refuses one that was signed with a wrong key.`,
     )
@@ -165,7 +167,7 @@ describe('who is not accused', () => {
   })
 
   test('whoever says what goes wrong gets that, and nothing else', async () => {
-    const faults = deliveryFaults({ kinds: ['lost-ack', 'signature'] })
+    const faults = arb.deliveryFaults({ kinds: ['lost-ack', 'bad-signature'] })
     await checkDelivery({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
   })
 })
@@ -187,7 +189,7 @@ test('a failure is found again from the line to paste, and alone', async () => {
 
 test('what is drawn does not depend on who verifies', async () => {
   const seen: string[] = []
-  const faults = deliveryFaults()
+  const faults = arb.deliveryFaults()
   const record = (world: Sandbox) => void seen.push(JSON.stringify(world.faults.list().map(({ rule }) => rule)))
   const observed = async (handler: DeliveryHandler, more: Partial<Options>) => {
     seen.length = 0

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { clockMoves } from 'stuntdouble/fast-check'
+import { arb } from 'stuntdouble/fast-check'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'vitest'
 import { checkCluster } from '../src/cluster/cluster-options.js'
@@ -22,5 +22,5 @@ test('so does a cluster, between its bounds', () => {
 })
 
 test('generated moves of the clock are no longer than the longest', () => {
-  fc.assert(fc.property(clockMoves({ longest: '90s' }), ({ advance }) => advance <= 90_000))
+  fc.assert(fc.property(arb.clockMove({ longest: '90s' }), ({ advance }) => advance <= 90_000))
 })

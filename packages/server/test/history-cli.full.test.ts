@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { createSandbox } from '../../../src/index.js'
-import { type History, historyOf, replay } from '../../explore/src/scenarios.js'
+import { type History, historyOf, replay } from '../../explore/src/checks.js'
 import { startServer } from '../src/server.js'
 import { program, run } from './command-line.js'
 

@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { serviceVocabulary } from '../../../src/protocol/dialect.js'
+import { neutralDialect } from '../../../src/protocol/dialect.js'
 import { queueEndpoints } from '../../../src/queue/rest/queue-endpoints.js'
-import { publicCredentials } from '../../../src/queue/signing/public-users.js'
+import { devUsers } from '../../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { statsService } from '../../../src/stats/rest/stats-endpoints.js'
 import { storeService } from '../../../src/store/rest/store-endpoints.js'
@@ -96,21 +96,20 @@ const doors: readonly Door[] = (Object.keys(tables) as Door['service'][]).flatMa
 const plain = createSandbox()
 const { tokens: defaults } = plain
 
-const queueToken = serviceVocabulary.queueTokenQuery
+const queueToken = neutralDialect.queueTokenQuery
 
 /** What a stranger can know, in every form in which a service takes it. */
 const strangers: readonly (readonly [string, Record<string, string>, string])[] = [
   ['nothing', {}, ''],
   ['an empty token', bearer(''), `?_token=&${queueToken}=`],
   ['an empty user', basic('', ''), ''],
-  ...[
-    ...Object.values(defaults),
-    ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
-  ].flatMap((known) => [
-    [`Bearer ${known}`, bearer(known), ''] as const,
-    [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
-    [`Basic ${known}`, basic(defaults.mgmtUser, known), ''] as const,
-  ]),
+  ...[...Object.values(defaults), ...devUsers.flatMap(({ token, current, next }) => [token, current, next])].flatMap(
+    (known) => [
+      [`Bearer ${known}`, bearer(known), ''] as const,
+      [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
+      [`Basic ${known}`, basic(defaults.mgmtUser, known), ''] as const,
+    ],
+  ),
 ]
 
 /** What the service itself says to somebody with a wrong token. */
@@ -247,7 +246,7 @@ describe('who has no token', () => {
     for (const place of ['', '/main/queue', '/w1/queue']) {
       const attack = await ask(`${outside(server)}${place}/v2/publish/${url}`, {
         method: 'POST',
-        headers: { ...bearer(publicCredentials[0].token), 'upstash-callback': url },
+        headers: { ...bearer(devUsers[0].token), 'upstash-callback': url },
       })
       expect(attack.status).toBe(401)
     }
@@ -369,11 +368,11 @@ describe('what everybody knows is refused', () => {
   test.each<[string, ServerOptions]>([
     ['storeToken', { storeToken: defaults.store }],
     ['readonlyToken', { readonlyToken: defaults.store }],
-    ['queueToken', { queueToken: publicCredentials[3]!.token }],
+    ['queueToken', { queueToken: devUsers[3]!.token }],
     ['queueReadonlyToken', { queueReadonlyToken: defaults.queueReadonly }],
     ['mgmtKey', { mgmtKey: defaults.mgmtKey }],
-    ['signingKey', { signingKey: publicCredentials[1]!.current }],
-    ['nextSigningKey', { nextSigningKey: publicCredentials[2]!.current }],
+    ['signingKey', { signingKey: devUsers[1]!.current }],
+    ['nextSigningKey', { nextSigningKey: devUsers[2]!.current }],
   ])('as %s of a server', async (name, options) => {
     await expect(start(options)).rejects.toThrow(`What was given as ${name} is public, and other machines can call`)
     const server = await start({ ...options, host: '127.0.0.1' })
@@ -394,7 +393,7 @@ describe('what everybody knows is refused', () => {
   })
 
   test('as keys of a scenario, which gets others', async () => {
-    const { current, next } = publicCredentials[0]
+    const { current, next } = devUsers[0]
     const destinations = [{ url: 'https://shop.test/a' }]
     const scenario = { name: 'imported', destinations, given: { signingKeys: { current, next } } }
     const server = await start({ secret, scenario })
@@ -409,7 +408,7 @@ describe('what everybody knows is refused', () => {
     const { tokens } = sandbox
     await sandbox.load(plain.dump())
     expect(sandbox.tokens).toEqual(tokens)
-    expect(server.tenant('main').queue.keys.current).not.toBe(publicCredentials[0].current)
+    expect(server.tenant('main').queue.keys.current).not.toBe(devUsers[0].current)
     expect((await ask(`${outside(server)}/main/store/ping`, { headers: bearer(defaults.store) })).status).toBe(401)
   })
 })
@@ -428,7 +427,7 @@ describe('a state file', () => {
     const kept = sandbox.store.get('k')
     work(sandbox)
     const { tokens } = sandbox
-    const known = [defaults.store, defaults.readonly, ...publicCredentials.map(({ token }) => token)]
+    const known = [defaults.store, defaults.readonly, ...devUsers.map(({ token }) => token)]
     if (options.host === undefined) {
       for (const token of known) {
         for (const path of ['store/get/k', 'queue/v2/keys']) {

@@ -1,7 +1,7 @@
 import { connect as dial, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createSandbox, latency, slowBody } from '../../../src/index.js'
+import { createSandbox, fault } from '../../../src/index.js'
 import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
 
 let server: RunningServer
@@ -117,7 +117,7 @@ describe('a request that sleeps when its world ends', () => {
     await start()
     const sandbox = server.tenant('w1')
     const dump = sandbox.dump()
-    sandbox.faults.add({ on: 'store.request', fault: latency('1h') })
+    sandbox.faults.add({ on: 'store.request', fault: fault.latency('1h') })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const answered = fetch(sandbox.addresses.store, { method: 'POST', headers, body: '["PING"]' })
     await expect.poll(() => sandbox.clock.pending().length).toBe(1)
@@ -134,7 +134,7 @@ describe('a request that sleeps when its world ends', () => {
   test('a body that trickles breaks off', async () => {
     await start()
     const sandbox = server.tenant('w1')
-    sandbox.faults.add({ on: 'store.request', fault: slowBody(1) })
+    sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(1) })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const answer = await fetch(sandbox.addresses.store, { method: 'POST', headers, body: '["PING"]' })
     sandbox.reset()
@@ -145,7 +145,7 @@ describe('a request that sleeps when its world ends', () => {
     using sandbox = createSandbox({ warn: () => {} })
     const { addresses, tokens, destinations, faults, queue, clock } = sandbox
     let wasTold = false
-    faults.add({ on: 'store.request', fault: latency('1h') })
+    faults.add({ on: 'store.request', fault: fault.latency('1h') })
     destinations.on('https://shop.test/', async () => {
       await sandbox.fetch(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
       wasTold = true

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import 'stuntdouble/vitest/extend'
 import type { RemoteSandbox } from '../../../src/client/connect.js'
-import { lostAck, status } from '../../../src/faults/constructors.js'
+import * as fault from '../../../src/faults/constructors.js'
 import type { FaultRule } from '../../../src/faults/fault.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { defineScenario } from '../../../src/scenarios/scenario.js'
@@ -31,7 +31,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
     test('are asked in their order', async () => {
       await sandbox.faults.add([
         { ...outage, name: 'first' },
-        { ...outage, fault: status(500), name: 'second' },
+        { ...outage, fault: fault.status(500), name: 'second' },
       ])
       expect([await statusOf('PING'), await statusOf('PING'), await statusOf('PING')]).toEqual([503, 500, 200])
     })
@@ -71,7 +71,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
 
     test('know the tenant', async () => {
       await sandbox.faults.add([
-        { ...outage, match: { tenant: 'w2' }, fault: status(500) },
+        { ...outage, match: { tenant: 'w2' }, fault: fault.status(500) },
         { ...outage, match: { tenant: 'w1' } },
       ])
       expect(await statusOf('PING')).toBe(503)
@@ -87,7 +87,9 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
 
   describe('scenarios', () => {
     test('bring their weather, until it is taken back', async () => {
-      const handle = await sandbox.play(defineScenario('two outages', [outage, { ...outage, fault: status(500) }]))
+      const handle = await sandbox.play(
+        defineScenario('two outages', [outage, { ...outage, fault: fault.status(500) }]),
+      )
       expect(await statusOf('PING')).toBe(503)
       await handle.remove()
       expect(await statusOf('PING')).toBe(200)
@@ -181,7 +183,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
     test('look into the queue', async () => {
       const { queue, clock, destinations, faults } = sandbox
       await destinations.answer(shop, 200)
-      await faults.add({ on: 'queue.delivery', times: 1, fault: lostAck() })
+      await faults.add({ on: 'queue.delivery', times: 1, fault: fault.lostAck() })
       await queue.publish({ to: shop, body: { id: 42 } })
       await clock.drain()
       const view = await queue.snapshot()

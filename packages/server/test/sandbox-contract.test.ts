@@ -1,7 +1,7 @@
 import 'stuntdouble/vitest/extend'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
-import { lostAck, reset, status } from '../../../src/faults/constructors.js'
+import * as fault from '../../../src/faults/constructors.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { asClient as ask, ended, kinds, shop } from './both-sandboxes.js'
 
@@ -107,7 +107,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
   describe('the queue', () => {
     test('publishes, delivers, retries and gives up', async () => {
       const { queue, clock, destinations } = sandbox
-      await destinations.script(shop, [status(500), reset()])
+      await destinations.script(shop, [fault.status(500), fault.reset()])
       const { id } = await queue.publish({ to: shop, body: { n: 42 }, retries: 1 })
       expect(await queue.messages).toMatchObject([{ id, url: shop, body: '{"n":42}', state: 'CREATED', maxRetries: 1 }])
       await clock.drain()
@@ -121,7 +121,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('tells when a message starts, what it depends on, and how what it waits for stands', async () => {
       const { queue, clock, destinations } = sandbox
-      await destinations.script(shop, [status(500)])
+      await destinations.script(shop, [fault.status(500)])
       const publish = async (options: object) => (await queue.publish({ to: shop, ...options })).id
       const first = await publish({ queue: 'orders' })
       const second = await publish({ queue: 'orders', deduplicationId: 'order-1' })
@@ -213,7 +213,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('publishes a dead letter again', async () => {
       const { queue, clock, destinations } = sandbox
-      await destinations.script(shop, [status(500)])
+      await destinations.script(shop, [fault.status(500)])
       await queue.publish({ to: shop, body: 'again', retries: 0 })
       await clock.drain()
       const [letter] = await queue.deadLetters
@@ -502,8 +502,8 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
   describe('destinations', () => {
     test('tell what nobody answered, and what was not met', async () => {
       const { destinations, queue, clock } = sandbox
-      await destinations.script('https://never.test/', [lostAck()])
-      expect(await destinations.unplayed).toEqual([{ pattern: 'https://never.test/', steps: [lostAck()] }])
+      await destinations.script('https://never.test/', [fault.lostAck()])
+      expect(await destinations.unplayed).toEqual([{ pattern: 'https://never.test/', steps: [fault.lostAck()] }])
       await destinations.off('https://never.test/')
       expect(await destinations.unplayed).toEqual([])
       expect(await destinations.unhandled).toEqual([])

@@ -1,4 +1,4 @@
-import { latency } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'vitest'
 
@@ -68,7 +68,7 @@ test('a request that waits for time', async () => {
   const warnings: string[] = []
   await using server = await startServer({ port: 0, clock: 'manual', warn: (text) => warnings.push(text) })
   const { addresses, tokens, faults } = server.tenant('w1')
-  faults.add({ on: 'store.request', fault: latency('5s') })
+  faults.add({ on: 'store.request', fault: fault.latency('5s') })
   const waiting = asked(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
   await expect.poll(() => warnings, { timeout: 9000 }).toHaveLength(1)
   expect(warnings[0]).toContain('start the server with --clock auto')

@@ -1,7 +1,7 @@
 import { Account } from '../../kernel/account.js'
 import { type Bytes, toBase64, utf8 } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
-import { type IndexedRecord, type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
+import { type Page, type RecordQuery, Records } from '../../kernel/indexed-records.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import {
@@ -41,7 +41,10 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 }
 
 /** Fields in the order in which a captured body has them. [queue.md 5.4] */
-export function callbackBody({ message, retried, reply, dlqId }: Reported, policy: ResolvedPolicy): Record<string, unknown> {
+export function callbackBody(
+  { message, retried, reply, dlqId }: Reported,
+  policy: ResolvedPolicy,
+): Record<string, unknown> {
   const { origin } = message
   const time = (at: number): string | number => (policy.callbackTimestampType === 'string' ? String(at) : at)
   const body = {
@@ -77,21 +80,29 @@ export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
 }
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
-export class DeadLetter implements IndexedRecord {
+export class DeadLetter {
   static {
     loggedAsJson(DeadLetter)
   }
 
+  /** `<milliseconds>-<n>` */
+  readonly id: string
+  /** @internal */
+  readonly seq: number
+  readonly time: number
+  readonly message: Message
+  readonly reply: RawOutcome
+  /** @internal */
   gone = false
 
-  constructor(
-    /** `<milliseconds>-<n>` */
-    readonly id: string,
-    readonly seq: number,
-    readonly time: number,
-    readonly message: Message,
-    readonly reply: RawOutcome,
-  ) {}
+  /** @internal */
+  constructor(id: string, seq: number, time: number, message: Message, reply: RawOutcome) {
+    this.id = id
+    this.seq = seq
+    this.time = time
+    this.message = message
+    this.reply = reply
+  }
 
   toJSON(): DeadLetterView {
     const { id, time, message, reply } = this

@@ -191,7 +191,7 @@ function narrowPointOf({ part, kind }: Message): DeliveryPoint | undefined {
 function deliveryFacts(message: Message): FaultFacts {
   const { origin, settings, part } = message
   return {
-    api: 'queue',
+    service: 'queue',
     url: message.url,
     method: message.method,
     urlGroup: origin.urlGroup,

@@ -14,7 +14,7 @@ export type PlainAnswer =
 
 /** @throws TypeError */
 export function checkedSteps(steps: readonly (Step | number)[], called: string): readonly Step[] {
-  const wanted = `${called} takes steps such as 500, reset(), timeout(), lostAck(), ok() in an array`
+  const wanted = `${called} takes steps such as 500, fault.reset(), fault.hang(), fault.lostAck(), fault.pass() in an array`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
   // A script repeats a few steps very often: a status, and a kind without fields, are checked and kept once.
   const known = new Map<unknown, Step>()

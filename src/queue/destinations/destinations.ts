@@ -142,7 +142,7 @@ export type DestinationsEffects = MethodEffects<
 >
 
 /** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
-export class Destinations implements DeliveryTarget {
+export class Destinations {
   static {
     bindMethods(Destinations)
   }
@@ -161,6 +161,7 @@ export class Destinations implements DeliveryTarget {
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
+  /** @internal */
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
     this.#inputs = options.inputs ?? unrecorded
@@ -238,7 +239,7 @@ export class Destinations implements DeliveryTarget {
    * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. A number is the
    * status of an answer.
    * @throws TypeError for a step that cannot be played
-   * @example destinations.script('https://shop.example/orders', [503, reset(), 200])
+   * @example destinations.script('https://shop.example/orders', [503, fault.reset(), 200])
    */
   script(pattern: string | URL, steps: readonly (Step | number)[]): this {
     const [at, given] = this.#inputs.record('script', pattern, steps)
@@ -262,7 +263,7 @@ export class Destinations implements DeliveryTarget {
     this.#resolved.clear()
   }
 
-  /** What answers at a url underneath scripts, as something to compare; `undefined` while only scripts and recorders do. */
+  /** What answers at a url underneath scripts, as something to compare; `undefined` while only scripts and recorders do. @internal */
   responderAt(url: string): unknown {
     return this.#resolve(url).handler
   }
@@ -272,14 +273,14 @@ export class Destinations implements DeliveryTarget {
     return [...this.#unhandled.values()]
   }
 
-  /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. */
+  /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. @internal */
   recordPublisher(url: string): void {
     if (this.#publishers.has(url) || this.#fetch !== undefined || this.#publishers.size >= 1000) return
     if (answers(this.#resolve(url))) return
     this.#publishers.set(url, this.#inherited?.get(url) ?? new Error('published here'))
   }
 
-  /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is */
+  /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is @internal */
   deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome> {
     const reply = this.#deliverTo(attempt.url, attempt, context, struck)
     if (this.#options.followRedirects !== true) return reply

@@ -1,4 +1,4 @@
-import type { FaultPoint } from '../../faults/points.js'
+import type { InjectionPoint } from '../../faults/points.js'
 import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { Cause, ForecastMessage } from './forecast-copies.js'
@@ -78,7 +78,7 @@ class ForecastReader {
   #whatElse(message: Message): string | undefined {
     const { faults } = this.queue
     const { part, kind } = message
-    const points: FaultPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
+    const points: InjectionPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
     if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
     if (message.injections === undefined && points.some((point) => faults?.activeByPoint[point] !== undefined))
       return 'a rule of faults strikes'

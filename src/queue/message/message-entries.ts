@@ -190,14 +190,15 @@ export class Attempt implements AttemptEntry, EntryStamp {
   readonly retried: number
   /** Which attempt of its message it is, from 1. */
   readonly number: number
-  /** The signing key in force when the attempt began. */
+  /** The signing key in force when the attempt began. @internal */
   readonly key: string
   /** When it ended, and how; `outcome` puts this together. */
   endedAt = 0
   reply: RawOutcome | undefined
+  /** @internal */
   next: RetryWait | undefined
   note: string | undefined
-  /** What is wrong with its signature, by a fault. Set before the headers are read. */
+  /** What is wrong with its signature, by a fault. Set before the headers are read. @internal */
   declare signing?: SigningFault
   readonly #writer: DeliveryWriter
   readonly #waiting: WaitReason | undefined
@@ -205,7 +206,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   #error: string | undefined
   #headers: HeaderList | undefined
 
-  /** @param number given for the same attempt in another form, which does not count again */
+  /** @param number given for the same attempt in another form, which does not count again @internal */
   constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
     this.message = message
     this.retried = message.retried
@@ -220,7 +221,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
       this.#waiting = { rule: wait?.reason, byHand, heldSince }
   }
 
-  /** @param error the text of its failure */
+  /** @param error the text of its failure @internal */
   end(
     at: number,
     reply: RawOutcome,
@@ -308,6 +309,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return parts.length === 0 ? undefined : parts.join(', then ')
   }
 
+  /** @internal */
   get writer(): DeliveryWriter {
     return this.#writer
   }

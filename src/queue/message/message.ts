@@ -9,7 +9,7 @@ import {
   type RecordQuery,
   Records,
 } from '../../kernel/indexed-records.js'
-import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
+import type { Task, Timer } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import { weightOfHeaders } from '../../kernel/weight.js'
@@ -70,50 +70,68 @@ export type MessageView = Pick<
 >
 
 /** One message to one url, from its acceptance to its end. */
-export class Message implements IndexedRecord, TimerTarget {
+export class Message {
   static {
     loggedAsJson(Message)
   }
 
+  readonly id: string
+  /** @internal */
+  readonly seq: number
+  /** Creation, in virtual milliseconds. */
+  readonly time: number
+  readonly notBefore: number
+  /** @internal */
+  private readonly carrier: MessageCarrier
   /** The last line of the log about it; the service's own words for it. */
   state: LoggedState = 'CREATED'
-  /** What moves it on. */
+  /** What moves it on. @internal */
   delivery: MessageState
+  /** @internal */
   gone = false
-  /** Attempts made so far, those of duplicates and of runs by hand too. */
+  /** Attempts made so far, those of duplicates and of runs by hand too. @internal */
   attempts = 0
-  /** Fires when it is due: the courier's, while it is planned. */
+  /** Fires when it is due: the courier's, while it is planned. @internal */
   timer: Timer | undefined
-  /** The queue it stands in. */
+  /** The queue it stands in. @internal */
   lane: FifoQueue<Message> | undefined
-  /** A drain waits for it; not for what a schedule published while time was draining. */
+  /** A drain waits for it; not for what a schedule published while time was draining. @internal */
   awaited: boolean
-  /** Callbacks that have not ended: a queue waits for them. */
+  /** Callbacks that have not ended: a queue waits for them. @internal */
   openCallbacks = 0
-  /** Faults that the next attempt meets; empty when rules were asked and none struck. */
+  /** Faults that the next attempt meets; empty when rules were asked and none struck. @internal */
   declare injections?: readonly Injection[] | undefined
-  /** What it has to do with a workflow run; most messages belong to none. */
+  /** What it has to do with a workflow run; most messages belong to none. @internal */
   declare part?: RunMessage
+  /** @internal */
   lastLog: LogEntry | undefined
-  /** `seq` of the traffic entry about it that the next one follows from. */
+  /** `seq` of the traffic entry about it that the next one follows from. @internal */
   lastEntrySeq = 0
   readonly kind: MessageKind
   readonly url: string
   readonly body: Bytes
+  /** @internal */
   readonly settings: PublishSettings
+  /** @internal */
   readonly origin: MessageOrigin
+  /** @internal */
   readonly source: Message | undefined
 
+  /** @internal */
   constructor(
-    readonly id: string,
-    readonly seq: number,
-    /** Creation, in virtual milliseconds. */
-    readonly time: number,
-    readonly notBefore: number,
+    id: string,
+    seq: number,
+    time: number,
+    notBefore: number,
     draft: Draft,
     delivery: MessageState,
-    private readonly carrier: MessageCarrier,
+    carrier: MessageCarrier,
   ) {
+    this.id = id
+    this.seq = seq
+    this.time = time
+    this.notBefore = notBefore
+    this.carrier = carrier
     this.kind = draft.kind
     this.url = draft.url
     this.body = draft.body
@@ -125,7 +143,7 @@ export class Message implements IndexedRecord, TimerTarget {
     if (draft.part !== undefined) this.part = draft.part
   }
 
-  /** It is due: what its timer calls. */
+  /** It is due: what its timer calls. @internal */
   fire(task: Task): Promise<void> | void {
     return this.carrier.due(this, task)
   }
@@ -138,7 +156,7 @@ export class Message implements IndexedRecord, TimerTarget {
     return this.settings.method
   }
 
-  /** What the destination gets by configuration: Content-Type and forwarded headers, in canonical spelling. */
+  /** What the destination gets by configuration: Content-Type and forwarded headers, in canonical spelling. @internal */
   get headers(): HeaderList {
     return this.settings.headers
   }
@@ -153,7 +171,7 @@ export class Message implements IndexedRecord, TimerTarget {
     return this.delivery.retried
   }
 
-  /** An attempt runs. */
+  /** An attempt runs. @internal */
   get running(): boolean {
     return this.delivery.is === 'running'
   }
@@ -162,12 +180,12 @@ export class Message implements IndexedRecord, TimerTarget {
     return this.delivery.is === 'ended'
   }
 
-  /** A cancel was requested, whether or not it has ended. */
+  /** A cancel was requested, whether or not it has ended. @internal */
   get cancelRequested(): boolean {
     return this.delivery.asked === 'end'
   }
 
-  /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] */
+  /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] @internal */
   get visible(): boolean {
     const { is, asked } = this.delivery
     return is !== 'ended' && asked !== 'end'

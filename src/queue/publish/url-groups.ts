@@ -28,19 +28,23 @@ export class UrlGroup {
     loggedAsJson(UrlGroup)
   }
 
+  readonly name: string
+  createdAt: number
   endpoints: readonly GroupEndpoint[] = []
-  /** As they were set, for reading back. */
+  /** As they were set, for reading back. @internal */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
+  /** @internal */
   defaults: RawSettings | undefined
+  /** @internal */
   contentType: string | undefined
-  /** As if the publisher had sent them: they are delivered where incoming headers are. [service.md, Message queue 5] */
+  /** As if the publisher had sent them: they are delivered where incoming headers are. [service.md, Message queue 5] @internal */
   headers: HeaderList = noHeaders
   updatedAt: number
 
-  constructor(
-    readonly name: string,
-    public createdAt: number,
-  ) {
+  /** @internal */
+  constructor(name: string, createdAt: number) {
+    this.name = name
+    this.createdAt = createdAt
     this.updatedAt = createdAt
   }
 
@@ -61,12 +65,14 @@ export class UrlGroups {
   readonly #policy: ResolvedPolicy
   readonly #limits: ResolvedQueueLimits
 
+  /** @internal */
   constructor(now: () => number, policy: ResolvedPolicy, limits: ResolvedQueueLimits) {
     this.#now = now
     this.#policy = policy
     this.#limits = limits
   }
 
+  /** @internal */
   get(name: string): UrlGroup | undefined {
     return this.#groups.get(name)
   }
@@ -101,7 +107,7 @@ export class UrlGroups {
     if (endpoints > endpointsPerGroup) throw refusals.quota('maxEndpointsPerTopic', endpointsPerGroup, quotaStatus)
   }
 
-  /** Removes endpoints named by name or url; the group goes with its last one. */
+  /** Removes endpoints named by name or url; the group goes with its last one. @internal */
   remove(
     name: string,
     endpoints: readonly { readonly url?: string | undefined; readonly name?: string | undefined }[],
@@ -119,7 +125,7 @@ export class UrlGroups {
     if (group.endpoints.length === 0) this.#groups.delete(name)
   }
 
-  /** Replaces the default headers. */
+  /** Replaces the default headers. @internal */
   setDefaults(
     name: string,
     { settings, contentType, headers }: GroupDefaults,

@@ -54,7 +54,7 @@ function struck(strikes: readonly Injection[], schedule: Schedule): TriggerPlan 
 function triggerFacts({ id, draft }: Schedule): FaultFacts {
   const { target, settings, region } = draft
   return {
-    api: 'queue',
+    service: 'queue',
     scheduleId: id,
     url: target.url,
     urlGroup: target.group,

@@ -32,30 +32,35 @@ export class Schedule {
     loggedAsJson(Schedule)
   }
 
+  readonly id: string
+  createdAt: number
+  /** @internal */
+  readonly draft: ScheduleDraft
   paused = false
+  /** @internal */
   timer: Timer | undefined
-  /** Tells of the local times before the next slot that do not exist. */
+  /** Tells of the local times before the next slot that do not exist. @internal */
   gapTimers: readonly Timer[] = []
-  /** `seq` of the entry that paused it. */
+  /** `seq` of the entry that paused it. @internal */
   pauseTrail: number | undefined
   lastTime: number | undefined
   nextTime: number | undefined
-  /** The messages of the last trigger, several for a url group. */
+  /** The messages of the last trigger, several for a url group. @internal */
   lastMessages: readonly Message[] = []
   /** Why the last trigger published nothing. */
   error: string | undefined
-  /** `seq` of the entry that created it: what its triggers follow from. */
+  /** `seq` of the entry that created it: what its triggers follow from. @internal */
   trail: number | undefined
+  /** @internal */
   readonly cron: CronExpression
-  /** A url, or the name of a url group. */
+  /** A url, or the name of a url group. @internal */
   readonly destination: string
 
-  constructor(
-    readonly id: string,
-    public createdAt: number,
-    readonly draft: ScheduleDraft,
-    policy: ResolvedPolicy,
-  ) {
+  /** @internal */
+  constructor(id: string, createdAt: number, draft: ScheduleDraft, policy: ResolvedPolicy) {
+    this.id = id
+    this.createdAt = createdAt
+    this.draft = draft
     this.destination = draft.target.url ?? draft.target.group
     try {
       this.cron = new CronExpression(draft.cron, { reads: policy.cronDialect, every: policy.cronEvery === 'accept' })
@@ -65,6 +70,7 @@ export class Schedule {
     }
   }
 
+  /** @internal */
   stop(): void {
     this.timer?.cancel()
     for (const timer of this.gapTimers) timer.cancel()

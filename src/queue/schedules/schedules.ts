@@ -25,7 +25,7 @@ export class Schedules {
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
 
-  /** @param publish makes the messages of one trigger; `awaited` when a drain waits for them */
+  /** @param publish makes the messages of one trigger; `awaited` when a drain waits for them @internal */
   constructor(
     clock: Clock,
     random: Random,
@@ -44,6 +44,7 @@ export class Schedules {
     this.#faults = faults
   }
 
+  /** @internal */
   get(id: string): Schedule | undefined {
     return this.#schedules.get(id)
   }
@@ -55,6 +56,7 @@ export class Schedules {
   /**
    * Creates a schedule, or replaces all of the one with the same id.
    * @param missed a slot of before that has not fired yet
+   * @internal
    */
   create(draft: ScheduleDraft, missed?: number): Schedule {
     const id = draft.settings.scheduleId ?? this.#nextId()
@@ -95,6 +97,7 @@ export class Schedules {
     return id
   }
 
+  /** @internal */
   delete(id: string): void {
     const schedule = this.#schedules.get(id)
     if (schedule === undefined) return
@@ -103,7 +106,7 @@ export class Schedules {
     this.#note('schedule', id, 'deleted')
   }
 
-  /** While it is paused its slots pass without a message. */
+  /** While it is paused its slots pass without a message. @internal */
   setPaused(schedule: Schedule, paused: boolean): void {
     if (schedule.paused === paused) return
     schedule.paused = paused
@@ -122,6 +125,7 @@ export class Schedules {
     return this.#trigger(schedule, true, 'fired-by-hand')
   }
 
+  /** @internal */
   stop(): void {
     for (const schedule of this.#schedules.values()) schedule.stop()
     this.#schedules.clear()

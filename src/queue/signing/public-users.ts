@@ -12,7 +12,7 @@ export interface Credentials {
  * The four fixed users of the vendor's own development server, published in its documentation: not secrets. With the
  * first one the SDKs' development mode takes this double for that server. [queue.md 13]
  */
-export const publicCredentials: readonly [Credentials, ...Credentials[]] = [
+export const devUsers: readonly [Credentials, ...Credentials[]] = [
   {
     token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',
     current: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r',

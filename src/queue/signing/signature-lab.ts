@@ -19,7 +19,7 @@ import {
 export const signatureFlaws = {
   url: 'claim sub names another url',
   body: 'claim body is the hash of another body',
-  reserialised: 'claim body is the hash of the same JSON, written with other white space',
+  reserialized: 'claim body is the hash of the same JSON, written with other white space',
   expired: 'claim exp is over',
   'not-yet-valid': 'claim nbf is in the future',
   issuer: 'claim iss is somebody else',
@@ -96,7 +96,7 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
       return { sub: `${url}${url.includes('?') ? '&' : '?'}other` }
     case 'body':
       return { body: bodyHash(utf8(`${text(body)} `)) }
-    case 'reserialised':
+    case 'reserialized':
       return { body: bodyHash(utf8(otherSpelling(text(body)))) }
     case 'expired':
       // Host dates and virtual times are all later.
@@ -151,7 +151,7 @@ export function faultySignature(
   if (flaw === 'rotated') return mint(url, body, { key: 'next' }, keys, context)
   const rotations = flaw === 'rotated-once' ? 1 : flaw === 'rotated-twice' ? 2 : 0
   if (rotations > keys.former.length) return mint(url, body, { wrong: 'key' }, keys, context)
-  const wrong = flaw === 'reserialised' && parsedJson(text(body)) === undefined ? 'body' : (flaw as SignatureFlaw)
+  const wrong = flaw === 'reserialized' && parsedJson(text(body)) === undefined ? 'body' : (flaw as SignatureFlaw)
   return mint(url, body, { wrong, ...(rotations === 0 && wrong !== 'key' && { key }) }, keys, context)
 }
 

@@ -41,6 +41,7 @@ export class SigningKeys implements SigningKeyPair {
   former: readonly string[] = []
   readonly #ids: IdSource
 
+  /** @internal */
   constructor(
     random: Random,
     given: Partial<SigningKeyPair> = {},
@@ -51,7 +52,7 @@ export class SigningKeys implements SigningKeyPair {
     this.next = given.next ?? this.#ids.next()
   }
 
-  /** Restores earlier keys. */
+  /** Restores earlier keys. @internal */
   replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
     this.current = current
     this.next = next

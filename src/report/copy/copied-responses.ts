@@ -66,8 +66,8 @@ function legal(value: string): boolean {
 
 function broken(error = ''): CopiedStep {
   if (/ECONNREFUSED|refused/i.test(error)) return { kind: 'refused' }
-  if (/ENOTFOUND|no such host|resolve/i.test(error)) return { kind: 'unresolved' }
-  if (/certificate|x509/i.test(error)) return { kind: 'certificate' }
+  if (/ENOTFOUND|no such host|resolve/i.test(error)) return { kind: 'unresolved-host' }
+  if (/certificate|x509/i.test(error)) return { kind: 'bad-certificate' }
   return { kind: 'reset' }
 }
 
@@ -76,8 +76,8 @@ const known = new Set([
   'status',
   'reset',
   'refused',
-  'unresolved',
-  'certificate',
+  'unresolved-host',
+  'bad-certificate',
   'hang',
   'lost-ack',
   'non-retryable',

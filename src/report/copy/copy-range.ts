@@ -189,7 +189,7 @@ class StretchReader {
     if (struck === undefined) return
     const fault = faultOf(struck, entry)
     if (fault === undefined) this.#notes.add('A fault of which the log does not say enough is not part of it.')
-    else this.#do({ does: 'fault', rule: { ...ruleOf(struck, fault), match: { endpoint } } }, entry.at)
+    else this.#do({ does: 'fault', rule: { ...ruleOf(struck, fault), match: { path: endpoint } } }, entry.at)
   }
 
   /** What no request published, and nothing that is played: callbacks and schedules come again by themselves. */

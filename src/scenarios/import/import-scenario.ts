@@ -1,4 +1,4 @@
-import { delay } from '../../faults/constructors.js'
+import * as fault from '../../faults/constructors.js'
 import type { DeliveryFault } from '../../faults/fault.js'
 import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
@@ -6,7 +6,7 @@ import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import type { VocabularyName } from '../../protocol/dialect.js'
 import { networkErrors } from '../../queue/destinations/delivery-script.js'
-import { publicCredentials } from '../../queue/signing/public-users.js'
+import { devUsers } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
 import { maxRecordedAnswer } from '../recorded.js'
 import type { PublishStep, ScenarioStep } from '../step-values.js'
@@ -92,7 +92,7 @@ class Writer {
       description: `Imported from ${messages.length === 1 ? 'a record' : 'records'} of the service.`,
       startAt: iso(first!.createdAt),
       ...(options.vocabulary !== undefined && options.vocabulary !== 'auto' && { dialect: options.vocabulary }),
-      given: { signingKeys: { current: publicCredentials[0].current, next: publicCredentials[0].next } },
+      given: { signingKeys: { current: devUsers[0].current, next: devUsers[0].next } },
       destinations: this.#destinations(),
       steps: this.#steps(),
       expect: this.#expectations(),
@@ -186,8 +186,8 @@ class Writer {
     attempt: AttemptFact & { readonly startedAt: number; readonly took: number },
     { id }: ImportedMessage,
   ): DeliveryFault {
-    const fault = this.#answer(attempt, `${id}.attempt ${(attempt.retried ?? 0) + 1}`)
-    return attempt.took > 0 && fault.kind !== 'hang' ? delay(attempt.took, fault) : fault
+    const step = this.#answer(attempt, `${id}.attempt ${(attempt.retried ?? 0) + 1}`)
+    return attempt.took > 0 && step.kind !== 'hang' ? fault.delay(attempt.took, step) : step
   }
 
   #answer(attempt: AttemptFact, place: string): DeliveryFault {
@@ -276,11 +276,14 @@ function answerOf(fault: DeliveryFault | undefined): string | undefined {
   return typeof body === 'string' ? body : undefined
 }
 
-const networkFaults: readonly (readonly ['hang' | 'refused' | 'unresolved' | 'certificate' | 'reset', RegExp])[] = [
+const networkFaults: readonly (readonly [
+  'hang' | 'refused' | 'unresolved-host' | 'bad-certificate' | 'reset',
+  RegExp,
+])[] = [
   ['hang', /deadline exceeded|time[d -]?out/i],
   ['refused', /refused/i],
-  ['unresolved', /no such host|ENOTFOUND|EAI_AGAIN|server misbehaving/i],
-  ['certificate', /certificate|x509|tls:/i],
+  ['unresolved-host', /no such host|ENOTFOUND|EAI_AGAIN|server misbehaving/i],
+  ['bad-certificate', /certificate|x509|tls:/i],
   ['reset', new RegExp(`${networkErrors.reset}|ECONNRESET|connection reset|unexpected EOF|\\bEOF\\b|broken pipe`, 'i')],
 ]
 

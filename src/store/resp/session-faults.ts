@@ -166,7 +166,7 @@ function served(session: Session, argv: readonly Bytes[], task: Task): Promise<F
 }
 
 function worded(fault: WordedFault, session: Session): string {
-  if (fault.kind === 'quota') return quotaError(session.origin).message
+  if (fault.kind === 'quota-exceeded') return quotaError(session.origin).message
   if (fault.kind === 'status') return /^[A-Z]+ /.test(fault.text) ? fault.text : `ERR ${fault.text}`
   return 'ERR max requests limit exceeded'
 }

@@ -33,7 +33,7 @@ export interface StrikableStore {
 
 export const storeFaults: ServiceFaults<StrikableStore> = {
   answer(fault, call) {
-    if (fault.kind === 'quota') return errorAnswer(quotaError(call), 400, call)
+    if (fault.kind === 'quota-exceeded') return errorAnswer(quotaError(call), 400, call)
     if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
     return empty(429)
   },

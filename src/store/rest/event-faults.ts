@@ -60,8 +60,8 @@ function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
 
 function eventFacts(message: PubSubMessage, call: CommandOrigin): FaultFacts {
   return {
-    api: 'store',
-    endpoint: call.path,
+    service: 'store',
+    path: call.path,
     keys: [channelOf(message)],
     headers: call.headers,
   }

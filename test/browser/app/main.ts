@@ -1,7 +1,7 @@
 // A page as a user has one: the services, msw's service worker in front of them, and the SDKs, all in the browser.
 import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
-import { reset, status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { sandbox } from './sandbox.js'
 
 const { addresses, env, tokens } = sandbox
@@ -13,7 +13,7 @@ const receiver = new Receiver({
 })
 
 /** What the test gets hold of. */
-const world = { queue, receiver, redis, reset, sandbox, status }
+const world = { fault, queue, receiver, redis, sandbox }
 export type World = typeof world
 
 Object.assign(globalThis, { world })

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is meant to stand in quotes.
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hang, lostAck, type Sandbox, type SandboxOptions, status } from 'stuntdouble'
+import { createSandbox, fault, type Sandbox, type SandboxOptions } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 
 /** Worlds in which something was seen that somebody may want to copy. */
@@ -19,7 +19,7 @@ export const capturedWorlds: readonly CapturedWorld[] = [
     name: 'retries and a callback',
     options: { seed: 7, startAt: '2030-05-01T09:00:00Z' },
     async play({ sandbox, client }) {
-      sandbox.destinations.script(orders, [status(503), status(500, { body: { no: 'stock' } })])
+      sandbox.destinations.script(orders, [fault.status(503), fault.status(500, { body: { no: 'stock' } })])
       sandbox.destinations.record(done)
       await client.publishJSON({
         url: orders,
@@ -51,7 +51,7 @@ export const capturedWorlds: readonly CapturedWorld[] = [
   {
     name: 'a slow destination, a time-out, a broken connection',
     async play({ sandbox }) {
-      sandbox.destinations.script(orders, [hang(), { kind: 'reset' }])
+      sandbox.destinations.script(orders, [fault.hang(), { kind: 'reset' }])
       sandbox.destinations.on(orders, async (_request, task) => {
         await task.sleep('3s')
         return new Response('late', { status: 202, headers: { 'x-b': 'c' } })
@@ -70,9 +70,9 @@ export const capturedWorlds: readonly CapturedWorld[] = [
         match: { url: orders },
         skip: 1,
         times: 2,
-        fault: status(503),
+        fault: fault.status(503),
       })
-      sandbox.faults.add({ on: 'queue.delivery', match: { url: orders }, times: 1, fault: lostAck() })
+      sandbox.faults.add({ on: 'queue.delivery', match: { url: orders }, times: 1, fault: fault.lostAck() })
       for (const id of [1, 2]) await client.publishJSON({ url: orders, body: { id } })
       await sandbox.clock.drain()
     },
@@ -112,12 +112,12 @@ export const capturedWorlds: readonly CapturedWorld[] = [
   {
     name: 'a refused request and a struck one',
     async play({ sandbox, redis }) {
-      sandbox.faults.add({ on: 'store.request', times: 1, fault: status(503) })
+      sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
       await redis.get('a').catch(() => undefined)
       await redis.set('a', 'text')
       await redis.incr('a').catch(() => undefined)
       // What passes before it is not struck in the copy either.
-      sandbox.faults.add({ name: 'busy', on: 'store.request', times: 2, fault: status(502) })
+      sandbox.faults.add({ name: 'busy', on: 'store.request', times: 2, fault: fault.status(502) })
       for (const _ of [1, 2, 3]) await redis.incr('a').catch(() => undefined)
     },
   },
@@ -153,7 +153,7 @@ export function hostileWorld(texts: readonly string[]): CapturedWorld {
           on: 'queue.delivery',
           match: { url },
           times: 1,
-          fault: status(418, { body: text }),
+          fault: fault.status(418, { body: text }),
         })
       }
       await sandbox.clock.drain()

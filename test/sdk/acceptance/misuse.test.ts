@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { status } from '../../../src/faults/constructors.js'
+import * as fault from '../../../src/faults/constructors.js'
 import { createSandbox } from '../../../src/sandbox/sandbox.js'
 import { open, shop } from './shop.js'
 
@@ -56,9 +56,13 @@ describe('a mistake is a sentence with the next step', () => {
       () => createSandbox().destinations.script(shop, [99]),
       /step 1: 99 is not the status of an answer: give one from/,
     ],
-    ['a missing status', () => status(wrong(undefined)), /status\(\) needs the status of the answer: status\(503\)/],
-    ['script without a list', () => createSandbox().destinations.script(shop, wrong(status(500))), /in an array/],
-    ['status', () => status(99), /from 200 to 599/],
+    [
+      'a missing status',
+      () => fault.status(wrong(undefined)),
+      /status\(\) needs the status of the answer: fault\.status\(503\)/,
+    ],
+    ['script without a list', () => createSandbox().destinations.script(shop, wrong(fault.status(500))), /in an array/],
+    ['status', () => fault.status(99), /from 200 to 599/],
     [
       'nothing arrived',
       () => createSandbox().destinations.record(shop).last(),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createSandbox, errorReply, lostAck } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { redactedChanges } from '../../../src/report/redacted-changes.js'
 import type { DumpedKey, StoreDump } from '../../../src/store/dump/store-dump.js'
@@ -26,8 +26,9 @@ test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + in
   async (seed) => {
     using sandbox = createSandbox({ seed, warn: () => {} })
     const { store, clock, traffic } = sandbox
-    if (seed % 3 === 0) sandbox.faults.add({ on: 'store.command', chance: [1, 5], fault: errorReply('ERR struck') })
-    if (seed % 4 === 0) sandbox.faults.add({ on: 'store.request', chance: [1, 5], fault: lostAck() })
+    if (seed % 3 === 0)
+      sandbox.faults.add({ on: 'store.command', chance: [1, 5], fault: fault.errorReply('ERR struck') })
+    if (seed % 4 === 0) sandbox.faults.add({ on: 'store.request', chance: [1, 5], fault: fault.lostAck() })
     const program = fc
       .sample(rows({}), { numRuns: amount(80, 80, 160), seed })
       .flatMap((row, index) => (index % 9 === 8 ? [row, { argv: random[(index + seed) % random.length]! }] : [row]))

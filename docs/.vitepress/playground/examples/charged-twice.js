@@ -1,4 +1,4 @@
-import { lostAck } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 
 // The bank takes the money, and its answer is lost: the queue asks
@@ -13,7 +13,7 @@ test('an order is charged once', async ({ sandbox }) => {
     store.run('INCRBY', `charged:${id}`, cents)
     return new Response('charged')
   })
-  destinations.script(bank, [lostAck()])
+  destinations.script(bank, [fault.lostAck()])
 
   queue.publish({ to: bank, body: { id: 42, cents: 1990 } })
   await clock.drain()

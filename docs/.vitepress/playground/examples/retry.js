@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { fault } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 
 // The shop is down twice. The queue tries again, later each time;
@@ -7,7 +7,7 @@ test('an order waits until the shop is back', async ({ sandbox }) => {
   const { clock, destinations, queue } = sandbox
   const shop = 'https://shop.test/orders'
   const orders = destinations.record(shop)
-  destinations.script(shop, [status(503), status(503)])
+  destinations.script(shop, [fault.status(503), fault.status(503)])
 
   queue.publish({ to: shop, body: { id: 42 } })
   await clock.advance('5m')

@@ -52,6 +52,7 @@ export class CrashPointBroken extends Error {
   declare readonly untried: number
   declare readonly skipped: number
 
+  /** @internal */
   constructor(message: string, found: Found) {
     super(message)
     // Not enumerable: runners print the fields of an error, and the message has them already.

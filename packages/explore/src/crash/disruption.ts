@@ -60,7 +60,7 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
     const fault = { kind: 'status', status: 500 } as const
     const request: FaultRule = {
       on: 'queue.request',
-      match: { method, endpoint },
+      match: { method, path: endpoint },
       ...(skip > 0 && { skip }),
       times: 1,
       fault,
@@ -133,7 +133,7 @@ function lostCalls(delivery: RunDelivery): Disturbance[] {
       submission: nth,
       id: `lost-call ${ordinal}.${nth + 1}`,
       told: `the answer to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
-      rules: [{ on: 'app.call', match, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'lost-ack' } }],
+      rules: [{ on: 'outbound.request', match, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'lost-ack' } }],
     })
   })
 }

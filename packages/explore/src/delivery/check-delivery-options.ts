@@ -6,7 +6,7 @@ import type { PolicyChoices } from './policy-choices.js'
 
 export interface CheckDeliveryOptions extends DeliverySubject {
   /**
-   * What goes wrong. Default: `deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is
+   * What goes wrong. Default: `arb.deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is
    * lost, and each wrong signature if the app verifies any.
    */
   readonly faults?: fc.Arbitrary<readonly FaultRule[]>
@@ -21,7 +21,7 @@ export interface CheckDeliveryOptions extends DeliverySubject {
   /** Where a report says that its failure is: only that schedule is tried. */
   readonly path?: string
   /**
-   * `unreached`, the default with `deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
+   * `unreached`, the default with `arb.deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
    * yet. `none`: chance alone.
    */
   readonly guidance?: 'unreached' | 'none'

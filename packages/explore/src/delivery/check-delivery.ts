@@ -39,6 +39,7 @@ export class DeliveryBroken extends Error {
   declare readonly seed: number
   declare readonly path: string
 
+  /** @internal */
   constructor(
     message: string,
     found: {

@@ -9,7 +9,7 @@ import type {
   UncheckedRule,
 } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
-import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { type DeliveryPoint, type InjectionPoint, injectionPoints } from '../../../../src/faults/points.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
@@ -38,15 +38,15 @@ const values: { readonly [K in FaultKind]?: fc.Arbitrary<Omit<FaultOf<K>, 'kind'
   'half-open': maybe({ forMs: spans }),
   truncate: fc.record({ afterBytes: fc.nat({ max: 20 }) }),
   'slow-body': fc.record({ bytesPerSecond: fc.constantFrom(1, 10, 1000) }),
-  'content-type': fc.record({ type: fc.constantFrom('text/html', 'application/octet-stream', 'text/plain') }),
-  reply: fc.record({
+  'wrong-content-type': fc.record({ type: fc.constantFrom('text/html', 'application/octet-stream', 'text/plain') }),
+  'error-reply': fc.record({
     error: fc.constantFrom('OOM command not allowed', 'READONLY no writes here', 'ERR something went wrong'),
   }),
-  'late-answer': maybe({ byMs: spans }),
+  'late-response': maybe({ byMs: spans }),
   duplicate: maybe({ copies: fc.integer({ min: 1, max: 3 }), afterMs: spans, concurrent: fc.boolean() }),
   reorder: fc.record({ withinMs: spans }),
   delay: fc.record({ waitMs: spans }),
-  signature: fc.record({ flaw: fc.constantFrom(...signatureFaults) }),
+  'bad-signature': fc.record({ flaw: fc.constantFrom(...signatureFaults) }),
   'clock-skew': fc.record({ byMs: fc.constantFrom(-600_000, -3_600_000, 600_000) }),
   'cut-stream': fc.record({ afterEvents: fc.nat({ max: 3 }) }),
   'stall-stream': fc.record({ afterEvents: fc.nat({ max: 3 }), forMs: spans }),
@@ -70,7 +70,7 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
   'status',
   'reset',
   'hang',
-  'late-answer',
+  'late-response',
   'reorder',
   'delay',
   'rate-limited',
@@ -99,30 +99,30 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
   checkOptionNames('deliveryFaults()', options, { on: true, reach: true, max: true, kinds: true })
   const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
   const rule = fc
-    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as FaultPoint[]).map(faultsOf)))
+    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as InjectionPoint[]).map(faultsOf)))
     .map(([skip, fault]) => ({ on, ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
-/** What schedules of `deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
+/** What schedules of `arb.deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
 export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSpace | undefined {
   return faults instanceof Rules ? faults.space : undefined
 }
 
-const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'hang', 'duplicate', 'late-answer']
+const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'hang', 'duplicate', 'late-response']
 
 export interface CallFaultsOptions extends FaultRulesOptions {
   /** Calls that may pass before a rule strikes, at most. Default 2. */
   readonly reach?: number
 }
 
-/** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `deliveryFaults()`. */
-export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
+/** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`. */
+export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('callFaults()', options, { reach: true, max: true, kinds: true })
   const { max = 2, kinds = callFaultKinds, reach = 2 } = options
   const rule = fc
-    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['app.call']).map(faultsOf)))
-    .map(([skip, fault]) => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
+    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['outbound.request']).map(faultsOf)))
+    .map(([skip, fault]) => ({ on: 'outbound.request', ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
 }
 
@@ -136,18 +136,20 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
     times: 1,
   }))
   const faults = [{ kind: 'lost-ack' }, { kind: 'status', status: 503 }] as const
-  return each.flatMap((when) => faults.map((fault): readonly FaultRule[] => [{ on: 'app.call', ...when, fault }]))
+  return each.flatMap((when) =>
+    faults.map((fault): readonly FaultRule[] => [{ on: 'outbound.request', ...when, fault }]),
+  )
 }
 
 export interface AnyFaultRulesOptions extends FaultRulesOptions {
   /** Points that occur. Default: all. */
-  readonly on?: readonly FaultPoint[]
+  readonly on?: readonly InjectionPoint[]
 }
 
-/** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
+/** Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('faultRules()', options, { on: true, max: true, kinds: true })
-  const { max = 4, on = faultPoints, kinds = faultKinds } = options
+  const { max = 4, on = injectionPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   checkedKinds(kinds, usable)
   const rule = fc.constantFrom(...usable).chain((point) => {
@@ -177,7 +179,7 @@ function fitted(rule: UncheckedRule): FaultRule {
 }
 
 /** Steps for `destinations.script()`. */
-export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
+export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
   checkOptionNames('deliveryScripts()', options, { max: true, kinds: true })
   const { max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
@@ -188,7 +190,7 @@ export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<r
   >
 }
 
-function checkedKinds(kinds: readonly FaultKind[], points: readonly FaultPoint[]): readonly FaultKind[] {
+function checkedKinds(kinds: readonly FaultKind[], points: readonly InjectionPoint[]): readonly FaultKind[] {
   if (kinds.length === 0) throw new TypeError('There are no kinds of faults to choose from: `kinds` is empty.')
   for (const kind of kinds) {
     if (!Object.hasOwn(catalog, kind))
@@ -234,7 +236,7 @@ export function* simpler(
     for (const shorter of shortened(rule)) yield rules.toSpliced(index, 1, shorter)
   for (const [index, rule] of rules.entries()) {
     for (const kind of kinds.slice(0, Math.max(0, kinds.indexOf(rule.fault.kind)))) {
-      if (![rule.on].flat().every((point) => catalog[kind].points.includes(point as FaultPoint))) continue
+      if (![rule.on].flat().every((point) => catalog[kind].points.includes(point as InjectionPoint))) continue
       yield rules.toSpliced(index, 1, fitted({ ...without(rule, 'until', 'phase'), fault: catalog[kind].example }))
     }
   }

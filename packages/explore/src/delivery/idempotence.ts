@@ -49,7 +49,7 @@ const repetitions: Readonly<Record<Repetition, Struck>> = {
     told: 'the message is delivered after the one behind it',
   },
   'lost-call': {
-    on: 'app.call',
+    on: 'outbound.request',
     fault: { kind: 'lost-ack' },
     told: 'a foreign host did its work, and its answer to the handler was lost',
   },

@@ -95,7 +95,7 @@ async function wronglySignedAt(
 }
 
 function wronglySigned({ on, skip }: Place, flaw: SignatureFlaw): FaultRule {
-  return { on, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'signature', flaw } }
+  return { on, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'bad-signature', flaw } }
 }
 
 interface Struck {
@@ -107,7 +107,7 @@ interface Struck {
 
 function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
   return traffic.of('fault').flatMap(({ fault, cause, effect }) => {
-    const attempt = fault === 'signature' && cause !== undefined ? traffic.find(cause) : undefined
+    const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.find(cause) : undefined
     if (attempt?.type !== 'attempt') return []
     const status = attempt.outcome?.status ?? 0
     const flaw = flawTold(effect)
@@ -118,7 +118,9 @@ function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
 /** The flaw, out of the sentence that a strike leaves. */
 function flawTold(effect = ''): string {
   const flaws = Object.keys(signatureFlaws) as SignatureFlaw[]
-  return flaws.find((flaw) => effect === catalog.signature.sentence({ kind: 'signature', flaw }, 'before')) ?? ''
+  return (
+    flaws.find((flaw) => effect === catalog['bad-signature'].sentence({ kind: 'bad-signature', flaw }, 'before')) ?? ''
+  )
 }
 
 /** A delivery that was taken although it was signed wrongly, at a host that verifies others, as an error. */
@@ -139,7 +141,7 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
 /** Whether a delivery that was signed wrongly was refused for good: only forgers send such, so that nothing is learned. */
 export function refusedForGood({ traffic }: Sandbox): boolean {
   return traffic.of('fault').some(({ fault, cause }) => {
-    const attempt = fault === 'signature' && cause !== undefined ? traffic.find(cause) : undefined
+    const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.find(cause) : undefined
     return attempt?.type === 'attempt' && attempt.outcome?.state === 'FAILED' && attempt.retried < attempt.maxRetries
   })
 }

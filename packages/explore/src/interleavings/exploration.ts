@@ -1,6 +1,6 @@
 import type { Fault, FaultRule } from '../../../../src/faults/fault.js'
 import { faultProblems } from '../../../../src/faults/fault-schema.js'
-import type { FaultPoint } from '../../../../src/faults/points.js'
+import type { InjectionPoint } from '../../../../src/faults/points.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
@@ -37,7 +37,7 @@ export interface PlacementOptions extends ExploreOptions {
   /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
   /** Where: any point, those of workflow runs too. Default `queue.delivery`. */
-  readonly on?: FaultPoint | readonly FaultPoint[]
+  readonly on?: InjectionPoint | readonly InjectionPoint[]
 }
 
 export interface Exploration {
@@ -72,7 +72,7 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
   const outcomes: Outcome[] = []
-  const places = await placesOf(scenario, [on].flat() as FaultPoint[], [fault].flat() as Fault[], options)
+  const places = await placesOf(scenario, [on].flat() as InjectionPoint[], [fault].flat() as Fault[], options)
   const undisturbed = await judged(await play(scenario, options), options)
   outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
   const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
@@ -203,7 +203,7 @@ function exploration(
   outcomes: readonly Outcome[],
   complete: boolean,
   runs: number,
-  quiet: readonly FaultPoint[] = [],
+  quiet: readonly InjectionPoint[] = [],
 ): Exploration {
   const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { times }) => sum + times, 0)
   const table = (): string => {

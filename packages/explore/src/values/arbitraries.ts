@@ -22,16 +22,16 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
 /**
  * Commands of the data store, written at random after the usage in the command table: every kind of argument, options
  * in and out, right and wrong values. One char of a word is one byte.
- * @example fc.property(fc.array(commands()), (rows) => { for (const words of rows) run(sandbox.store, words) })
+ * @example fc.property(fc.array(arb.command()), (rows) => { for (const words of rows) run(sandbox.store, words) })
  */
-export function commands(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
+export function command(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
   checkOptionNames('commands()', options, { commands: true, only: true, weight: true, mistakes: true })
   const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
   const forms = commandsUnder(commands)
     .commands.filter(({ name, group }) => only(name, group))
     .flatMap(({ name, group, usage }) => Array<Form>(weight(name)).fill({ group, usage: parseUsage(usage) }))
   if (forms.length === 0) {
-    throw new TypeError('commands() has nothing to choose from: `only` lets no command of the table pass.')
+    throw new TypeError('arb.command() has nothing to choose from: `only` lets no command of the table pass.')
   }
   return fc.tuple(fc.nat({ max: forms.length - 1 }), entropy).map(([index, draws]) => {
     const { group, usage } = forms[index]!

@@ -111,9 +111,9 @@ function messageModel({
 
 /**
  * Messages with any of the options that a publish takes; they shrink to a message that says nothing.
- * @example fc.property(messages(), (message) => { sandbox.queue.publish(message) })
+ * @example fc.property(arb.message(), (message) => { sandbox.queue.publish(message) })
  */
-export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
+export function message(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
   checkOptionNames('messages()', options, { to: true, only: true, now: true })
   return fc
     .record(chosen(messageModel(options), options, ['to']), { requiredKeys: ['to'] })
@@ -121,12 +121,12 @@ export function messages(options: MessageArbitraryOptions = {}): fc.Arbitrary<Ge
 }
 
 /** Schedules with any of the options that a message takes. */
-export function schedules(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
+export function schedule(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
   checkOptionNames('schedules()', options, { to: true, only: true, now: true })
   const { notBefore: _, ...model } = messageModel(options)
   return fc
     .record(
-      { id: fc.constantFrom('nightly', 'hourly', 'weekly'), cron: crons(), ...chosen(model, options, ['to']) },
+      { id: fc.constantFrom('nightly', 'hourly', 'weekly'), cron: cron(), ...chosen(model, options, ['to']) },
       { requiredKeys: ['id', 'cron', 'to'] as never[] },
     )
     .map((schedule) => whole(schedule) as GeneratedSchedule)
@@ -161,7 +161,7 @@ function whole(message: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Cron expressions of five fields, now and then in a time zone; they shrink to one that fires every minute. */
-export function crons(): fc.Arbitrary<string> {
+export function cron(): fc.Arbitrary<string> {
   const field = (min: number, max: number): fc.Arbitrary<string> => {
     const number = fc.integer({ min, max })
     return fc.oneof(
@@ -179,7 +179,7 @@ export function crons(): fc.Arbitrary<string> {
 }
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
-export function clockMoves(options: { readonly longest?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
+export function clockMove(options: { readonly longest?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
   checkOptionNames('clockMoves()', options, { longest: true })
   const longest = milliseconds(options.longest ?? '1d')
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)

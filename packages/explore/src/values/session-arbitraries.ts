@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type CommandOptions, commands } from './arbitraries.js'
+import { type CommandOptions, command } from './arbitraries.js'
 
 /** One request of one client of the data store. */
 export interface StoreTurn {
@@ -24,7 +24,7 @@ export interface StoreTurnOptions extends CommandOptions {
  * Requests of several clients, in the order in which they come: one interleaving of what each of them does. They
  * shrink to fewer requests, shorter ones, and single commands.
  */
-export function storeTurns(options: StoreTurnOptions = {}): fc.Arbitrary<readonly StoreTurn[]> {
+export function storeRequests(options: StoreTurnOptions = {}): fc.Arbitrary<readonly StoreTurn[]> {
   checkOptionNames('storeTurns()', options, {
     clients: true,
     max: true,
@@ -35,12 +35,12 @@ export function storeTurns(options: StoreTurnOptions = {}): fc.Arbitrary<readonl
     mistakes: true,
   })
   const { clients = 2, max = 8, longest = 4, ...rest } = options
-  const command = commands(rest)
+  const row = command(rest)
   const turn = fc
     .tuple(
       fc.nat({ max: Math.max(0, clients - 1) }).map((index) => `client ${index + 1}`),
       fc.constantFrom('command', 'pipeline', 'transaction'),
-      fc.array(command, { minLength: 1, maxLength: longest, size: 'max' }),
+      fc.array(row, { minLength: 1, maxLength: longest, size: 'max' }),
     )
     .map(
       ([client, form, list]): StoreTurn => ({ client, form, commands: form === 'command' ? list.slice(0, 1) : list }),

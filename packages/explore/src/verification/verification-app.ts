@@ -52,7 +52,7 @@ export function worldOf(app: VerificationSubject, options: VerificationOptions):
 export async function ask(world: AppWorld, delivery: SignedDelivery, options: VerificationRequest): Promise<Reaction> {
   const { flaw } = delivery
   const wrong: FaultRule[] =
-    flaw === undefined ? [] : [{ on: 'queue.delivery', times: 1, fault: { kind: 'signature', flaw } }]
+    flaw === undefined ? [] : [{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw } }]
   const deliver = (sandbox: Sandbox): void => publish(sandbox, delivery, options)
   const run = await runDelivery({ ...taking(world, delivery), deliver }, wrong)
   run.end()

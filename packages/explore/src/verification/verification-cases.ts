@@ -39,7 +39,7 @@ export const causes: Readonly<Record<SignatureFlaw | 'unsigned', string>> = {
   unsigned: 'the signature is looked at only where there is one. Refuse a request without it',
   url: "claim sub is not compared with the app's own url, so what was signed for another route counts here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do",
   body: 'claim body is not compared with the hash of the body: whoever has one signed delivery can send any body',
-  reserialised: reserialises,
+  reserialized: reserialises,
   expired: 'claim exp is not compared with the time: a delivery that somebody has kept can be sent again for ever',
   'not-yet-valid': 'claim nbf is not compared with the time',
   issuer: 'claim iss is not compared',
@@ -90,7 +90,7 @@ function wrongOnes(body: string): Question[] {
   const indented = spellingsOf(body).find(([name]) => name === 'indented')?.[2]
   const flawed = (Object.keys(signatureFlaws) as SignatureFlaw[]).flatMap((flaw): Question[] => {
     const deliveries: SignedDelivery[] = [{ body, flaw }]
-    if (flaw === 'reserialised') {
+    if (flaw === 'reserialized') {
       if (indented === undefined) return []
       // Whoever writes it compactly meets the claim of the second, who indents it that of the first.
       deliveries.push({ body: indented, flaw })

@@ -82,13 +82,13 @@ function grouped(answers: readonly VerificationAnswer[], right: Reaction): reado
 function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<VerificationCase>): string {
   if (wanted === 'accepted') {
     const isWrittenAgain = otherSpellings.some((spelling) => taken.has(spelling))
-    if (isWrittenAgain && !taken.has('current')) return causes.reserialised
+    if (isWrittenAgain && !taken.has('current')) return causes.reserialized
     // All spellings are signed with the current key.
     return otherSpellings.includes(name) && !taken.has('current') ? unknownKey : because
   }
   // Where anybody's key is good, and where the body does not count, nothing else is known about keys and bodies.
   if (taken.has('key') && (name.startsWith('rotated') || name === 'tampered')) return causes.key
-  return name === 'reserialised' && taken.has('body') ? causes.body : because
+  return name === 'reserialized' && taken.has('body') ? causes.body : because
 }
 
 const tooLate =

@@ -50,7 +50,7 @@ async function load(file: string): Promise<CampaignInternals> {
   const found = candidates.map(campaignInternals.find).find((one) => one !== undefined)
   if (found !== undefined) return found
   throw new TypeError(
-    `Its default export is ${campaign === undefined ? 'missing' : 'no campaign'}: write export default defineCampaign(() => checkDelivery({ … })), with defineCampaign from stuntdouble/scenarios.`,
+    `Its default export is ${campaign === undefined ? 'missing' : 'no campaign'}: write export default defineCampaign(() => checkDelivery({ … })), with defineCampaign from stuntdouble/checks.`,
   )
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../../../src/index.js'
 import { united } from '../../src/campaign/coverage-rows.js'
 import { type Campaign, campaignInternals, type IndexResult, type Tried } from '../../src/campaign/index-space.js'
+import { defineCampaign, everyCrashPoint, interleavings } from '../../src/checks.js'
 import { checkDelivery, type DeliveryBroken } from '../../src/fast-check.js'
-import { defineCampaign, everyCrashPoint, interleavings } from '../../src/scenarios.js'
 
 // What a campaign does in blocks is what the check does in one go: that is the second way of computing it.
 

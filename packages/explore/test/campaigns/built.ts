@@ -47,6 +47,7 @@ beforeAll(async () => {
   const entryPoints = {
     cli: join(root, 'packages/server/src/programs/cli.ts'),
     'campaign-worker': join(root, 'packages/explore/src/workers/worker.ts'),
+    checks: join(root, 'packages/explore/src/checks.ts'),
     'fast-check': join(root, 'packages/explore/src/fast-check.ts'),
     scenarios: join(root, 'packages/explore/src/scenarios.ts'),
   }

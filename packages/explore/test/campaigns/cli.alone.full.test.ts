@@ -228,7 +228,8 @@ describe('whatever a campaign does', () => {
 /** A campaign around a function. */
 function body(text: string): string {
   return `import { checkDelivery } from 'stuntdouble/fast-check'
-import { defineCampaign, playScenario } from 'stuntdouble/scenarios'
+import { defineCampaign } from 'stuntdouble/checks'
+import { playScenario } from 'stuntdouble/scenarios'
 export default defineCampaign(${text})
 void checkDelivery
 `

@@ -3,7 +3,7 @@ export const files = {
   /** Fails now and then. */
   shop: `
 import { checkDelivery } from 'stuntdouble/fast-check'
-import { defineCampaign } from 'stuntdouble/scenarios'
+import { defineCampaign } from 'stuntdouble/checks'
 
 const orders: string = 'https://shop.test/orders'
 
@@ -21,7 +21,8 @@ export default defineCampaign(() =>
 `,
   /** Holds, at little cost. */
   story: `
-import { defineCampaign, playScenario } from 'stuntdouble/scenarios'
+import { defineCampaign } from 'stuntdouble/checks'
+import { playScenario } from 'stuntdouble/scenarios'
 
 const story = {
   name: 'a flaky shop',
@@ -36,7 +37,7 @@ export default defineCampaign(({ seed }) => playScenario(story, { seed, strict: 
   /** Two clients that lose an update. */
   race: `
 
-import { defineCampaign, interleavings } from 'stuntdouble/scenarios'
+import { defineCampaign, interleavings } from 'stuntdouble/checks'
 
 const buy = async (sandbox) => {
   const get = (...words) =>
@@ -56,7 +57,7 @@ export default defineCampaign(() =>
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import { defineCampaign, everyCrashPoint } from 'stuntdouble/scenarios'
+import { defineCampaign, everyCrashPoint } from 'stuntdouble/checks'
 
 const checkout = 'https://shop.test/api/checkout'
 

@@ -32,7 +32,11 @@ const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>
     return [{ label: `the next ${name.toUpperCase()} of this key`, on: 'store.command', match }, ofCommand]
   },
   outbound: ({ url, method }: EntryOf<'outbound'>) => [
-    { label: `the next ${method} of the app like this one`, on: 'app.call', match: { method, url: withoutQuery(url) } },
+    {
+      label: `the next ${method} of the app like this one`,
+      on: 'outbound.request',
+      match: { method, url: withoutQuery(url) },
+    },
   ],
   setting: ({ resource: of, name }: EntryOf<'setting'>) =>
     of === 'schedule'

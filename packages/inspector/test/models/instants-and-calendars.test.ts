@@ -1,4 +1,4 @@
-import { createSandbox, errorReply, lostAck, status } from 'stuntdouble'
+import { createSandbox, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { orders } from '../../../../test/report/worlds.js'
 import { type FaultKindInfo, faultOf } from '../../src/models/fault-fields.js'
@@ -56,17 +56,17 @@ describe('where a fault strikes because of an entry', () => {
     const sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
     const { queue, clock, traffic, destinations, faults } = sandbox
     destinations.answer('https://*', 200)
-    destinations.script(orders, [status(500)])
+    destinations.script(orders, [fault.status(500)])
     const failing = queue.publish({ to: orders, retryDelay: '1000' })
     const other = queue.publish({ to: 'https://shop.test/other', delay: '1s' })
     await clock.advance(0)
     const entry = traffic.toTrace().entries.find(({ type }) => type === 'attempt')
     const [nextAttempt] = rulesOf(entry)
-    faults.add({ ...nextAttempt, on: 'queue.delivery', times: 1, fault: lostAck() })
+    faults.add({ ...nextAttempt, on: 'queue.delivery', times: 1, fault: fault.lostAck() })
     await clock.advance('2s')
-    const fault = traffic.of('fault')
-    expect(fault).toHaveLength(1)
-    expect(traffic.find(fault[0]!.cause!)).toMatchObject({ messageId: failing.id })
+    const injected = traffic.of('fault')
+    expect(injected).toHaveLength(1)
+    expect(traffic.find(injected[0]!.cause!)).toMatchObject({ messageId: failing.id })
     expect(traffic.about(other.id)).toContainEqual(
       expect.objectContaining({ outcome: expect.objectContaining({ status: 200 }) }),
     )
@@ -84,7 +84,7 @@ describe('where a fault strikes because of an entry', () => {
     store.run('SET', 'a[*]', 1)
     const [ofKey, ofCommand] = rulesOf(traffic.toTrace().entries.at(-1))
     expect([ofKey?.on, ofCommand?.match]).toEqual(['store.command', { command: 'SET' }])
-    faults.add({ ...ofKey, on: 'store.command', times: 1, fault: errorReply('LOADING it') })
+    faults.add({ ...ofKey, on: 'store.command', times: 1, fault: fault.errorReply('LOADING it') })
     expect((await ask(['SET', 'ab', '2'])).status).toBe(200)
     expect((await ask(['SET', 'a[*]', '2'])).status).toBe(400)
     const request = traffic.toTrace().entries.findLast(({ type }) => type === 'request')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSandbox, lostAck, ok, status } from '../../../../src/index.js'
+import { createSandbox, fault } from '../../../../src/index.js'
 import { runs } from '../../../../test/support/effort.js'
 import { AxisState } from '../../src/axis/axis-state.js'
 import { type Label, labelsOf } from '../../src/axis/labels.js'
@@ -122,7 +122,7 @@ describe('the labels', () => {
 
 test('what is drawn covers the pixels of each mark and of nothing else, whatever part is in sight', async () => {
   const sandbox = createSandbox({ seed: 7 })
-  sandbox.destinations.script('https://shop.test/a', [status(500)])
+  sandbox.destinations.script('https://shop.test/a', [fault.status(500)])
   sandbox.queue.publish({ to: 'https://shop.test/a', delay: '1h' })
   for (let count = 0; count < 30; count++) sandbox.store.run('SET', `k${count}`, 'v')
   await sandbox.clock.drain()
@@ -173,8 +173,8 @@ describe('of a double charge', () => {
     const bank = 'https://bank.test/charges'
     using sandbox = createSandbox({ seed: 7 })
     sandbox.calls.answer(bank, 201)
-    if (way === 'call') sandbox.calls.script(bank, [lostAck(), 201])
-    else sandbox.destinations.script(orders, [lostAck(), ok()])
+    if (way === 'call') sandbox.calls.script(bank, [fault.lostAck(), 201])
+    else sandbox.destinations.script(orders, [fault.lostAck(), fault.pass()])
     sandbox.destinations.on(orders, async () => {
       const answer = await sandbox.calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
       return new Response(null, { status: answer?.status ?? 500 })

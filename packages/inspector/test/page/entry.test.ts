@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { createSandbox, status } from '../../../../src/index.js'
+import { createSandbox, fault } from '../../../../src/index.js'
 import { loadTrace } from '../../../../src/report/index.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { fieldsOf } from '../../src/entry/entry-fields.js'
@@ -103,7 +103,7 @@ describe('an entry in words', () => {
 describe('the list', () => {
   test('has a line for each entry, each wait and each day, and finds an entry again', async () => {
     const sandbox = createSandbox({ seed: 3, startAt: '2030-01-01T20:00:00Z' })
-    sandbox.destinations.script(orders, [status(500)])
+    sandbox.destinations.script(orders, [fault.status(500)])
     sandbox.queue.publish({ to: orders, delay: '5h' })
     await sandbox.clock.drain()
     const { entries } = sandbox.traffic.toTrace()

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { status } from '../../../../src/index.js'
+import { fault } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
 import { type RunningServer, startServer } from '../../../server/src/server.js'
 import { inspectorPage } from '../../src/page.js'
@@ -109,7 +109,7 @@ describe.runIf(hasBrowser)('a live page', () => {
 
   test('shows what happens as it happens, attempts that end, a reset, and another tenant', async () => {
     const { store, queue, destinations, clock } = server.tenant('flow')
-    destinations.script(orders, [status(503)])
+    destinations.script(orders, [fault.status(503)])
     const { page, complaints } = await opened(`${link()}&tenant=flow`)
     await expect.poll(() => count(page)).toBe('0 entries')
     queue.publish({ to: orders, body: { id: 1 } })

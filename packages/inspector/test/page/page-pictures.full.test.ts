@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
-import { status } from '../../../../src/index.js'
+import { fault } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
 import { type RunningServer, startServer } from '../../../server/src/server.js'
 
@@ -37,11 +37,11 @@ async function shop(server: RunningServer): Promise<void> {
     store.run('DECR', 'stock')
     return new Response('{"ok":true}', { headers: { 'content-type': 'application/json' } })
   })
-  destinations.script(orders, [status(200), status(503), status(502), status(500)])
+  destinations.script(orders, [fault.status(200), fault.status(503), fault.status(502), fault.status(500)])
   destinations.answer(done, () => 200)
   store.run('SET', 'stock', 20)
   store.run('SET', 'session:ada', '{"name":"Ada","cart":[7,9]}', 'EX', 86_400)
-  faults.add({ on: 'queue.delivery', times: 1, skip: 6, fault: status(502) })
+  faults.add({ on: 'queue.delivery', times: 1, skip: 6, fault: fault.status(502) })
   for (let id = 1; id <= 9; id++) {
     queue.publish({
       to: orders,

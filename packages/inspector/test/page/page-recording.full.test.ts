@@ -1,6 +1,6 @@
 import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createSandbox, lostAck, ok } from '../../../../src/index.js'
+import { createSandbox, fault } from '../../../../src/index.js'
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import { toHtml } from '../../../../src/report/index.js'
 import { hasBrowser, launch, open } from '../../../../test/report/page.js'
@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('a recording', () => {
 
   test('counts what a script did to a delivery among the faults', async () => {
     using sandbox = createSandbox()
-    sandbox.destinations.script(orders, [lostAck(), ok()])
+    sandbox.destinations.script(orders, [fault.lostAck(), fault.pass()])
     sandbox.queue.publish({ to: orders })
     await sandbox.clock.drain()
     const { page } = await open(browser, toHtml(sandbox.traffic))
@@ -52,7 +52,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     const bank = 'https://bank.test/charges'
     using sandbox = createSandbox()
     sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [lostAck(), 201])
+    sandbox.calls.script(bank, [fault.lostAck(), 201])
     sandbox.destinations.on(orders, async () => {
       const answer = await sandbox.calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
       return new Response(null, { status: answer?.status ?? 500 })

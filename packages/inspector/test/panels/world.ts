@@ -1,7 +1,7 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import { lostAck, type Sandbox, status } from '../../../../src/index.js'
+import { fault, type Sandbox } from '../../../../src/index.js'
 import { type RunningServer, startServer } from '../../../server/src/server.js'
 
 // An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
@@ -21,17 +21,22 @@ export async function shopServer(): Promise<RunningServer> {
 async function fill(sandbox: Sandbox): Promise<void> {
   const { queue, clock, destinations, store, faults } = sandbox
   destinations.answer('https://*', 200)
-  destinations.script('https://shop.test/broken', [status(500), status(503)])
+  destinations.script('https://shop.test/broken', [fault.status(500), fault.status(503)])
   destinations.answer('https://shop.test/gone', 410)
   fillStore(sandbox)
-  faults.add({ on: 'queue.delivery', name: 'lost once', times: 1, match: { url: orders }, fault: lostAck() })
-  faults.add({ on: 'queue.delivery', name: 'never met', match: { url: 'https://nowhere.test/' }, fault: lostAck() })
+  faults.add({ on: 'queue.delivery', name: 'lost once', times: 1, match: { url: orders }, fault: fault.lostAck() })
+  faults.add({
+    on: 'queue.delivery',
+    name: 'never met',
+    match: { url: 'https://nowhere.test/' },
+    fault: fault.lostAck(),
+  })
   queue.urlGroup('warehouses', ['https://north.test/stock', 'https://south.test/stock'])
   for (let n = 0; n < 150; n++) queue.publish({ to: orders, body: { id: n }, delay: `${n % 50}s` })
   for (let n = 0; n < 10; n++) queue.publish({ to: 'warehouses', body: { n } })
   queue.publish({ to: 'https://shop.test/broken', retries: 3, retryDelay: '3600000' })
   for (let n = 0; n < 3; n++) queue.publish({ to: 'https://shop.test/gone', retries: 0, label: hostile })
-  faults.add({ on: 'queue.callback', name: hostile, fault: lostAck() })
+  faults.add({ on: 'queue.callback', name: hostile, fault: fault.lostAck() })
   queue.upsertQueue('slow', 2)
   for (let n = 0; n < 5; n++) queue.publish({ to: 'https://shop.test/slow', queue: 'slow' })
   for (let n = 0; n < 5; n++) {

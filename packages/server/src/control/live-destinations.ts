@@ -57,7 +57,7 @@ export function liveDestinations(
 }
 
 /** What says that nobody is there. */
-const absent: readonly string[] = ['refused', 'unresolved']
+const absent: readonly string[] = ['refused', 'unresolved-host']
 
 function targetOf(to: string, deliver: string | undefined): URL {
   if (!/^https?:\/\//.test(to) || !URL.canParse(to)) {
@@ -130,6 +130,6 @@ async function forwarded(delivery: Attempt, address: string, timeout: number): P
     if ((error as Error).name === 'TimeoutError') return { kind: 'hang' }
     const text = networkErrorText(error)
     if (text === networkErrors.refused) return { kind: 'refused' }
-    return text === networkErrors.unresolved ? { kind: 'unresolved' } : { kind: 'reset' }
+    return text === networkErrors.unresolved ? { kind: 'unresolved-host' } : { kind: 'reset' }
   }
 }

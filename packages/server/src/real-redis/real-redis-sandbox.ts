@@ -27,10 +27,10 @@ export interface EngineSandbox extends RemoteSandbox {
  * @throws Error where it is away, not empty, or taken by another sandbox; TypeError where it is not on this machine, and for
  * options that an engine cannot have
  * @example
- * await using sandbox = await createEngineSandbox('redis://127.0.0.1:6379')
+ * await using sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
  * Object.assign(process.env, sandbox.env)
  */
-export async function createEngineSandbox(url: string, options: EngineSandboxOptions = {}): Promise<EngineSandbox> {
+export async function createRealRedisSandbox(url: string, options: EngineSandboxOptions = {}): Promise<EngineSandbox> {
   return served(await startServer({ port: 0, ...options, engine: url }))
 }
 
@@ -44,14 +44,14 @@ export interface TwinSandbox extends EngineSandbox {
  * The double with a real Redis or Valkey beside it: each command runs on both, in the same order, on the real clock. The
  * double answers; what the engine answers otherwise is kept, with the row of the reference that names it, if one does. Of
  * commands of chance and time only the shape is compared.
- * @param url as of `createEngineSandbox()`
- * @throws Error, TypeError as `createEngineSandbox()`
+ * @param url as of `createRealRedisSandbox()`
+ * @throws Error, TypeError as `createRealRedisSandbox()`
  * @example
- * await using sandbox = await createTwinSandbox('redis://127.0.0.1:6379')
+ * await using sandbox = await createShadowSandbox('redis://127.0.0.1:6379')
  * await runMyTests(sandbox.env)
  * const unknown = (await sandbox.differences()).filter(({ named }) => named === undefined)
  */
-export async function createTwinSandbox(url: string, options: EngineSandboxOptions = {}): Promise<TwinSandbox> {
+export async function createShadowSandbox(url: string, options: EngineSandboxOptions = {}): Promise<TwinSandbox> {
   const seen: TwinDifference[] = []
   const server = await startServer({ port: 0, ...options, twin: url, differs: (difference) => seen.push(difference) })
   const differences = async (): Promise<readonly TwinDifference[]> => {

@@ -36,11 +36,11 @@ const ownAddress = '127.0.0.1:0'
  * Connects ioredis with the data store of a sandbox: no port, no server, nothing to close but the client.
  * @throws TypeError for a user that the data store does not have
  * @example
- * const redis = new Redis({ Connector: connector(sandbox) })
+ * const redis = new Redis({ Connector: ioredisConnector(sandbox) })
  * await redis.set('greeting', 'hello')
  */
-export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connector {
-  const user = userOf(sandbox, options, 'connector()')
+export function ioredisConnector(sandbox: Sandbox, options: NativeOptions = {}): Connector {
+  const user = userOf(sandbox, options, 'ioredisConnector()')
   return class {
     #stream: Duplex | undefined
 
@@ -76,11 +76,11 @@ export interface RedisSocket extends AsyncDisposable {
  * takes connections until it is closed or the sandbox is disposed of.
  * @throws TypeError for a user that the data store does not have
  * @example
- * const { path } = await redisSocket(sandbox)
+ * const { path } = await openRedisSocket(sandbox)
  * const client = await createClient({ socket: { path, tls: false } }).connect()
  */
-export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
-  const user = userOf(sandbox, options, 'redisSocket()')
+export async function openRedisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
+  const user = userOf(sandbox, options, 'openRedisSocket()')
   const open = new Map<Socket, RespConnection>()
   const server = createServer((socket) => {
     const wire = serveStream(socket, porterOf(sandbox), ownAddress)

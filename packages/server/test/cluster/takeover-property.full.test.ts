@@ -1,4 +1,4 @@
-import { latency, type Sandbox } from 'stuntdouble'
+import { fault, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { acts, appsIn, course, traceOf } from '../../../../test/sandbox/random-world.js'
@@ -63,7 +63,7 @@ test.each(worlds)('world %i is the same whether it stays or moves from node to n
 /** Requests that wait in virtual time, and such that wait for what comes. */
 const waiting: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
   ({ store, faults }) => {
-    faults.add({ on: 'store.request', times: 1, fault: latency('7s') })
+    faults.add({ on: 'store.request', times: 1, fault: fault.latency('7s') })
     store.run('SET', 'slow', '1')
   },
   (sandbox) => void request(sandbox, 'incr/slow').catch(() => {}),

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../../../src/kernel/clock.js'
 import { Traffic } from '../../../../src/kernel/traffic-log.js'
 import { addressesOf, locator } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
-import { upstashVocabulary } from '../../../../src/protocol/dialect.js'
+import { upstashDialect } from '../../../../src/protocol/dialect.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
 
@@ -85,7 +85,7 @@ beforeEach(() => {
   traffic = new Traffic({ now: () => clock.now() })
   exchange = createGateway({
     locate: locator(addressesOf()),
-    vocabulary: upstashVocabulary,
+    vocabulary: upstashDialect,
     services: [toy('queue', endpoints), toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])],
     clock,
     traffic,
@@ -226,7 +226,7 @@ describe('HEAD', () => {
     const services = [toy('queue', table)]
     const asking = createGateway({
       locate: locator(addressesOf()),
-      vocabulary: upstashVocabulary,
+      vocabulary: upstashDialect,
       services,
       clock,
       traffic,

@@ -4,10 +4,10 @@ import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../../src/client/connect.js'
-import { errorReply, lostAck, reset, status } from '../../../../src/faults/constructors.js'
+import * as fault from '../../../../src/faults/constructors.js'
 import { EventReader } from '../../../../test/support/event-reader.js'
 import { hasEngine, type LiveEngine, noEngine, startEngine, until } from '../../../../test/support/live-engine.js'
-import { createEngineSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { startServer } from '../../src/server.js'
 
 if (!hasEngine) console.warn(`packages/server/test/real-redis: ${noEngine}`)
@@ -17,7 +17,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   let sandbox: EngineSandbox
   beforeAll(async () => {
     engine = await startEngine()
-    sandbox = await createEngineSandbox(engine.url)
+    sandbox = await createRealRedisSandbox(engine.url)
   })
   afterAll(async () => {
     await sandbox?.close()
@@ -227,7 +227,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
       await using _ = await sandbox.faults.add({
         on: 'store.command',
         match: { command: 'SET' },
-        fault: errorReply('OOM no'),
+        fault: fault.errorReply('OOM no'),
       })
       expect(errorOf((await ask('/set/k/v')).text)).toBe('OOM no')
       expect(await sandbox.store.get('k')).toBe(null)
@@ -245,7 +245,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
         on: 'store.command',
         phase: 'after',
         match: { command: 'SET' },
-        fault: errorReply('OOM no'),
+        fault: fault.errorReply('OOM no'),
       })
       expect(errorOf((await ask('/set/k/v')).text)).toBe('OOM no')
       expect(await sandbox.store.get('k')).toBe('v')
@@ -259,14 +259,14 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
       ).toBe('[{"error":"OOM no"},{"result":2}]')
     }
     {
-      await using _ = await sandbox.faults.add({ on: 'store.request', fault: lostAck(), times: 1 })
+      await using _ = await sandbox.faults.add({ on: 'store.request', fault: fault.lostAck(), times: 1 })
       await expect(ask('/set/lost/v')).rejects.toThrow()
       expect(await sandbox.store.get('lost')).toBe('v')
     }
     {
       await using _ = await sandbox.faults.add([
-        { on: 'store.request', fault: status(503), times: 1 },
-        { on: 'store.command', fault: reset(), times: 1 },
+        { on: 'store.request', fault: fault.status(503), times: 1 },
+        { on: 'store.command', fault: fault.reset(), times: 1 },
       ])
       expect((await ask('/set/never/v')).status).toBe(503)
       await expect(ask('/set/never/v')).rejects.toThrow()

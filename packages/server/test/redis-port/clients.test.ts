@@ -2,19 +2,8 @@ import { connect } from 'node:net'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  createSandbox,
-  errorReply,
-  hang,
-  latency,
-  reset,
-  type Sandbox,
-  type SandboxOptions,
-  slowBody,
-  status,
-  truncate,
-} from '../../../../src/index.js'
-import { connector, redisSocket } from '../../src/redis-port/in-process.js'
+import { createSandbox, fault, type Sandbox, type SandboxOptions } from '../../../../src/index.js'
+import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 import { served } from './served.js'
 
 // The native protocol, as its own public clients speak it.
@@ -27,7 +16,7 @@ function ioredis(url: string, options: object = {}): Redis {
 }
 
 function inProcess(sandbox: Sandbox, options: object = {}): Redis {
-  const redis = new Redis({ Connector: connector(sandbox), ...options })
+  const redis = new Redis({ Connector: ioredisConnector(sandbox), ...options })
   redis.on('error', () => undefined)
   onTestFinished(() => redis.disconnect())
   return redis
@@ -214,7 +203,7 @@ test('searches, over a connection that loads what that needs', async () => {
 describe('node-redis', () => {
   test.each([2, 3] as const)('speaks RESP%d at a private socket', async (RESP) => {
     const sandbox = sandboxWith()
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const client = createClient({ socket: { path, reconnectStrategy: false }, RESP })
     client.on('error', () => undefined)
     await client.connect()
@@ -319,7 +308,7 @@ describe('what goes wrong', () => {
   ])('an error reply: %s', async (text) => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
-    sandbox.faults.add(rule(errorReply(text)))
+    sandbox.faults.add(rule(fault.errorReply(text)))
     await expect(redis.incr('n')).rejects.toThrow(text)
     expect(await redis.incr('n')).toBe(1)
   })
@@ -328,7 +317,7 @@ describe('what goes wrong', () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox, { maxRetriesPerRequest: 0, retryStrategy: () => 1 })
     await redis.ping()
-    sandbox.faults.add(rule(reset(), { phase }))
+    sandbox.faults.add(rule(fault.reset(), { phase }))
     await expect(redis.incr('n')).rejects.toThrow()
     expect(sandbox.store.get('n')).toBe(phase === 'after' ? '1' : null)
     await expect.poll(() => redis.status).toBe('ready')
@@ -338,7 +327,7 @@ describe('what goes wrong', () => {
   test('half a reply, and the end of the connection', async () => {
     const server = await served()
     const { store } = server.tenant('main').tokens
-    server.tenant('main').faults.add(rule(truncate(3), { on: 'store.request', match: { command: 'GET' } }))
+    server.tenant('main').faults.add(rule(fault.truncate(3), { on: 'store.request', match: { command: 'GET' } }))
     const got = await raw(server.redisPort!, `AUTH ${store}\r\nSET a hello\r\nGET a\r\n`, 'close').catch(
       (error) => error,
     )
@@ -349,7 +338,7 @@ describe('what goes wrong', () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     await redis.ping()
-    sandbox.faults.add(rule(latency('3s'), { on: 'store.request' }))
+    sandbox.faults.add(rule(fault.latency('3s'), { on: 'store.request' }))
     const order: string[] = []
     const slow = redis.incr('n').then(() => order.push('incr'))
     const next = redis.get('n').then((n) => order.push(`get ${n}`))
@@ -361,9 +350,9 @@ describe('what goes wrong', () => {
   })
 
   test.each([
-    ['a slow reply', [slowBody(1)]],
-    ['a late and slow reply', [latency('2s'), slowBody(1)]],
-    ['a slow reply that another fault would cut', [truncate(3), slowBody(1)]],
+    ['a slow reply', [fault.slowBody(1)]],
+    ['a late and slow reply', [fault.latency('2s'), fault.slowBody(1)]],
+    ['a slow reply that another fault would cut', [fault.truncate(3), fault.slowBody(1)]],
   ])('%s trickles in virtual time', async (_, faults) => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
@@ -380,7 +369,7 @@ describe('what goes wrong', () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     await redis.ping()
-    sandbox.faults.add(rule(slowBody(1), { on: 'store.request' }))
+    sandbox.faults.add(rule(fault.slowBody(1), { on: 'store.request' }))
     void redis.incr('n').catch(() => undefined)
     await expect.poll(() => sandbox.clock.pending().length).toBe(1)
     redis.disconnect()
@@ -391,7 +380,7 @@ describe('what goes wrong', () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox, { commandTimeout: 50 })
     await redis.ping()
-    sandbox.faults.add(rule(hang(), { on: 'store.request', phase: 'after' }))
+    sandbox.faults.add(rule(fault.hang(), { on: 'store.request', phase: 'after' }))
     await expect(redis.incr('n')).rejects.toThrow('Command timed out')
     expect(sandbox.store.get('n')).toBe('1')
   })
@@ -399,7 +388,7 @@ describe('what goes wrong', () => {
   test('a status of HTTP is an error reply', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
-    sandbox.faults.add(rule(status(503), { on: 'store.request' }))
+    sandbox.faults.add(rule(fault.status(503), { on: 'store.request' }))
     await expect(redis.incr('n')).rejects.toThrow('ERR service unavailable')
   })
 
@@ -436,7 +425,7 @@ describe('the life of a connection', () => {
     const sandbox = sandboxWith()
     const run = (...words: string[]): unknown => sandbox.store.run(...words)
     run('ACL', 'SETUSER', 'alice', 'on', '~*', '+@all')
-    const { path } = await redisSocket(sandbox, { user: 'alice' })
+    const { path } = await openRedisSocket(sandbox, { user: 'alice' })
     const lines = ['CLIENT SETNAME x', 'HELLO 3', 'MULTI', 'RESET', 'CLIENT GETNAME', 'ACL WHOAMI']
     const got = await raw(path, `${lines.join('\r\n')}\r\n`, /alice\r\n$/)
     expect(got).toMatch(/\+RESET\r\n\$-1\r\n\$5\r\nalice\r\n$/)
@@ -478,7 +467,7 @@ describe('the life of a connection', () => {
 describe('what only redis-server has', () => {
   test('CLIENT REPLY: no replies for good, or one less; messages come anyway', async () => {
     const sandbox = sandboxWith({ policy: { commands: 'all' } })
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const words = [
       'CLIENT REPLY OFF',
       'SET a 1',

@@ -1,19 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  createSandbox,
-  hang,
-  latency,
-  reset,
-  restart,
-  type Sandbox,
-  slowBody,
-  status,
-  truncate,
-} from '../../../../src/index.js'
+import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 import { runs } from '../../../../test/support/effort.js'
-import { redisSocket } from '../../src/redis-port/in-process.js'
+import { openRedisSocket } from '../../src/redis-port/in-process.js'
 
 // What connections did is part of the past: a fork of their world is the same world.
 
@@ -31,7 +21,7 @@ async function expectSame(sandbox: Sandbox): Promise<void> {
 /** A world with connections, which send what the function says. */
 async function withPeers(scene: (sandbox: Sandbox, open: () => Promise<Socket>) => Promise<void>): Promise<void> {
   using sandbox = createSandbox({ policy: { commands: 'all' } })
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const peers: Socket[] = []
   await scene(sandbox, async () => {
     const peer = connect(path).on('error', () => undefined)
@@ -86,7 +76,7 @@ test('one with a name that goes on after a reset', async () => {
 
 test('one that gave up an answer which did not come, or has not given it up yet', async () => {
   await withPeers(async (sandbox, open) => {
-    sandbox.faults.add({ on: 'store.request', fault: hang() })
+    sandbox.faults.add({ on: 'store.request', fault: fault.hang() })
     const [gone, patient] = [await open(), await open()]
     gone.write('SET a 1\r\n')
     patient.write('SET b 1\r\n')
@@ -108,7 +98,15 @@ const lines = fc.constantFrom(
   ...['ACL DELUSER bob', 'AUTH bob TOKEN', 'HELLO 3 AUTH bob TOKEN', 'AUTH bob wrong'],
 )
 const faults = fc.constantFrom(
-  ...[latency('2s'), reset(), truncate(3), hang(), slowBody(1), status(503), restart('1s')],
+  ...[
+    fault.latency('2s'),
+    fault.reset(),
+    fault.truncate(3),
+    fault.hang(),
+    fault.slowBody(1),
+    fault.status(503),
+    fault.restart('1s'),
+  ],
 )
 const who = fc.nat(2)
 const steps = fc.oneof(

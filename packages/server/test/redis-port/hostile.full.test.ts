@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../../src/index.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { runs } from '../../../../test/support/effort.js'
-import { redisSocket } from '../../src/redis-port/in-process.js'
+import { openRedisSocket } from '../../src/redis-port/in-process.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.js'
 import { served } from './served.js'
 
@@ -225,7 +225,7 @@ describe('those that read nothing', () => {
     async (how) => {
       const sandbox = createSandbox()
       onTestFinished(() => sandbox.dispose())
-      const { path } = await redisSocket(sandbox)
+      const { path } = await openRedisSocket(sandbox)
       const [deaf, keen] = [new Peer(path), new Peer(path)]
       for (const peer of [deaf, keen]) {
         peer.send(`${how}\r\n`)
@@ -248,7 +248,7 @@ describe('those that read nothing', () => {
     const sandbox = createSandbox()
     onTestFinished(() => sandbox.dispose())
     sandbox.store.run('SET', 'large', 'x'.repeat(500_000))
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const deaf = new Peer(path)
     deaf.socket.pause()
     deaf.send('GET large\r\nINCR n\r\n'.repeat(1_000))

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createSandbox, latency, reset, type Sandbox, truncate } from '../../../../src/index.js'
-import { connector, redisSocket } from '../../src/redis-port/in-process.js'
+import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
+import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 
-// connector(): a stream in this process that clients take for a socket. A socket brings nothing within a call of write().
+// ioredisConnector(): a stream in this process that clients take for a socket. A socket brings nothing within a call of write().
 
 const ok = '+OK\r\n'
 const promptly = { interval: 2 }
@@ -20,7 +20,7 @@ async function connection(
   sandbox: Sandbox,
   user = 'default',
 ): Promise<{ readonly stream: Duplex; readonly brought: string[] }> {
-  const Connector = connector(sandbox, { user })
+  const Connector = ioredisConnector(sandbox, { user })
   const stream: Duplex = await new Connector({}).connect()
   onTestFinished(() => void stream.destroy())
   const brought: string[] = []
@@ -51,8 +51,8 @@ describe('write() of a client returns before anything comes', () => {
   })
 
   test.each([
-    ['a reset', reset(), ['close']],
-    ['half a reply', truncate(3), ['$1\r', 'close']],
+    ['a reset', fault.reset(), ['close']],
+    ['half a reply', fault.truncate(3), ['$1\r', 'close']],
   ])('%s by a fault, behind another reply', async (_, fault, expected) => {
     const sandbox = sandboxOfTest()
     sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault })
@@ -111,7 +111,7 @@ describe('a connection in this process', () => {
   })
 
   test('carries more than its buffers hold, both ways', async () => {
-    const redis = new Redis({ Connector: connector(sandboxOfTest()) })
+    const redis = new Redis({ Connector: ioredisConnector(sandboxOfTest()) })
     onTestFinished(() => redis.disconnect())
     const large = 'x'.repeat(3_000_000)
     await redis.set('large', large)
@@ -125,17 +125,20 @@ describe('a connection in this process', () => {
     const sandbox = sandboxOfTest()
     const { stream, brought } = await connection(sandbox)
     const closed = new Promise((resolve) => stream.on('close', resolve))
-    sandbox.faults.add({ on: 'store.request', fault: reset() })
+    sandbox.faults.add({ on: 'store.request', fault: fault.reset() })
     stream.write('GET a\r\n')
     await closed
     expect(brought).toEqual(['close'])
   })
 })
 
-describe.each(['connector()', 'redisSocket()'])('ioredis with %s', (way) => {
+describe.each(['ioredisConnector()', 'openRedisSocket()'])('ioredis with %s', (way) => {
   async function client(): Promise<{ redis: Redis; sandbox: Sandbox; errors: string[] }> {
     const sandbox = sandboxOfTest()
-    const to = way === 'connector()' ? { Connector: connector(sandbox) } : { path: (await redisSocket(sandbox)).path }
+    const to =
+      way === 'ioredisConnector()'
+        ? { Connector: ioredisConnector(sandbox) }
+        : { path: (await openRedisSocket(sandbox)).path }
     const redis = new Redis({ ...to, retryStrategy: () => null })
     const errors: string[] = []
     redis.on('error', ({ message }) => errors.push(message))
@@ -173,7 +176,7 @@ describe.each(['connector()', 'redisSocket()'])('ioredis with %s', (way) => {
   test('quits behind a command that is late', async () => {
     const { redis, sandbox, errors } = await client()
     await redis.ping()
-    sandbox.faults.add({ on: 'store.request', match: { command: 'INCR' }, fault: latency('3s') })
+    sandbox.faults.add({ on: 'store.request', match: { command: 'INCR' }, fault: fault.latency('3s') })
     const replies = Promise.all([redis.incr('n'), redis.quit()])
     await expect.poll(() => sandbox.clock.pending().length, promptly).toBe(1)
     await sandbox.clock.advance('3s')
