@@ -18,7 +18,7 @@ export function latency(
   jitter?: Duration,
 ): FaultOf<'latency'> {
   if (typeof wait === 'object' && wait !== null) {
-    checkOptionNames('latency()', wait, { min: true, max: true })
+    checkOptionNames('fault.latency()', wait, { min: true, max: true })
     return { kind: 'latency', minMs: milliseconds(wait.min), maxMs: milliseconds(wait.max) }
   }
   const waitMs = milliseconds(wait)
@@ -77,6 +77,7 @@ export interface RateLimitedOptions {
  * @example fault.rateLimited({ retryAfter: '2s' }); fault.rateLimited({ limit: 'daily', retryAfter: '1h', form: 'date' })
  */
 export function rateLimited(options: RateLimitedOptions = {}): RateLimitedFault {
+  checkOptionNames('fault.rateLimited()', options, { limit: true, retryAfter: true, form: true })
   const { limit = 'burst', retryAfter, form = 'seconds' } = options
   if (retryAfter === undefined) return { kind: 'rate-limited', limit }
   return { kind: 'rate-limited', limit, retryAfter: { form, waitMs: milliseconds(retryAfter) } }

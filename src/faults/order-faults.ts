@@ -35,7 +35,7 @@ export function lateResponse(by?: Duration): FaultOf<'late-response'> {
 export function duplicate(
   options: { readonly copies?: number; readonly after?: Duration; readonly concurrent?: boolean } = {},
 ): FaultOf<'duplicate'> {
-  checkOptionNames('duplicate()', options, { copies: true, after: true, concurrent: true })
+  checkOptionNames('fault.duplicate()', options, { copies: true, after: true, concurrent: true })
   const { copies, after, concurrent } = options
   return {
     kind: 'duplicate',

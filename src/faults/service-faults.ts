@@ -24,7 +24,7 @@ export function restart(down?: Duration): FaultOf<'restart'> {
 
 /** A region, or the whole service, is gone: connections are refused, or answered with a status. */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
-  checkOptionNames('outage()', options, { region: true, status: true })
+  checkOptionNames('fault.outage()', options, { region: true, status: true })
   return { kind: 'outage', ...options }
 }
 

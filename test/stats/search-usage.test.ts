@@ -364,7 +364,7 @@ describe('steps', () => {
     ],
     [gap(noon, 'long' as never), /"long" is not a duration/],
     [counterReset(noon, ['pending']), /cannot name "pending", which is a level/],
-    [{ kind: 'latencies', of: { delete: 3 } }, /metrics\.delete.*It knows query, update, embeds, rerank/],
+    [{ kind: 'latencies', metrics: { delete: 3 } }, /metrics\.delete.*It knows query, update, embeds, rerank/],
     [monthEnd(2, { for: '29d' }), /at most 28 days/],
   ])('%j is refused with a sentence', (step, sentence) => {
     expect(() => told(noon, [step as SearchStep])).toThrow(sentence)
