@@ -1,8 +1,8 @@
 import { type Bytes, latin1, utf8 } from '../../../../src/kernel/bytes.js'
 import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
+import type { EngineConnection } from '../redis-client/redis-connection.js'
+import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { RealRedisTaken } from './real-redis-errors.js'
-import type { EngineConnection } from './redis-connection.js'
-import { type RespValue, replyIn } from './reply-reader.js'
 
 // The marker of an engine that a sandbox has for itself: a key with a random owner and a lease. What is flushed is flushed
 // under it, in one transaction that watches it.

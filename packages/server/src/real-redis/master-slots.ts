@@ -1,11 +1,11 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
+import { EngineConnection, nameOf, type RedisAccess } from '../redis-client/redis-connection.js'
+import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { slotOf } from '../redis-cluster/hash-slots.js'
 import { markerName } from './marker.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
-import { EngineConnection, nameOf, type RedisAccess } from './redis-connection.js'
 import { type EnginePlace, judged } from './redis-urls.js'
-import { type RespValue, replyIn } from './reply-reader.js'
 
 // Who has which slots, as a Cluster tells it.
 

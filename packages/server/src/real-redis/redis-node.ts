@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
+import { away, EngineConnection, nameOf, type RedisAccess } from '../redis-client/redis-connection.js'
+import type { RespValue } from '../redis-client/reply-reader.js'
 import { counts, rightsOfScripts, runsScript } from './command-scope.js'
 import { type Lease, Marker, markerName } from './marker.js'
 import { RealRedisTaken, RealRedisUnreachable } from './real-redis-errors.js'
-import { away, EngineConnection, nameOf, type RedisAccess } from './redis-connection.js'
 import type { EnginePlace } from './redis-urls.js'
-import type { RespValue } from './reply-reader.js'
 
 /** Host milliseconds that do not go back, and go on while a process is stopped. */
 function monotonic(): number {

@@ -7,8 +7,8 @@ import { hasEngine, startEngine, until } from '../../../../test/support/live-eng
 import { Marker } from '../../src/real-redis/marker.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
 import { createEngineSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
-import { EngineConnection } from '../../src/real-redis/redis-connection.js'
 import { engineUrl } from '../../src/real-redis/redis-urls.js'
+import { EngineConnection } from '../../src/redis-client/redis-connection.js'
 import { startServer } from '../../src/server.js'
 
 const marker = 'stuntdouble:engine'

@@ -4,8 +4,8 @@ import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
-import { RealRedisUnreachable } from './real-redis-errors.js'
-import { type EnginePlace, type EngineUrl, judged } from './redis-urls.js'
+import { RealRedisUnreachable } from '../real-redis/real-redis-errors.js'
+import { type EnginePlace, type EngineUrl, judged } from '../real-redis/redis-urls.js'
 import { ReplyReader, type RespValue } from './reply-reader.js'
 
 /** How an engine is reached. */
