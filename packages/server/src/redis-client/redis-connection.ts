@@ -4,17 +4,35 @@ import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
-import { RealRedisUnreachable } from '../real-redis/real-redis-errors.js'
-import { type EnginePlace, type EngineUrl, judged } from '../real-redis/redis-urls.js'
 import { ReplyReader, type RespValue } from './reply-reader.js'
 
-/** How an engine is reached. */
-export interface RedisAccess {
-  readonly url: EngineUrl
-  /** Hosts that may be elsewhere than on this machine. */
-  readonly allowed: readonly string[]
-  /** Host milliseconds after which an engine that says nothing counts as gone. */
+/** A server, who asks it, and how long and with which words. */
+export interface ConnectionOptions {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  /** The name that its certificate must have, where `host` is only an address of it. */
+  readonly certified?: string
+  readonly user?: string | undefined
+  /** Without a password there is no AUTH. */
+  readonly password?: string | undefined
+  /** Host milliseconds in which it must accept a connection. */
   readonly patience: number
+  /** Host milliseconds after which a server that owes a reply counts as gone. By default the caller waits itself. */
+  readonly silence?: number
+  readonly reasons: Reasons
+  /** Makes the error of a connection that isn't there. By default an error with the reason as its message. */
+  readonly failure?: (reason: string, wasOpen: boolean) => Error
+}
+
+/** The reasons that neither the socket nor the server words. */
+export interface Reasons {
+  /** It accepts no connection in time. */
+  readonly slow: string
+  /** The server closed the connection. */
+  readonly closed: string
+  /** `close()` was called. */
+  readonly left: string
 }
 
 interface Waiting {
@@ -23,67 +41,48 @@ interface Waiting {
 }
 
 /**
- * One connection to one engine, in RESP2. What was sent when it breaks is rejected, and nothing is sent twice: behind the
- * same address may be another engine by then.
+ * One connection to one server, in RESP2. It never connects again by itself: commands that were sent when it breaks are
+ * rejected and not sent twice, because another server may be at the same address by then.
  */
-export class EngineConnection {
+export class RedisConnection {
   readonly #socket: Socket
-  readonly #place: EnginePlace
-  readonly #patience: number
+  readonly #options: ConnectionOptions
   readonly #reader = new ReplyReader()
   #waiting: Waiting[] = []
   #timer: ReturnType<typeof hostSetTimeout> | undefined
-  #over: RealRedisUnreachable | undefined
-  /** Takes what nobody asked for any more: the messages of a subscription. */
+  #over: Error | undefined
+  /** Takes each reply to which no command is left: the messages of a subscription. */
   pushed: ((told: RespValue) => void) | undefined
-  /** Is told once that it broke, or was closed. */
-  ended: (() => void) | undefined
+  /** Is called once, when it broke or was closed. */
+  ended: ((failure: Error) => void) | undefined
 
-  private constructor(socket: Socket, place: EnginePlace, patience: number) {
+  private constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
-    this.#place = place
-    this.#patience = patience
+    this.#options = options
     socket.setNoDelay(true)
+    // A peer that is gone without a word is found although nothing is sent to it.
+    socket.setKeepAlive(true, 5_000)
     socket.on('data', (chunk) => this.#receive(chunk))
-    socket.on('error', (error) => this.#end(error.message))
-    socket.on('close', () => this.#end('it closed the connection'))
+    socket.on('error', (error) => this.#end(reasonOf(error)))
+    socket.on('close', () => this.#end(options.reasons.closed))
   }
 
-  /** @throws NotThere where nobody listens, TypeError for a host that is not allowed, ReplyError for a wrong password */
-  static async open({ url, allowed, patience }: RedisAccess, place: EnginePlace = url): Promise<EngineConnection> {
-    const { host, port } = await judged(place, allowed)
-    const socket = await new Promise<Socket>((resolve, reject) => {
-      const fail = (reason: string): void => {
-        socket.destroy()
-        reject(new RealRedisUnreachable(`The engine at ${nameOf(place)} is away: ${reason}.`))
-      }
-      const socket = url.tls
-        ? connectTls({ host, port, ...(isIP(place.host) === 0 && { servername: place.host }) }, () => resolve(socket))
-        : connectTcp({ host, port }, () => resolve(socket))
-      socket.setTimeout(patience, () =>
-        fail(url.tls ? 'it does not answer in TLS: without TLS its url begins with redis://' : 'it does not answer'),
-      )
-      socket.once('error', (error) => fail(error.message))
-    })
-    socket.setTimeout(0).removeAllListeners('timeout').removeAllListeners('error')
-    const connection = new EngineConnection(socket, place, patience)
-    const { user, password } = url
+  /** @throws ReplyError where the server refuses the user and password, and what `failure` makes where it isn't there */
+  static async open(options: ConnectionOptions): Promise<RedisConnection> {
+    const connection = new RedisConnection(await connected(options), options)
+    const { user, password } = options
     if (password === undefined) return connection
-    const told = await connection.send(['AUTH', ...(user === undefined ? [] : [user]), password].map(utf8))
-    if (told instanceof ReplyError) {
-      connection.close()
-      throw new TypeError(
-        `The engine at ${nameOf(place)} does not take the user and password of the url: ${told.message}`,
-      )
-    }
-    return connection
+    const reply = await connection.send(['AUTH', ...(user === undefined ? [] : [user]), password].map(utf8))
+    if (!(reply instanceof ReplyError)) return connection
+    connection.close()
+    throw reply
   }
 
   get isOpen(): boolean {
     return this.#over === undefined
   }
 
-  /** Sends one command. @returns its reply, an error reply as a value @throws NotThere */
+  /** Sends one command. @returns its reply, an error reply as a value @throws what `failure` makes */
   send(argv: readonly Bytes[]): Promise<RespValue> {
     if (this.#over !== undefined) return Promise.reject(this.#over)
     return new Promise((resolve, reject) => {
@@ -99,7 +98,7 @@ export class EngineConnection {
   }
 
   close(): void {
-    this.#end('it was closed')
+    this.#end(this.#options.reasons.left)
   }
 
   #receive(chunk: Buffer): void {
@@ -120,35 +119,51 @@ export class EngineConnection {
 
   /** The oldest command is waited for so long, from the last sign of life on. */
   #wait(): void {
+    const { silence } = this.#options
     hostClearTimeout(this.#timer)
-    if (this.#waiting.length === 0) return
+    if (silence === undefined || this.#waiting.length === 0) return
     this.#timer = hostSetTimeout(
-      () =>
-        this.#end(
-          `it has not answered for ${this.#patience} ms (a script that does not end is ended with SCRIPT KILL)`,
-        ),
-      this.#patience,
+      () => this.#end(`it has not answered for ${silence} ms (a script that does not end is ended with SCRIPT KILL)`),
+      silence,
     )
   }
 
   #end(reason: string): void {
     if (this.#over !== undefined) return
-    this.#over = away(this.#place, reason)
+    this.#over = failureOf(this.#options, reason, true)
     hostClearTimeout(this.#timer)
     this.#socket.destroy()
     for (const { reject } of this.#waiting.splice(0)) reject(this.#over)
-    this.ended?.()
+    this.ended?.(this.#over)
   }
 }
 
-export function nameOf({ host, port }: EnginePlace): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+function connected(options: ConnectionOptions): Promise<Socket> {
+  const { host, port, tls, certified = host, patience, reasons } = options
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string): void => {
+      socket.destroy()
+      reject(failureOf(options, reason, false))
+    }
+    const done = (): void => {
+      socket.setTimeout(0).removeAllListeners('timeout').removeAllListeners('error')
+      resolve(socket)
+    }
+    const socket = tls
+      ? connectTls({ host, port, ...(isIP(certified) === 0 && { servername: certified }) }, done)
+      : connectTcp({ host, port }, done)
+    socket.setTimeout(patience, () => fail(reasons.slow))
+    socket.once('error', (error) => fail(reasonOf(error)))
+  })
 }
 
-export function away(place: EnginePlace, reason: string): RealRedisUnreachable {
-  return new RealRedisUnreachable(
-    `The engine at ${nameOf(place)} is away: ${reason}. What was sent last may have been done.`,
-  )
+function failureOf({ failure }: ConnectionOptions, reason: string, wasOpen: boolean): Error {
+  return failure === undefined ? new Error(reason) : failure(reason, wasOpen)
+}
+
+/** Errors of several addresses of one name have an empty message, and a code. */
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return error.message || String(error.code ?? error.name)
 }
 
 function encoded(argv: readonly Bytes[]): string {
