@@ -18,18 +18,22 @@ export async function connectTo(
   place: EnginePlace = url,
 ): Promise<RedisConnection> {
   const { tls, user, password } = url
+  const connection = new RedisConnection({
+    ...(await judged(place, allowed)),
+    ...{ certified: place.host, tls, user, password, patience, silence: patience },
+    reasons: {
+      slow: tls ? 'it does not answer in TLS: without TLS its url begins with redis://' : 'it does not answer',
+      closed: 'it closed the connection',
+      left: 'it was closed',
+    },
+    failure: (reason, wasConnected) =>
+      wasConnected
+        ? away(place, reason)
+        : new RealRedisUnreachable(`The engine at ${nameOf(place)} is away: ${reason}.`),
+  })
   try {
-    return await RedisConnection.open({
-      ...(await judged(place, allowed)),
-      ...{ certified: place.host, tls, user, password, patience, silence: patience },
-      reasons: {
-        slow: tls ? 'it does not answer in TLS: without TLS its url begins with redis://' : 'it does not answer',
-        closed: 'it closed the connection',
-        left: 'it was closed',
-      },
-      failure: (reason, wasOpen) =>
-        wasOpen ? away(place, reason) : new RealRedisUnreachable(`The engine at ${nameOf(place)} is away: ${reason}.`),
-    })
+    await connection.open()
+    return connection
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     throw new TypeError(

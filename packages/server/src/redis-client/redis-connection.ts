@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly silence?: number
   readonly reasons: Reasons
   /** Makes the error of a connection that isn't there. By default an error with the reason as its message. */
-  readonly failure?: (reason: string, wasOpen: boolean) => Error
+  readonly failure?: (reason: string, wasConnected: boolean) => Error
 }
 
 /** The reasons that neither the socket nor the server words. */
@@ -45,36 +45,51 @@ interface Waiting {
  * rejected and not sent twice, because another server may be at the same address by then.
  */
 export class RedisConnection {
-  readonly #socket: Socket
   readonly #options: ConnectionOptions
+  readonly #socket: Socket
   readonly #reader = new ReplyReader()
   #waiting: Waiting[] = []
   #timer: ReturnType<typeof hostSetTimeout> | undefined
+  #isConnected = false
+  /** Takes the reason why it does not connect. */
+  #refused: ((failure: Error) => void) | undefined
   #over: Error | undefined
   /** Takes each reply to which no command is left: the messages of a subscription. */
   pushed: ((told: RespValue) => void) | undefined
   /** Is called once, when it broke or was closed. */
   ended: ((failure: Error) => void) | undefined
 
-  private constructor(socket: Socket, options: ConnectionOptions) {
-    this.#socket = socket
+  constructor(options: ConnectionOptions) {
+    const { host, port, tls, certified = host, reasons } = options
     this.#options = options
-    socket.setNoDelay(true)
-    // A peer that is gone without a word is found although nothing is sent to it.
-    socket.setKeepAlive(true, 5_000)
-    socket.on('data', (chunk) => this.#receive(chunk))
-    socket.on('error', (error) => this.#end(reasonOf(error)))
-    socket.on('close', () => this.#end(options.reasons.closed))
+    this.#socket = tls
+      ? connectTls({ host, port, ...(isIP(certified) === 0 && { servername: certified }) })
+      : connectTcp({ host, port })
+    this.#socket.on('data', (chunk) => this.#receive(chunk))
+    this.#socket.on('error', (error) => this.#end(reasonOf(error)))
+    this.#socket.on('close', () => this.#end(reasons.closed))
   }
 
-  /** @throws ReplyError where the server refuses the user and password, and what `failure` makes where it isn't there */
-  static async open(options: ConnectionOptions): Promise<RedisConnection> {
-    const connection = new RedisConnection(await connected(options), options)
-    const { user, password } = options
-    if (password === undefined) return connection
-    const reply = await connection.send(['AUTH', ...(user === undefined ? [] : [user]), password].map(utf8))
-    if (!(reply instanceof ReplyError)) return connection
-    connection.close()
+  /**
+   * Resolves when the server has accepted the connection, and its user.
+   * @throws ReplyError where it refuses the user and password; what `failure` makes where it isn't there
+   */
+  async open(): Promise<void> {
+    const { tls, patience, user, password, reasons } = this.#options
+    await new Promise<void>((resolve, reject) => {
+      this.#refused = reject
+      this.#socket.setTimeout(patience, () => this.#end(reasons.slow))
+      this.#socket.once(tls ? 'secureConnect' : 'connect', resolve)
+    })
+    this.#isConnected = true
+    this.#socket.setTimeout(0).removeAllListeners('timeout')
+    this.#socket.setNoDelay(true)
+    // A peer that is gone without a word is found although nothing is sent to it.
+    this.#socket.setKeepAlive(true, 5_000)
+    if (password === undefined) return
+    const reply = await this.send(['AUTH', ...(user === undefined ? [] : [user]), password].map(utf8))
+    if (!(reply instanceof ReplyError)) return
+    this.close()
     throw reply
   }
 
@@ -130,35 +145,14 @@ export class RedisConnection {
 
   #end(reason: string): void {
     if (this.#over !== undefined) return
-    this.#over = failureOf(this.#options, reason, true)
+    const { failure } = this.#options
+    this.#over = failure === undefined ? new Error(reason) : failure(reason, this.#isConnected)
     hostClearTimeout(this.#timer)
     this.#socket.destroy()
+    this.#refused?.(this.#over)
     for (const { reject } of this.#waiting.splice(0)) reject(this.#over)
     this.ended?.(this.#over)
   }
-}
-
-function connected(options: ConnectionOptions): Promise<Socket> {
-  const { host, port, tls, certified = host, patience, reasons } = options
-  return new Promise((resolve, reject) => {
-    const fail = (reason: string): void => {
-      socket.destroy()
-      reject(failureOf(options, reason, false))
-    }
-    const done = (): void => {
-      socket.setTimeout(0).removeAllListeners('timeout').removeAllListeners('error')
-      resolve(socket)
-    }
-    const socket = tls
-      ? connectTls({ host, port, ...(isIP(certified) === 0 && { servername: certified }) }, done)
-      : connectTcp({ host, port }, done)
-    socket.setTimeout(patience, () => fail(reasons.slow))
-    socket.once('error', (error) => fail(reasonOf(error)))
-  })
-}
-
-function failureOf({ failure }: ConnectionOptions, reason: string, wasOpen: boolean): Error {
-  return failure === undefined ? new Error(reason) : failure(reason, wasOpen)
 }
 
 /** Errors of several addresses of one name have an empty message, and a code. */
