@@ -1,4 +1,4 @@
-import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
+import { text, utf8 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { NilArray, ReplyError, Status } from '../../../../src/store/command/reply.js'
 import { RedisConnection } from '../redis-client/redis-connection.js'
@@ -89,9 +89,11 @@ export class Link {
   /** @throws EngineAway, EngineError */
   async send(args: readonly (string | Uint8Array)[], patience: number = this.#options.patience): Promise<ScriptReply> {
     if (!this.#isReady) throw this.#away()
-    const reply = this.#connection!.send(args.map(bytesOf)).catch((error: Error) => {
-      throw this.#away(error)
-    })
+    const reply = this.#connection!.send(args.map((arg) => (typeof arg === 'string' ? utf8(arg) : arg))).catch(
+      (error: Error) => {
+        throw this.#away(error)
+      },
+    )
     const heard = await within(reply, patience, () => this.#silence())
     this.#silent = 0
     if (heard instanceof ReplyError) throw new EngineError(heard.message)
@@ -156,11 +158,6 @@ function within<T>(reply: Promise<T>, patience: number, late: () => Error): Prom
     const timer = hostSetTimeout(() => reject(late()), patience)
     reply.then(resolve, reject).finally(() => hostClearTimeout(timer))
   })
-}
-
-function bytesOf(word: string | Uint8Array): Bytes {
-  if (typeof word === 'string') return utf8(word)
-  return latin1(Buffer.from(word.buffer, word.byteOffset, word.byteLength).toString('latin1'))
 }
 
 function scriptReply(reply: RespValue): ScriptReply {

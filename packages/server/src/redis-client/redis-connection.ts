@@ -53,6 +53,7 @@ export class RedisConnection {
   #isConnected = false
   /** Takes the reason why it does not connect. */
   #refused: ((failure: Error) => void) | undefined
+  #isCorked = false
   #over: Error | undefined
   /** Takes each reply to which no command is left: the messages of a subscription. */
   pushed: ((told: RespValue) => void) | undefined
@@ -98,22 +99,46 @@ export class RedisConnection {
   }
 
   /** Sends one command. @returns its reply, an error reply as a value @throws what `failure` makes */
-  send(argv: readonly Bytes[]): Promise<RespValue> {
+  send(argv: readonly (Bytes | Uint8Array)[]): Promise<RespValue> {
     if (this.#over !== undefined) return Promise.reject(this.#over)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
       if (this.#waiting.length === 1) this.#wait()
-      this.#socket.write(encoded(argv), 'latin1')
+      this.#write(argv)
     })
   }
 
   /** Sends what has several replies, or none: they are pushed. */
   begin(argv: readonly Bytes[]): void {
-    if (this.#over === undefined) this.#socket.write(encoded(argv), 'latin1')
+    if (this.#over === undefined) this.#write(argv)
   }
 
   close(): void {
     this.#end(this.#options.reasons.left)
+  }
+
+  /** Commands of one turn leave together. */
+  #write(argv: readonly (Bytes | Uint8Array)[]): void {
+    if (!this.#isCorked) {
+      this.#isCorked = true
+      this.#socket.cork()
+      process.nextTick(() => {
+        this.#isCorked = false
+        this.#socket.uncork()
+      })
+    }
+    let text = `*${argv.length}\r\n`
+    for (const word of argv) {
+      text += `$${word.length}\r\n`
+      if (typeof word === 'string') text += word
+      else {
+        this.#socket.write(text, 'latin1')
+        this.#socket.write(word)
+        text = ''
+      }
+      text += '\r\n'
+    }
+    this.#socket.write(text, 'latin1')
   }
 
   #receive(chunk: Buffer): void {
@@ -158,10 +183,4 @@ export class RedisConnection {
 /** Errors of several addresses of one name have an empty message, and a code. */
 function reasonOf(error: NodeJS.ErrnoException): string {
   return error.message || String(error.code ?? error.name)
-}
-
-function encoded(argv: readonly Bytes[]): string {
-  let out = `*${argv.length}\r\n`
-  for (const word of argv) out += `$${word.length}\r\n${word}\r\n`
-  return out
 }
