@@ -11,6 +11,7 @@ import type { Follower } from './followers.js'
 import { Gate } from './gate.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostTime } from './host.js'
+import type { ClockPosition } from './input-journal.js'
 import { type Instant, instant } from './instant.js'
 import { type Internals, internals } from './internals.js'
 import type { DriveCall, MoveOptions } from './move.js'
@@ -102,23 +103,19 @@ export function stop(clock: VirtualClock): void {
   clockInternals.of(clock).core.stop()
 }
 
-/** How many timers have been set so far. */
-export function timersOf(clock: VirtualClock): number {
-  return clockInternals.of(clock).core.timers.count
-}
-
 /** As `clock.pending()`, the timers themselves. */
 export function waitingTimers(clock: VirtualClock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }
 
-/**
- * The time, which is the same for all that follows from what happens now: time of the host stands still until its turn
- * is over, so that it can be told again.
- */
-export function standStill(clock: VirtualClock): number {
-  const { mode } = clockInternals.of(clock).core
-  return mode.standStill?.() ?? mode.now()
+/** Where the clock stands, as a journal asks it for each input. */
+export function positionOf(clock: VirtualClock): ClockPosition {
+  const { core } = clockInternals.of(clock)
+  return {
+    now: () => clock.now(),
+    standStill: () => core.mode.standStill?.() ?? core.mode.now(),
+    timers: () => core.timers.count,
+  }
 }
 
 /** A clock of a world that is to be made as another one was: nothing moves it any more but what is returned. */

@@ -135,9 +135,12 @@ export interface InputListener {
 /** What a world stands at. */
 export interface ClockPosition {
   now(): number
-  /** The same for something that comes in: time does not go on before all that follows from it is done. */
+  /**
+   * The time of something that comes in, which is the same for all that follows from it: time of the host stands still
+   * until its turn is over.
+   */
   standStill(): number
-  /** Timers that have been set. */
+  /** How many timers have been set so far. */
   timers(): number
 }
 

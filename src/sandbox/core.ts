@@ -6,9 +6,8 @@ import {
   forgottenAdvance,
   letOutsideContinue,
   mindForgottenAdvance,
-  standStill,
+  positionOf,
   stop,
-  timersOf,
   VirtualClock,
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
@@ -218,7 +217,8 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
     cursors: new ScanCursors(createRandom(seed).fork('store').fork('cursor'), loads),
     kept,
     traffic,
-    journal: options.journal === false ? undefined : journalOf(clock, traffic),
+    journal:
+      options.journal === false ? undefined : new InputJournal(positionOf(clock), traffic, traffic.share(journalShare)),
     draws: secretDraws(options)?.fork(`load ${loads}`),
   }
 }
@@ -231,11 +231,6 @@ function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefine
     hints,
     gate,
   })
-}
-
-function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
-  const progress = { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) }
-  return new InputJournal(progress, traffic, traffic.share(journalShare))
 }
 
 /** What is outside of the services, and what goes wrong on the way. */
