@@ -50,7 +50,6 @@ const config: KnipConfig = {
     'jest',
     'typedoc-vitepress-theme',
     // Of a peer that has them.
-    '@redis/client',
     '@jest/globals',
     'expect',
     '@lezer/highlight',

@@ -7,7 +7,6 @@ import type { User } from './access/user.js'
 import { Blocked, type CommandClient } from './blocking/blocked.js'
 import { BlockedClients } from './blocking/waiting.js'
 import { type Command, type CommandContext, type CommandStore, checkArity } from './command/command.js'
-import { hasArity } from './command/command-description.js'
 import {
   denied,
   notAvailable,
@@ -335,7 +334,7 @@ export class StoreEngine implements CommandStore {
 
   /** As in redis, nobody sees commands of wrong length and those that manage the server. */
   #show(argv: readonly Bytes[], command: Command, origin: string): void {
-    if (!hasArity(command, argv) || command.flags.includes('admin')) return
+    if (!command.hasArity(argv) || command.flags.includes('admin')) return
     this.pubsub.show(argv, this.options.clock.now(), origin)
   }
 

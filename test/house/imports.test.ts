@@ -235,7 +235,7 @@ const rooms: readonly Room[] = [
     may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client'],
     packages: [
       ...['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
-      ...['@modelcontextprotocol/server', '@redis/client'],
+      ...['@modelcontextprotocol/server'],
       ...['command-line', 'drift', 'explore', 'inspector', 'lua'].map((name) => `@stuntdouble/${name}`),
     ],
   },
@@ -286,7 +286,6 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery(?:-options)?)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
   '@modelcontextprotocol/server': /\/mcp\/mcp-protocol\.ts$/,
-  '@redis/client': /\/cluster\/store-link\.ts$/,
 }
 
 /** `src/queue/rest/log-endpoints.ts` → `queue/rest`; `packages/lua/src/syntax/lexer.ts` → `lua/syntax`; folders beside src begin with a slash. */

@@ -69,7 +69,7 @@ test('SET k v EX 10 over fetch', { timeout: 60_000 }, async () => {
   expect(walk.files.get('src/store/store-engine.ts')?.get('execute')).toBe(1)
   expect(
     excess(walk, {
-      files: 23,
+      files: 20,
       kernel: 13,
       calls: { sizeOfWords: 1, sizeOfReply: 1, tokenOf: 1, userOf: 1, lookup: 1, find: 1, argvOfJson: 1 },
     }),

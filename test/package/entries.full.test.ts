@@ -88,7 +88,7 @@ test('a consumer who bundles with esbuild gets no warning', async () => {
     platform: 'node',
     format: 'esm',
     logLevel: 'silent',
-    external: ['@playwright/test', 'vitest', 'jest', '@jest/globals', '@modelcontextprotocol/server', '@redis/client'],
+    external: ['@playwright/test', 'vitest', 'jest', '@jest/globals', '@modelcontextprotocol/server'],
   })
   expect(warnings.map(({ text }) => text)).toEqual([])
 })

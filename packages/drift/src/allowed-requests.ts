@@ -1,5 +1,4 @@
 import { type Bytes, text, utf8 } from '../../../src/kernel/bytes.js'
-import { hasArity } from '../../../src/store/command/command-description.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'
@@ -123,7 +122,7 @@ export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undef
       : `${name} names something that does not begin with the prefix`
   }
   // Too few words: an error, whatever they are.
-  if (!hasArity(command, argv)) return undefined
+  if (!command.hasArity(argv)) return undefined
   return refusalOfWords(
     command.name,
     behind,

@@ -106,7 +106,7 @@ import { maxRun } from '../src/programs/history-program.js'
 import { maxRecords } from '../src/programs/import-program.js'
 import { maxRuns as mostPlayed } from '../src/programs/play-program.js'
 import { maxKeys as mostEngineKeys } from '../src/real-redis/copy-keys.js'
-import { maxLine as longestEngineLine } from '../src/real-redis/reply-reader.js'
+import { maxLine as longestEngineLine } from '../src/redis-client/reply-reader.js'
 import { farewell } from '../src/redis-port/connections.js'
 import {
   answersShare,

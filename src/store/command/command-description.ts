@@ -42,13 +42,10 @@ export interface CommandDescription {
   /** Words including the name, at least and at most. */
   readonly minWords: number
   readonly maxWords: number
+  /** Whether it takes as many words. */
+  hasArity(argv: readonly Bytes[]): boolean
   /** What the words name, as far as they can be understood. */
   namesIn(argv: readonly Bytes[]): Names
   /** The keys among it. */
   keysOf(argv: readonly Bytes[]): readonly Bytes[]
-}
-
-/** Whether a command takes as many words. */
-export function hasArity({ minWords, maxWords }: CommandDescription, argv: readonly Bytes[]): boolean {
-  return argv.length >= minWords && argv.length <= maxWords
 }

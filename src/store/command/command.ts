@@ -14,7 +14,7 @@ import type { Persistence } from '../persistence.js'
 import type { Scripts } from '../scripting/scripts.js'
 import type { StoreOptions } from '../store-options.js'
 import { type Arg, ArgReader, type Names, type Values } from './arguments.js'
-import { type CommandDescription, type CommandFlag, type CommandStatus, hasArity } from './command-description.js'
+import type { CommandDescription, CommandFlag, CommandStatus } from './command-description.js'
 import { replyError, wrongArity } from './errors.js'
 import { frees } from './memory.js'
 import type { Reply } from './reply.js'
@@ -91,7 +91,7 @@ export interface CommandStore {
 
 /** Throws `ReplyError` for a wrong number of words. */
 export function checkArity(command: Command, argv: readonly Bytes[]): void {
-  if (!hasArity(command, argv)) throw wrongArity(command.name)
+  if (!command.hasArity(argv)) throw wrongArity(command.name)
 }
 
 /**
@@ -160,6 +160,10 @@ class DeclaredCommand implements Command {
 
   get usage(): string {
     return [this.name, ...this.#specs.map((arg) => arg.usage).filter(Boolean)].join(' ')
+  }
+
+  hasArity({ length }: readonly Bytes[]): boolean {
+    return length >= this.minWords && length <= this.maxWords
   }
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {

@@ -4,7 +4,7 @@ import { unitsPerItem, type Work } from '../../kernel/work.js'
 import { categoriesOf, isCategory } from '../access/categories.js'
 import { bytes, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, type CommandStore, command } from '../command/command.js'
-import { type CommandFlag, hasArity } from '../command/command-description.js'
+import type { CommandFlag } from '../command/command-description.js'
 import { replyError } from '../command/errors.js'
 import { itemsOf, type Reply, Status } from '../command/reply.js'
 import type { CommandTable } from './command-table.js'
@@ -237,7 +237,7 @@ function keysIn(argv: readonly Bytes[], { store }: CommandContext): KeyNames {
   const command = findIn(store, argv)
   if (command === undefined) throw replyError('invalidCommand')
   if (!/\b(?:key|source)\b/.test(command.usage)) throw replyError('noKeyArguments')
-  if (!hasArity(command, argv)) throw replyError('invalidArgumentCount')
+  if (!command.hasArity(argv)) throw replyError('invalidArgumentCount')
   const { keys } = command.namesIn(argv)
   // Scripts and functions need not have keys.
   if (keys.length === 0 && !command.flags.includes('scripting')) throw replyError('invalidArguments')

@@ -1,5 +1,5 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
-import { bytes, flag, key, named, options, toInt64 } from '../command/arguments.js'
+import { bytes, deadlineIn, flag, key, named, options, toInt64 } from '../command/arguments.js'
 import { type Command, type CommandRow, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok } from '../command/reply.js'
@@ -10,7 +10,6 @@ import { measure } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
 import { within } from './collection-arguments.js'
-import { deadlineIn } from './deadline.js'
 
 const mark = 'SD\x01'
 

@@ -1,9 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, key, named, toInt64, zeroOrMore } from '../command/arguments.js'
+import { bytes, deadlineIn, key, named, toInt64, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError, unsupportedOption } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
-import { deadlineIn } from './deadline.js'
 
 type Condition = 'NX' | 'XX' | 'GT' | 'LT'
 

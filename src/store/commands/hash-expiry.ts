@@ -3,13 +3,12 @@
  * and the order of checks are those of redis 7.4 and 8.0.
  */
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, key, named, toInt64 } from '../command/arguments.js'
+import { bytes, deadlineIn, key, named, toInt64 } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { type ErrorName, replyError } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
 import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
-import { deadlineIn } from './deadline.js'
 
 /** Clients pass milliseconds as seconds, and the service refuses nothing. [store.md 7.2] */
 const asLateAsKeys = 'Takes times as late as keys may have; redis-server stops at 2^46 milliseconds.'

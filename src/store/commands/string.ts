@@ -3,6 +3,10 @@ import {
   type Arg,
   type ArgReader,
   bytes,
+  type DeadlineWords,
+  deadline,
+  deadlineOf,
+  deadlineOptions,
   flag,
   float,
   int,
@@ -10,6 +14,7 @@ import {
   key,
   named,
   noOptions,
+  oneDeadline,
   oneOrMore,
   options,
   readingAndWriting,
@@ -25,7 +30,6 @@ import { formatDecimal } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import { RawString } from '../values/raw-string.js'
 import { xxh3Hex } from '../values/xxh3.js'
-import { type DeadlineWords, deadline, deadlineOf, deadlineOptions, oneDeadline } from './deadline.js'
 
 const empty = latin1('')
 /** `proto-max-bulk-len` of redis-server. */

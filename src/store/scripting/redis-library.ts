@@ -16,7 +16,7 @@ import type { Work } from '../../kernel/work.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
-import { type CommandDescription, hasArity } from '../command/command-description.js'
+import type { CommandDescription } from '../command/command-description.js'
 import { type Reply, ReplyError, WorkExceeded } from '../command/reply.js'
 import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
 import { luaOfTypedReply } from './resp3.js'
@@ -152,7 +152,7 @@ function isBlocking(name: string): boolean {
 
 /** Why a command may not run in this script. */
 function refuse({ run }: ScriptHost, command: CommandDescription, argv: readonly Bytes[]): string | undefined {
-  if (!hasArity(command, argv)) return inScript.wrongArity
+  if (!command.hasArity(argv)) return inScript.wrongArity
   if (!command.inScripts) return inScript.notAllowed
   if (run.isReadOnly && command.writes) return inScript.readOnly
   return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)

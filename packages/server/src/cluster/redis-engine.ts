@@ -31,7 +31,7 @@ export interface Setting {
   readonly value: string | undefined
 }
 
-/** Redis or Valkey by `@redis/client`, alone or in Cluster mode, whose map of slots it keeps by itself. */
+/** Redis or Valkey, alone or in Cluster mode, whose map of slots it keeps by itself. */
 export class RedisEngine implements ClusterStore {
   readonly #seeds: readonly LinkOptions[]
   readonly #links = new Map<string, Link>()

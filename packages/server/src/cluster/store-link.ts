@@ -1,5 +1,8 @@
-import { isIP } from 'node:net'
+import { text, utf8 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
+import { NilArray, ReplyError, Status } from '../../../../src/store/command/reply.js'
+import { RedisConnection } from '../redis-client/redis-connection.js'
+import type { RespValue } from '../redis-client/reply-reader.js'
 import { EngineAway, type ScriptReply } from './cluster-store.js'
 
 /** How one server of the engine is reached. */
@@ -18,28 +21,12 @@ export interface LinkOptions {
 /** An error that the engine replied: its first word is a code. */
 export class EngineError extends Error {}
 
-/** What is used of the library. Its own types are a hundred times as large as all of ours. */
-interface ClientLibrary {
-  createClient(options: object): Client
-  readonly RESP_TYPES: { readonly BLOB_STRING: number }
-}
-
-interface Client {
-  readonly isReady: boolean
-  on(event: 'error', heard: (error: Error) => void): void
-  on(event: 'ready', heard: () => void): void
-  connect(): Promise<unknown>
-  destroy(): void
-  sendCommand(
-    words: readonly (string | Buffer)[],
-    options: { readonly typeMapping: object; readonly timeout: undefined },
-  ): Promise<ScriptReply>
-}
-
 /** A connection to one server of the engine that comes back by itself. Nothing waits for it: it is there or it is away. */
 export class Link {
   readonly name: string
-  #client: Client | undefined
+  #connection: RedisConnection | undefined
+  /** Whether the server has replied on it, and it did not break. */
+  #isReady = false
   #dialing: Promise<void> | undefined
   #options: LinkOptions
   /** Why it is away; `undefined` while it is not. */
@@ -56,14 +43,11 @@ export class Link {
 
   /** Resolves when it is there. @throws EngineAway with what is wrong, while it goes on trying */
   async open(patience: number = this.#options.patience): Promise<void> {
-    if (this.#client?.isReady) return
-    await clientLibrary()
+    if (this.#isReady) return
     this.#dialing ??= this.#dial().finally(() => {
       this.#dialing = undefined
     })
-    await within(this.#dialing, patience, () => this.#away()).catch((error) => {
-      throw error instanceof EngineAway || error instanceof TypeError ? error : this.#away()
-    })
+    await within(this.#dialing, patience, () => this.#away())
   }
 
   /** The same for who does not wait. */
@@ -72,80 +56,80 @@ export class Link {
   }
 
   async #dial(): Promise<void> {
-    const { createClient } = await clientLibrary()
-    if (this.#isClosed) return
-    const { host, port, tls, username, password, patience } = this.#options
-    const client = createClient({
-      ...(username !== undefined && { username }),
-      ...(password !== undefined && { password }),
-      // What cannot be sent at once is told, and never sent later behind the back of who gave it up.
-      disableOfflineQueue: true,
-      RESP: 2,
-      socket: {
-        host,
-        port,
-        connectTimeout: patience,
+    for (let pause = 50; !this.#isClosed; pause = Math.min(2 * pause, 500)) {
+      try {
+        await this.#connect()
+        this.#found()
+        return
+      } catch (error) {
+        if (this.#isClosed) return
+        this.#lost(error as Error)
         // A password that was wrong from the start does not become right by itself.
-        reconnectStrategy: (tries: number, cause: Error) =>
-          !this.#wasThere && /^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test(cause.message)
-            ? cause
-            : Math.min(50 * 2 ** tries, 500),
-        ...(tls && { tls: true as const, ...(isIP(host) === 0 && { servername: host }) }),
-      },
+        if (!this.#wasThere && /^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test((error as Error).message)) throw this.#away()
+      }
+      await new Promise<void>((resolve) => hostSetTimeout(resolve, pause))
+    }
+  }
+
+  /** Resolves when the server has replied: one that is stopped accepts connections, too. */
+  async #connect(): Promise<void> {
+    const { host, port, tls, username, password, patience } = this.#options
+    const connection = new RedisConnection({
+      ...{ host, port, tls, patience, reasons },
+      user: username,
+      // A user without a password has an empty one.
+      password: username === undefined ? password : (password ?? ''),
     })
-    this.#client = client
-    client.on('error', (error: Error) => this.#lost(error))
-    client.on('ready', () => this.#found())
-    await client.connect()
+    this.#connection = connection
+    await connection.open()
+    await connection.send([utf8('PING')])
+    connection.ended = (error) => this.#broken(error)
   }
 
   /** @throws EngineAway, EngineError */
   async send(args: readonly (string | Uint8Array)[], patience: number = this.#options.patience): Promise<ScriptReply> {
-    const client = this.#client
-    if (client === undefined || !client.isReady) throw this.#away()
-    const words = args.map((arg) => (typeof arg === 'string' ? arg : bufferOf(arg)))
-    const { RESP_TYPES } = await clientLibrary()
-    // Its own time-out is for what was not sent yet, and costs a signal for each command.
-    const reply = client.sendCommand(words, {
-      typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer },
-      timeout: undefined,
-    })
-    const heard = await within(reply, patience, () => this.#silence()).catch((error: Error) => {
-      throw this.#told(error)
-    })
+    if (!this.#isReady) throw this.#away()
+    const reply = this.#connection!.send(args.map((arg) => (typeof arg === 'string' ? utf8(arg) : arg))).catch(
+      (error: Error) => {
+        throw this.#away(error)
+      },
+    )
+    const heard = await within(reply, patience, () => this.#silence())
     this.#silent = 0
-    return heard
-  }
-
-  #told(error: Error): Error {
-    if (error instanceof EngineAway) return error
-    // Replies that are errors have a code in capitals; what the library says itself does not.
-    return /^[A-Z]{2,}\b/.test(error.message) && !isOfSocket(error) ? new EngineError(error.message) : this.#away(error)
+    if (heard instanceof ReplyError) throw new EngineError(heard.message)
+    return scriptReply(heard)
   }
 
   /** What is late may still come; a connection that stays silent is given up for a new one. */
   #silence(): EngineAway {
     if (++this.#silent >= 3) {
       this.#silent = 0
-      this.#client?.destroy()
+      this.#leave()
       this.start()
     }
     return new EngineAway(`${this.name} has not replied within ${this.#options.patience} ms`)
   }
 
   #away(error?: Error): EngineAway {
-    const why = error === undefined ? this.#trouble : plain(error)
+    const why = error?.message ?? this.#trouble
     return new EngineAway(`${this.name}: ${why ?? 'it cannot be reached'}`, error && { cause: error })
+  }
+
+  #broken(error: Error): void {
+    this.#isReady = false
+    this.#lost(error)
+    this.start()
   }
 
   #lost(error: Error): void {
     const isNews = this.#trouble === undefined
-    this.#trouble = plain(error)
+    this.#trouble = error.message
     if (isNews && !this.#isClosed) this.#options.report(`the engine at ${this.name} is away: ${this.#trouble}`)
   }
 
   #found(): void {
     const isNews = this.#trouble !== undefined && this.#wasThere
+    this.#isReady = true
     this.#trouble = undefined
     this.#wasThere = true
     if (isNews) this.#options.report(`the engine at ${this.name} is back`)
@@ -153,24 +137,20 @@ export class Link {
 
   close(): void {
     this.#isClosed = true
-    this.#client?.destroy()
+    this.#leave()
+  }
+
+  /** Closes the connection, which is no news. */
+  #leave(): void {
+    this.#isReady = false
+    if (this.#connection === undefined) return
+    this.#connection.ended = undefined
+    this.#connection.close()
   }
 }
 
-/** Loaded by who needs it: most servers do without. */
-let library: Promise<ClientLibrary> | undefined
-/** Not where it is imported, or the compiler would read its types. */
-const libraryName: string = '@redis/client'
-
-function clientLibrary(): Promise<ClientLibrary> {
-  library ??= import(libraryName).catch((cause) => {
-    throw new TypeError(
-      'A cluster speaks to its engine with @redis/client, which is not installed: npm install @redis/client',
-      { cause },
-    )
-  })
-  return library
-}
+// The words that @redis/client had for this: reports and answers to clients have kept them.
+const reasons = { slow: 'Connection timeout', closed: 'Socket closed unexpectedly', left: 'Disconnects client' }
 
 /** Without the reply in time, what `late` says. */
 function within<T>(reply: Promise<T>, patience: number, late: () => Error): Promise<T> {
@@ -180,15 +160,12 @@ function within<T>(reply: Promise<T>, patience: number, late: () => Error): Prom
   })
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-function isOfSocket(error: Error): boolean {
-  return 'code' in error && 'syscall' in error
-}
-
-/** Errors of several addresses at once have an empty message, and a code. */
-function plain(error: Error): string {
-  return error.message || String((error as NodeJS.ErrnoException).code ?? error.name)
+function scriptReply(reply: RespValue): ScriptReply {
+  if (typeof reply === 'string') return Buffer.from(reply, 'latin1')
+  if (typeof reply === 'bigint') return Number(reply)
+  if (reply instanceof Status) return text(reply.text)
+  if (reply instanceof NilArray) return null
+  if (reply instanceof ReplyError) throw new EngineError(reply.message)
+  if (Array.isArray(reply)) return reply.map(scriptReply)
+  return reply as number | null
 }

@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
+import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { transacted } from './marker.js'
 import type { EngineNode } from './redis-node.js'
-import { type RespValue, replyIn } from './reply-reader.js'
 
 // Commands about all keys, for which the engine's tips say no more than that they are special.
 

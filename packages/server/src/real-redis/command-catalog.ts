@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { categories as knownCategories } from '../../../../src/store/access/categories.js'
 import type { CommandFlag } from '../../../../src/store/command/command-description.js'
 import { Status } from '../../../../src/store/command/reply.js'
-import type { RespValue } from './reply-reader.js'
+import type { RespValue } from '../redis-client/reply-reader.js'
 
 // What the engine itself says of its commands: COMMAND INFO.
 

@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
+import { replyIn } from '../redis-client/reply-reader.js'
 import { RealRedisError } from './real-redis-errors.js'
 import type { EngineNode } from './redis-node.js'
-import { replyIn } from './reply-reader.js'
 
 const setting = latin1('notify-keyspace-events')
 

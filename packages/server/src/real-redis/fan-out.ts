@@ -1,6 +1,6 @@
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
+import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import type { CommandInfo } from './command-catalog.js'
-import { type RespValue, replyIn } from './reply-reader.js'
 
 /** What the masters of a Cluster answered, as one answer: put together as the engine's own tips say. */
 export function combined({ tips }: CommandInfo, told: readonly RespValue[]): Reply {

@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Feed } from '../../../../src/store/rest/subscriptions.js'
-import type { EngineConnection } from './redis-connection.js'
+import type { RedisConnection } from '../redis-client/redis-connection.js'
+import type { RespValue } from '../redis-client/reply-reader.js'
 import type { EngineNode } from './redis-node.js'
-import type { RespValue } from './reply-reader.js'
 
 /**
  * Hears messages, or every command, on connections of its own.
@@ -17,7 +17,7 @@ export async function listen(
   heard: (told: RespValue) => void,
   broken: () => void,
 ): Promise<() => void> {
-  const open: EngineConnection[] = []
+  const open: RedisConnection[] = []
   const leave = (): void => {
     for (const connection of open) {
       connection.ended = undefined

@@ -1,8 +1,8 @@
 import { type Bytes, latin1, utf8 } from '../../../../src/kernel/bytes.js'
 import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
+import type { RedisConnection } from '../redis-client/redis-connection.js'
+import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { RealRedisTaken } from './real-redis-errors.js'
-import type { EngineConnection } from './redis-connection.js'
-import { type RespValue, replyIn } from './reply-reader.js'
 
 // The marker of an engine that a sandbox has for itself: a key with a random owner and a lease. What is flushed is flushed
 // under it, in one transaction that watches it.
@@ -47,7 +47,7 @@ export class Marker {
   }
 
   /** @throws NotOurs where anything is stored, or somebody else has it; TypeError where the engine does not let us look */
-  async take(connection: EngineConnection, name: string): Promise<void> {
+  async take(connection: RedisConnection, name: string): Promise<void> {
     // A marker whose lease is over may not have been collected yet.
     await connection.send([latin1('EXISTS'), this.key])
     const libraries = await connection.send([latin1('FUNCTION'), latin1('LIST')])
@@ -72,12 +72,12 @@ export class Marker {
   }
 
   /** @returns whether it is our own: a read, which an engine answers that takes no writes @throws ReplyError */
-  async isOurs(connection: EngineConnection): Promise<boolean> {
+  async isOurs(connection: RedisConnection): Promise<boolean> {
     return replyIn(await connection.send([latin1('GET'), this.key])) === utf8(this.#lease.owner)
   }
 
   /** @returns whether it is still our own, and then for another lease */
-  async renew(connection: EngineConnection): Promise<boolean> {
+  async renew(connection: RedisConnection): Promise<boolean> {
     const told = await connection.send([latin1('EVAL'), latin1(renewScript), ...this.#words])
     return replyIn(told) === 1
   }
@@ -88,7 +88,7 @@ export class Marker {
    * @returns what the rows were answered, `undefined` where it is not our own: nothing has run then
    */
   async under(
-    connection: EngineConnection,
+    connection: RedisConnection,
     rows: readonly (readonly Bytes[])[],
   ): Promise<readonly RespValue[] | undefined> {
     for (;;) {
@@ -115,10 +115,7 @@ const whatToDo =
  * Runs rows between MULTI and EXEC. @returns what EXEC answered: a list, or nil where something watched was touched
  * @throws ReplyError for the first row that the engine does not queue; nothing has run then
  */
-export async function transacted(
-  connection: EngineConnection,
-  rows: readonly (readonly Bytes[])[],
-): Promise<RespValue> {
+export async function transacted(connection: RedisConnection, rows: readonly (readonly Bytes[])[]): Promise<RespValue> {
   const sent = [[latin1('MULTI')], ...rows].map((row) => connection.send(row))
   const [, ...queued] = await Promise.all(sent)
   const refused = queued.find((told) => !(told instanceof Status))

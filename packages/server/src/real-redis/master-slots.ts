@@ -1,11 +1,11 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { type Reply, ReplyError, Status } from '../../../../src/store/command/reply.js'
+import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { slotOf } from '../redis-cluster/hash-slots.js'
 import { markerName } from './marker.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
-import { EngineConnection, nameOf, type RedisAccess } from './redis-connection.js'
+import { connectTo, nameOf, type RedisAccess } from './redis-access.js'
 import { type EnginePlace, judged } from './redis-urls.js'
-import { type RespValue, replyIn } from './reply-reader.js'
 
 // Who has which slots, as a Cluster tells it.
 
@@ -19,7 +19,7 @@ export interface MasterSlots {
 
 /** The masters of a Cluster and what they have, nothing where it is a single engine. @throws TypeError for a foreign one */
 export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlots[]> {
-  const connection = await EngineConnection.open(access)
+  const connection = await connectTo(access)
   try {
     const info = await connection.send(['INFO', 'cluster'].map(latin1))
     if (info instanceof ReplyError)

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
+import type { RedisConnection } from '../redis-client/redis-connection.js'
+import type { RespValue } from '../redis-client/reply-reader.js'
 import { counts, rightsOfScripts, runsScript } from './command-scope.js'
 import { type Lease, Marker, markerName } from './marker.js'
 import { RealRedisTaken, RealRedisUnreachable } from './real-redis-errors.js'
-import { away, EngineConnection, nameOf, type RedisAccess } from './redis-connection.js'
+import { away, connectTo, nameOf, type RedisAccess } from './redis-access.js'
 import type { EnginePlace } from './redis-urls.js'
-import type { RespValue } from './reply-reader.js'
 
 /** Host milliseconds that do not go back, and go on while a process is stopped. */
 function monotonic(): number {
@@ -35,8 +36,8 @@ export class EngineNode {
   readonly marker: Marker
   readonly #access: RedisAccess
   readonly #span: number
-  #connection: EngineConnection | undefined
-  readonly #free: Readonly<Record<Rights, EngineConnection[]>> = { all: [], scripts: [] }
+  #connection: RedisConnection | undefined
+  readonly #free: Readonly<Record<Rights, RedisConnection[]>> = { all: [], scripts: [] }
   readonly #password = latin1(randomBytes(18).toString('base64url'))
   #hasUser = false
   /** Why it cannot be asked. */
@@ -73,8 +74,8 @@ export class EngineNode {
   }
 
   /** A connection of its own to this engine. */
-  connect(): Promise<EngineConnection> {
-    return EngineConnection.open(this.#access, this.place)
+  connect(): Promise<RedisConnection> {
+    return connectTo(this.#access, this.place)
   }
 
   /** @throws NotThere, NotOurs where it cannot be asked */
@@ -89,13 +90,13 @@ export class EngineNode {
   }
 
   /** A connection of its own to an engine that may be listened to. */
-  async listener(): Promise<EngineConnection> {
+  async listener(): Promise<RedisConnection> {
     if (this.#mustAsk) await this.#ready()
     return this.connect()
   }
 
   /** A turn on a connection that nobody else uses meanwhile. */
-  async alone<T>(work: (connection: EngineConnection) => Promise<T>, rights: Rights = 'all'): Promise<T> {
+  async alone<T>(work: (connection: RedisConnection) => Promise<T>, rights: Rights = 'all'): Promise<T> {
     if (this.#mustAsk) await this.#ready()
     const connection = this.#free[rights].pop() ?? (await this.#ourOwn(rights))
     try {
@@ -131,7 +132,7 @@ export class EngineNode {
   }
 
   /** A new connection may lead to another engine than the first one did. */
-  async #ourOwn(rights: Rights): Promise<EngineConnection> {
+  async #ourOwn(rights: Rights): Promise<RedisConnection> {
     const connection = await this.connect()
     try {
       if (!(await this.marker.renew(connection))) {
@@ -147,7 +148,7 @@ export class EngineNode {
   }
 
   /** Scripts have the rights of whoever runs them: a user of the engine that cannot flush. */
-  async #restrict(connection: EngineConnection): Promise<void> {
+  async #restrict(connection: RedisConnection): Promise<void> {
     const rights = ['reset', 'on', ...rightsOfScripts].map(latin1)
     const set = ['ACL', 'SETUSER'].map(latin1).concat(scriptUser, rights, latin1(`>${this.#password}`))
     const answered = await this.marker.under(connection, [set])
@@ -162,7 +163,7 @@ export class EngineNode {
   async close(end: readonly (readonly Bytes[])[]): Promise<void> {
     this.#closed = true
     hostClearTimeout(this.#renewal)
-    let connection: EngineConnection | undefined
+    let connection: RedisConnection | undefined
     try {
       if (this.#trouble !== undefined) return
       connection = await this.connect()
@@ -221,7 +222,7 @@ export class EngineNode {
     if (monotonic() >= this.#leaseEnds) throw away(this.place, 'it does not tell whose it is')
   }
 
-  #adopt(connection: EngineConnection, asked: number): void {
+  #adopt(connection: RedisConnection, asked: number): void {
     this.#connection = connection
     this.#trouble = undefined
     this.#seen = asked
@@ -274,7 +275,7 @@ export class EngineNode {
 
   /** Goes on only if the marker is still our own. */
   async #reopen(pause: number): Promise<void> {
-    let connection: EngineConnection | undefined
+    let connection: RedisConnection | undefined
     try {
       connection = await this.connect()
       const asked = monotonic()

@@ -29,12 +29,12 @@ import {
 import type { RestStore } from '../../../../src/store/rest/store-front.js'
 import { Oversized, type RequestForm } from '../../../../src/store/rest/store-front.js'
 import { refusedCount } from '../../../../src/store/store-limits.js'
+import { replyIn } from '../redis-client/reply-reader.js'
 import { type Admitted, admitted } from './admitted-commands.js'
 import { withoutMarkers } from './hidden-markers.js'
 import type { RealRedis } from './real-redis.js'
 import { refusalOf } from './redis-rejections.js'
 import { streamsOf } from './redis-streams.js'
-import { replyIn } from './reply-reader.js'
 
 // The store's REST interface in front of a real engine: the same forms, encodings, tokens, faults and entries, and only the
 // commands run elsewhere.

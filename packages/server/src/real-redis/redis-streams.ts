@@ -6,11 +6,11 @@ import { PubSubMessage } from '../../../../src/store/keyspace/pubsub.js'
 import { plain } from '../../../../src/store/rest/rest-responses.js'
 import type { RestStore } from '../../../../src/store/rest/store-front.js'
 import { type Feed, type Feeding, streamEndpoints } from '../../../../src/store/rest/subscriptions.js'
+import type { RespValue } from '../redis-client/reply-reader.js'
 import { listen } from './listening.js'
 import type { RealRedis } from './real-redis.js'
-import { away } from './redis-connection.js'
+import { away } from './redis-access.js'
 import { refusalOf } from './redis-rejections.js'
-import type { RespValue } from './reply-reader.js'
 
 // The event streams of the store, each with connections of its own to the engine: what is heard, and who is counted, is the
 // engine's business.

@@ -7,8 +7,9 @@ import { hasEngine, startEngine, until } from '../../../../test/support/live-eng
 import { Marker } from '../../src/real-redis/marker.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
 import { createRealRedisSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
-import { EngineConnection } from '../../src/real-redis/redis-connection.js'
+import { connectTo } from '../../src/real-redis/redis-access.js'
 import { engineUrl } from '../../src/real-redis/redis-urls.js'
+import type { RedisConnection } from '../../src/redis-client/redis-connection.js'
 import { startServer } from '../../src/server.js'
 
 const marker = 'stuntdouble:engine'
@@ -137,7 +138,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('a marker that is taken between the look and the flush stops the flush', async () => {
     await using engine = await startEngine()
-    const connection = await EngineConnection.open({
+    const connection = await connectTo({
       url: engineUrl(engine.url, 'engine'),
       allowed: [],
       patience: 5_000,
@@ -151,7 +152,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
           if (argv[0] === 'MULTI') await engine.client.send(['SET', marker, 'another'])
           return connection.send(argv)
         })),
-    } as EngineConnection
+    } as RedisConnection
     expect(await ours.under(slow, [[latin1('FLUSHALL')]])).toBe(undefined)
     expect(await engine.client.send(['GET', marker])).toEqual({ bulk: 'another' })
     connection.close()

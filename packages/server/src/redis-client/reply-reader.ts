@@ -24,6 +24,7 @@ interface Open {
 }
 
 const CR = 13
+const LF = 10
 const nothing = Buffer.alloc(0)
 /** No reply of an engine has a longer line outside of its strings. */
 export const maxLine = 1_048_576
@@ -56,7 +57,7 @@ export class ReplyReader {
   /** Reads one item. @returns where it ends, 0 when it is not there yet */
   #read(at: number, told: RespValue[]): number {
     this.#needed = 0
-    const line = this.#buffer.indexOf('\r\n', at, 'latin1')
+    const line = this.#lineEnd(at)
     if (line < 0) {
       if (this.#buffer.length - at > maxLine) throw new NotAnEngine('a line does not end')
       this.#needed = this.#buffer.length + 1
@@ -69,6 +70,13 @@ export class ReplyReader {
     if (kind === 0x2a) return this.#list(head, end, told)
     this.#add(simple(kind, head), told)
     return end
+  }
+
+  /** Most lines are a few bytes long, for which a search of the runtime takes longer. */
+  #lineEnd(from: number): number {
+    const buffer = this.#buffer
+    for (let at = from; at + 1 < buffer.length; at++) if (buffer[at] === CR && buffer[at + 1] === LF) return at
+    return -1
   }
 
   #string(head: Bytes, from: number, told: RespValue[]): number {
