@@ -1,9 +1,9 @@
 // What `npm run bench -- campaigns` explores: a publish, up to four attempts, a claim.
-import { checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/scenarios'
 
 export default defineCampaign(() =>
-  checkDelivery({
+  assertResilient({
     deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
     handler: () => new Response(),
     holds: () => true,

@@ -1,8 +1,8 @@
 // Two apps with branches that few schedules of faults come to, to measure what guidance is worth.
 import type { Sandbox } from 'stuntdouble'
-import type { CheckDeliveryOptions } from 'stuntdouble/fast-check'
+import type { ResilienceOptions } from 'stuntdouble/fast-check'
 
-type App = Pick<CheckDeliveryOptions, 'deliver' | 'handler' | 'holds' | 'settle' | 'stateOf'>
+type App = Pick<ResilienceOptions, 'deliver' | 'handler' | 'holds' | 'settle' | 'stateOf'>
 
 const shop = 'https://shop.test'
 const ok = (): Response => new Response()

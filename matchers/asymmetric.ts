@@ -1,7 +1,7 @@
 import { type Bytes, utf8 } from '../src/kernel/bytes.js'
 import type { EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { checkWords, compareWord, type Word } from './command-matchers.js'
+import { checkWords, compareWord, type CommandArgPattern } from './command-matchers.js'
 import { withoutSecrets } from './failure/hidden-values.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
 import { attemptFields, publishedFields } from './message-lifecycle.js'
@@ -112,7 +112,7 @@ function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
  * A command: an entry of the log, or a list of words as a client sends them.
  * @example expect(send).toHaveBeenCalledWith(commandOf('SET', 'profile:42'))
  */
-export function commandOf(...words: readonly Word[]): AsymmetricMatcher {
+export function commandOf(...words: readonly CommandArgPattern[]): AsymmetricMatcher {
   checkWords('commandOf', words)
   return new Inside('commandOf', words, (other) => {
     const argv = argvOf(other)

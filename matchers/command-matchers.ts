@@ -12,7 +12,7 @@ import { evidenceOf } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** A word of a command: a text, a number, a pattern; an object or a list is compared with the parsed JSON. */
-export type Word =
+export type CommandArgPattern =
   | string
   | number
   | bigint
@@ -25,7 +25,7 @@ export type Word =
  * Commands that the code under test sent and the store ran, whichever way they came. The pattern may be shorter than
  * the command. Commands of the test itself and those that were answered with an error do not count.
  */
-export function executed(received: unknown, ...given: readonly (Word | MatchOptions)[]): Verdict {
+export function executed(received: unknown, ...given: readonly (CommandArgPattern | MatchOptions)[]): Verdict {
   const matcher = 'toHaveExecuted'
   const { words, options } = splitOptions(given)
   const evidence = evidenceOf(matcher, received, 'store')
@@ -49,18 +49,18 @@ export function executed(received: unknown, ...given: readonly (Word | MatchOpti
 }
 
 /** A last argument `{ times: n }` is not a word. */
-function splitOptions(given: readonly (Word | MatchOptions)[]): {
-  words: readonly Word[]
+function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
+  words: readonly CommandArgPattern[]
   options: MatchOptions | undefined
 } {
   const last = given.at(-1)
   if (isPlainObject(last) && Object.keys(last).length === 1 && boundsOf(last.times) !== undefined) {
-    return { words: given.slice(0, -1) as Word[], options: last as MatchOptions }
+    return { words: given.slice(0, -1) as CommandArgPattern[], options: last as MatchOptions }
   }
-  return { words: given as Word[], options: undefined }
+  return { words: given as CommandArgPattern[], options: undefined }
 }
 
-export function checkWords(matcher: string, words: unknown): asserts words is readonly Word[] {
+export function checkWords(matcher: string, words: unknown): asserts words is readonly CommandArgPattern[] {
   if (!Array.isArray(words) || words.length === 0) {
     throw new TypeError(
       `${matcher}() needs the words of a command, for example ${matcher}('SET', 'key', expect.anything()).`,
@@ -75,7 +75,7 @@ export function checkWords(matcher: string, words: unknown): asserts words is re
 }
 
 /** Whether the first words of a command are these. */
-export function wordsFit(words: readonly Word[]): (argv: readonly Bytes[]) => boolean {
+export function wordsFit(words: readonly CommandArgPattern[]): (argv: readonly Bytes[]) => boolean {
   const fits = words.map(wordFits)
   return (argv) => {
     if (argv.length < fits.length) return false
@@ -84,7 +84,7 @@ export function wordsFit(words: readonly Word[]): (argv: readonly Bytes[]) => bo
   }
 }
 
-function commandTest(words: readonly Word[]): PatternTest<EntryOf<'command'>> {
+function commandTest(words: readonly CommandArgPattern[]): PatternTest<EntryOf<'command'>> {
   const fits = words.map(wordFits)
   const all = wordsFit(words)
   const cheap = words.map((word) => typeof word !== 'object' || word instanceof RegExp)
@@ -113,7 +113,7 @@ function nameOfWord(index: number): string {
   return index === 0 ? 'command' : index === 1 ? 'key' : `word ${index + 1}`
 }
 
-function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): ComparedField[] {
+function compareWords(entry: EntryOf<'command'>, words: readonly CommandArgPattern[]): ComparedField[] {
   const argv = entry.argv.map((word) => text(word))
   const shown = standardRedaction.isSecretCommand(argv) ? standardRedaction.words(argv) : argv
   const compared: ComparedField[] = words.map((word, index) => ({
@@ -134,7 +134,7 @@ function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): Compar
 }
 
 /** Whether a word fits, told without decoding where bytes can be compared. */
-function wordFits(expected: Word, index: number): (word: Bytes) => boolean {
+function wordFits(expected: CommandArgPattern, index: number): (word: Bytes) => boolean {
   if (typeof expected === 'object') return (word) => compareWord(word, expected, index).length === 0
   const wanted = utf8(String(expected))
   if (index > 0 && !isOption(wanted)) return (word) => word === wanted
@@ -142,7 +142,7 @@ function wordFits(expected: Word, index: number): (word: Bytes) => boolean {
   return (word) => word === wanted || (word.length === wanted.length && word.toLowerCase() === lower)
 }
 
-export function compareWord(word: Bytes | undefined, expected: Word, index: number): readonly ValueDifference[] {
+export function compareWord(word: Bytes | undefined, expected: CommandArgPattern, index: number): readonly ValueDifference[] {
   if (word === undefined) return [new ValueDifference(undefined, expected)]
   const received = text(word)
   if (isAsymmetric(expected)) {
@@ -175,7 +175,7 @@ function isOption(word: string): boolean {
   return optionWords.has(word.toUpperCase())
 }
 
-function executedHints(commands: readonly EntryOf<'command'>[], words: readonly Word[]): string[] {
+function executedHints(commands: readonly EntryOf<'command'>[], words: readonly CommandArgPattern[]): string[] {
   const hints: string[] = []
   const { fits } = commandTest(words)
   const direct = commands.find((entry) => entry.via === 'direct' && fits(entry))

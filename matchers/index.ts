@@ -1,17 +1,17 @@
 import { type FailureData, type FailureMeta, rememberFailure } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
-import { executed, type Word } from './command-matchers.js'
+import { executed, type CommandArgPattern } from './command-matchers.js'
 import { holdsEverywhere } from './explorations.js'
 import { painted } from './failure/colours.js'
-import { type Place, placeOf } from './failure/test-location.js'
+import { type TestLocation, placeOf } from './failure/test-location.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './key-matchers.js'
 import type { AsymmetricMatcher } from './literal.js'
 import { calledBack, deadLettered, deduplicated, delivered, published } from './message-matchers.js'
-import { type CallPattern, called } from './outbound-matchers.js'
+import { type OutboundPattern, called } from './outbound-matchers.js'
 import type {
-  AttemptPart,
+  AttemptItem,
   AttemptPattern,
   CallbackPattern,
   DeadLetterPattern,
@@ -20,51 +20,51 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
-import type { Range } from './range.js'
+import type { CountRange } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
 import {
   hasRun,
   hasStep,
   hasWaitedFor,
-  type RunPattern,
-  type StepPart,
-  type StepPattern,
-  type WaitedPattern,
+  type WorkflowRunPattern,
+  type WorkflowStepItem,
+  type WorkflowStepPattern,
+  type WorkflowWaitPattern,
 } from './run-matchers.js'
 import { type SchedulePattern, scheduled } from './schedule-matchers.js'
 import { followsSequence } from './sequence.js'
-import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
-import { type SpentOptions, type SpentPattern, spent } from './spending.js'
+import { type ReceiverKeys, type SignaturePattern, signed } from './signatures.js'
+import { type CostOptions, type CostPattern, spent } from './spending.js'
 import type { SequenceStep } from './step-matchers.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {
   AsymmetricMatcher,
-  AttemptPart,
+  AttemptItem,
   AttemptPattern,
   CallbackPattern,
-  CallPattern,
+  OutboundPattern,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
   KeyPattern,
-  KnownKeys,
+  ReceiverKeys,
   MatchOptions,
-  Place,
+  TestLocation,
   PublishedPattern,
-  Range,
+  CountRange,
   RequestPattern,
-  RunPattern,
+  WorkflowRunPattern,
   SchedulePattern,
   SequenceStep,
-  SignedPattern,
-  SpentOptions,
-  SpentPattern,
-  StepPart,
-  StepPattern,
+  SignaturePattern,
+  CostOptions,
+  CostPattern,
+  WorkflowStepItem,
+  WorkflowStepPattern,
   Verdict,
-  WaitedPattern,
-  Word,
+  WorkflowWaitPattern,
+  CommandArgPattern,
 }
 export { commandOf, entryOf, messageTo }
 
@@ -93,7 +93,7 @@ export interface SandboxMatchers<R = unknown> {
    * of the command. A last argument `{ times: n }` counts.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
-  toHaveExecuted(...words: readonly (Word | MatchOptions)[]): R
+  toHaveExecuted(...words: readonly (CommandArgPattern | MatchOptions)[]): R
   /**
    * The store holds this key now.
    * @example expect(sandbox.store).toHaveKey('profile:42', { type: 'string', ttl: '1h', value: { name: 'Ada' } })
@@ -129,7 +129,7 @@ export interface SandboxMatchers<R = unknown> {
    * `{ url, headers, body }` with the `keys` of the receiver.
    * @example expect(orders.last()).toHaveBeenSigned({ key: 'current' })
    */
-  toHaveBeenSigned(pattern?: SignedPattern, options?: MatchOptions): R
+  toHaveBeenSigned(pattern?: SignaturePattern, options?: MatchOptions): R
   /**
    * What the code under test has cost so far, or since a mark: what one user action costs.
    * @example
@@ -137,7 +137,7 @@ export interface SandboxMatchers<R = unknown> {
    * await checkout()
    * expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' }, { since: mark })
    */
-  toHaveSpent(pattern: SpentPattern, options?: SpentOptions): R
+  toHaveSpent(pattern: CostPattern, options?: CostOptions): R
   /**
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
@@ -152,7 +152,7 @@ export interface SandboxMatchers<R = unknown> {
    * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
    * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
    */
-  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
+  toHaveCalled(call?: string | OutboundPattern, options?: MatchOptions): R
   /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
@@ -162,17 +162,17 @@ export interface SandboxMatchers<R = unknown> {
    * A workflow ran so.
    * @example expect(sandbox).toHaveRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
    */
-  toHaveRun(pattern?: RunPattern, options?: MatchOptions): R
+  toHaveRun(pattern?: WorkflowRunPattern, options?: MatchOptions): R
   /**
    * A workflow run has a step of this name.
    * @example expect(sandbox).toHaveStep('charge', { attempts: 2, result: { id: 'ch_1' } })
    */
-  toHaveStep(name: Text, pattern?: StepPattern, options?: MatchOptions): R
+  toHaveStep(name: Text, pattern?: WorkflowStepPattern, options?: MatchOptions): R
   /**
    * A step of a workflow run waits for this event, or has waited for it.
    * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
    */
-  toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  toHaveWaitedFor(event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions): R
   /**
    * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
    * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()

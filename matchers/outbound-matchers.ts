@@ -17,7 +17,7 @@ import { headOf } from './requests.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a call that the app made to another host; all that are given must fit. */
-export interface CallPattern {
+export interface OutboundPattern {
   readonly method?: Text
   /** As it arrived; `*` stands for any characters. */
   readonly to?: Text
@@ -34,7 +34,7 @@ export interface CallPattern {
   readonly handled?: Or<number>
 }
 
-export const callFields: FieldsOf<CallPattern, EntryOf<'call'>> = {
+export const callFields: FieldsOf<OutboundPattern, EntryOf<'call'>> = {
   method: methodField((entry) => entry.method),
   to: addressField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
@@ -46,7 +46,7 @@ export const callFields: FieldsOf<CallPattern, EntryOf<'call'>> = {
 }
 
 /** Calls to the hosts that `sandbox.calls` has registered. */
-export function called(received: unknown, given: string | CallPattern = {}, options?: MatchOptions): Verdict {
+export function called(received: unknown, given: string | OutboundPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveCalled'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   const pattern = typeof given === 'string' || given instanceof URL ? patternOf(String(given)) : given
@@ -65,7 +65,7 @@ export function called(received: unknown, given: string | CallPattern = {}, opti
 }
 
 /** `POST https://bank.test/charges`, or the url alone. */
-function patternOf(text: string): CallPattern {
+function patternOf(text: string): OutboundPattern {
   const [, method, to = text] = /^([A-Za-z]+)\s+(.*)$/.exec(text) ?? []
   return { to, ...(method !== undefined && { method: method.toUpperCase() }) }
 }

@@ -40,7 +40,7 @@ export interface PublishedPattern {
 export type DeduplicatedPattern = Omit<PublishedPattern, 'deduplicated'>
 
 /** One attempt in a list of them. */
-export interface AttemptPart {
+export interface AttemptItem {
   readonly status?: Or<number>
   readonly error?: Text | undefined
   readonly state?: Or<AttemptState>
@@ -78,7 +78,7 @@ export interface AttemptPattern {
 /** Fields of a message's whole life. `headers` and `body` are those of the last attempt. */
 export interface DeliveredPattern extends PublishedPattern {
   /** How many there were, their statuses `[500, 0, 200]` (0 without an answer), or partial attempts. */
-  readonly attempts?: Or<number | readonly number[] | readonly Or<AttemptPart>[]>
+  readonly attempts?: Or<number | readonly number[] | readonly Or<AttemptItem>[]>
   /** Default `DELIVERED`. */
   readonly state?: Or<LifecycleState>
   /** Status of the last attempt. */

@@ -1,7 +1,7 @@
 import { literal } from './literal.js'
 
 /** How many: exactly so many, at least or at most, or between two numbers, both included. */
-export type Range =
+export type CountRange =
   | number
   | `${'>=' | '<=' | '>' | '<'}${number}`
   | `${number}..${number}`

@@ -3,7 +3,7 @@ import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
-import { type Mark, TrafficView } from '../src/report/traffic-view.js'
+import { type TrafficMark, Traffic } from '../src/report/traffic-view.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
@@ -78,7 +78,7 @@ function evidence(role: Role, received: unknown): MatcherInput {
 }
 
 /** The same, without what happened before a mark. */
-export function evidenceSince(evidence: MatcherInput, mark: Mark): MatcherInput {
+export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): MatcherInput {
   return {
     ...evidence,
     entries: evidence.entries.filter(({ seq }) => seq > mark),
@@ -103,11 +103,11 @@ export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && 'seq' in value && 'type' in value
 }
 
-function logOf(received: unknown): { log: Log; context: TrafficContext; view?: TrafficView } {
+function logOf(received: unknown): { log: Log; context: TrafficContext; view?: Traffic } {
   const given = received as { entries?: unknown; traffic?: unknown }
   const log = given.traffic ?? given
   if (Array.isArray(log)) return { log: plainLog(log as Entry[]), context: {} }
-  const view = TrafficView.of(log as object)
+  const view = Traffic.of(log as object)
   if (view !== undefined) return { log: log as Log, context: view.context, view }
   const { entries, context } = log as { entries: readonly Entry[]; context?: TrafficContext }
   return { log: isIndexed(log) ? log : plainLog(entries), context: context ?? {} }

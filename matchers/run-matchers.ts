@@ -29,7 +29,7 @@ import { evidenceOf, type MatcherInput } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of them. */
-export interface StepPart {
+export interface WorkflowStepItem {
   readonly name?: Text
   /** `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly type?: Text
@@ -39,13 +39,13 @@ export interface StepPart {
 }
 
 /** Fields of a workflow run; all that are given must fit. */
-export interface RunPattern {
+export interface WorkflowRunPattern {
   /** The url of the workflow; `*` stands for any characters. */
   readonly workflow?: Text
   readonly runId?: Text
   readonly state?: Or<RunStoryState>
   /** The names of its steps in their order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
-  readonly steps?: Or<readonly (string | StepPart)[]>
+  readonly steps?: Or<readonly (string | WorkflowStepItem)[]>
   /** What the route returned. */
   readonly result?: unknown
   /** Messages that the service asks for the run: a step one, a call two, one more for each of several beside each other, one for each retry. */
@@ -53,13 +53,13 @@ export interface RunPattern {
 }
 
 /** Fields of a step of a workflow run. */
-export interface StepPattern extends Omit<StepPart, 'name'> {
+export interface WorkflowStepPattern extends Omit<WorkflowStepItem, 'name'> {
   readonly workflow?: Text
   readonly runId?: Text
 }
 
 /** Fields of a step that waits, or has waited, for an event. */
-export interface WaitedPattern {
+export interface WorkflowWaitPattern {
   /** The name of the step. */
   readonly step?: Text
   readonly workflow?: Text
@@ -103,7 +103,7 @@ const ofRun = {
   runId: textField(({ run }: Thing) => run.id),
 }
 
-const runFields: FieldsOf<RunPattern, RunThing> = {
+const runFields: FieldsOf<WorkflowRunPattern, RunThing> = {
   ...ofRun,
   state: wordField(runStates, ({ run }) => run.state),
   steps: stepsField(({ run }) =>
@@ -113,7 +113,7 @@ const runFields: FieldsOf<RunPattern, RunThing> = {
   cost: numberField(({ run }) => run.cost),
 }
 
-const stepFields: FieldsOf<StepPattern & { readonly name: Text }, StepThing> = {
+const stepFields: FieldsOf<WorkflowStepPattern & { readonly name: Text }, StepThing> = {
   name: textField(({ step }) => step.name),
   ...ofRun,
   type: textField(({ step }) => step.type),
@@ -126,7 +126,7 @@ interface WaitThing extends Thing {
   readonly step: StepLifecycle
 }
 
-const waitFields: FieldsOf<WaitedPattern & { readonly event: Text }, WaitThing> = {
+const waitFields: FieldsOf<WorkflowWaitPattern & { readonly event: Text }, WaitThing> = {
   event: textField(({ step }) => step.wait!.entry.eventId),
   step: textField(({ step }) => step.name),
   ...ofRun,
@@ -135,7 +135,7 @@ const waitFields: FieldsOf<WaitedPattern & { readonly event: Text }, WaitThing> 
 }
 
 /** Runs of workflows, and how they went. */
-export function hasRun(received: unknown, pattern: RunPattern = {}, options?: MatchOptions): Verdict {
+export function hasRun(received: unknown, pattern: WorkflowRunPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveRun'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   checkPattern(matcher, pattern, runFields)
@@ -161,7 +161,7 @@ export function hasRun(received: unknown, pattern: RunPattern = {}, options?: Ma
 }
 
 /** Steps of runs, by their name. */
-export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}, options?: MatchOptions): Verdict {
+export function hasStep(received: unknown, name: Text, pattern: WorkflowStepPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveStep'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   checkName(matcher, name, 'the name of a step', "'charge'")
@@ -195,7 +195,7 @@ export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}
 export function hasWaitedFor(
   received: unknown,
   event: Text,
-  pattern: WaitedPattern = {},
+  pattern: WorkflowWaitPattern = {},
   options?: MatchOptions,
 ): Verdict {
   const matcher = 'toHaveWaitedFor'

@@ -5,7 +5,7 @@ import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { moment } from './comparison-kinds.js'
-import type { Place } from './failure/test-location.js'
+import type { TestLocation } from './failure/test-location.js'
 import { firesAt, timeZoneHint } from './failure/time-zones.js'
 import { isAsymmetric } from './literal.js'
 import { type MessageLifecycle, ofMessages } from './message-lifecycle.js'
@@ -120,7 +120,7 @@ export function scheduleHints(
   evidence: MatcherInput,
   pattern: Readonly<Record<string, unknown>>,
   nearest: readonly ScoredCandidate<MessageLifecycle>[],
-  place: Place | undefined,
+  place: TestLocation | undefined,
 ): string[] {
   if (evidence.role === 'traffic' || pattern.messageId !== undefined) return []
   const shared = ofBoth.filter((name) => pattern[name] !== undefined).map((name) => [name, pattern[name]])

@@ -25,7 +25,7 @@ import { otherSpelling } from './spellings.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** The keys that a receiver knows. */
-export interface KnownKeys {
+export interface ReceiverKeys {
   readonly current: string
   readonly next: string
   /** Keys that were current once, the latest first. */
@@ -33,14 +33,14 @@ export interface KnownKeys {
 }
 
 /** What a signed delivery must be, beside rightly signed. */
-export interface SignedPattern {
+export interface SignaturePattern {
   readonly to?: Text
   readonly messageId?: Text
   readonly kind?: Or<MessageKind>
   /** Which key signed it: by its place today, or the key itself. Default: the current or the next one. */
   readonly key?: 'current' | 'next' | 'former' | (string & {})
   /** The keys of the receiver. A sandbox and its queue know their own. */
-  readonly keys?: KnownKeys
+  readonly keys?: ReceiverKeys
   /** When it is verified: ISO text, `Date` or milliseconds. Default: when the attempt was made. */
   readonly at?: string | number | Date
   /** Claims of the token, partially: `iss`, `sub`, `exp`, `nbf`, `iat`, `jti`, `body`. */
@@ -60,13 +60,13 @@ interface Signed {
   readonly key?: string
 }
 
-const fields: FieldsOf<Pick<SignedPattern, 'to' | 'messageId' | 'kind'>, Signed> = {
+const fields: FieldsOf<Pick<SignaturePattern, 'to' | 'messageId' | 'kind'>, Signed> = {
   to: addressField(({ url }) => url),
   messageId: textField(({ messageId }) => messageId),
   kind: wordField(messageKinds, ({ kind }) => kind),
 }
 
-const checked: FieldsOf<SignedPattern, Signed> = {
+const checked: FieldsOf<SignaturePattern, Signed> = {
   ...fields,
   key: textField(() => undefined),
   keys: anyField(() => undefined),
@@ -75,11 +75,11 @@ const checked: FieldsOf<SignedPattern, Signed> = {
 }
 
 /** Deliveries whose signature a receiver would accept: the key, the body's hash, the address, the times. */
-export function signed(received: unknown, pattern: SignedPattern = {}, options?: MatchOptions): Verdict {
+export function signed(received: unknown, pattern: SignaturePattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveBeenSigned'
   checkPattern(matcher, pattern, checked)
   const { evidence, things } = signedIn(matcher, received)
-  const known = (pattern.keys as KnownKeys | undefined) ?? keysOf(received)
+  const known = (pattern.keys as ReceiverKeys | undefined) ?? keysOf(received)
   const { to, messageId, kind } = pattern
   const named = Object.fromEntries(Object.entries({ to, messageId, kind }).filter(([name]) => name in pattern))
   const own = testOf(fields, named)
@@ -112,12 +112,12 @@ const keysHint =
   "no signing keys are known here: write toHaveBeenSigned({ keys: sandbox.queue.keys }), or the key itself as { key: 'sig_…' }."
 
 /** Keys are secrets: a failure does not print them. */
-function shownPattern({ keys, ...pattern }: SignedPattern): object {
+function shownPattern({ keys, ...pattern }: SignaturePattern): object {
   return keys === undefined ? pattern : { ...pattern, keys: '***' }
 }
 
-function keysOf(received: unknown): KnownKeys | undefined {
-  const { keys, queue } = received as { keys?: KnownKeys; queue?: { keys?: KnownKeys } }
+function keysOf(received: unknown): ReceiverKeys | undefined {
+  const { keys, queue } = received as { keys?: ReceiverKeys; queue?: { keys?: ReceiverKeys } }
   const found = keys ?? queue?.keys
   return typeof found?.current === 'string' ? found : undefined
 }
@@ -217,7 +217,7 @@ function headerList(headers: unknown): HeaderList {
 }
 
 /** Each thing that a receiver checks, under its name. */
-function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | undefined): ComparedField[] {
+function verification(thing: Signed, pattern: SignaturePattern, known: ReceiverKeys | undefined): ComparedField[] {
   const token = tokenOf(thing.headers)
   if (token === undefined) return [miss('signature', 'one', 'no header that ends in -Signature')]
   const [head = '', payload = '', signature = '', ...rest] = token.split('.')
@@ -268,8 +268,8 @@ function algorithmOf(head: string): unknown {
 
 function keyDifferences(
   isBy: (key: string) => boolean,
-  wanted: SignedPattern['key'],
-  known: KnownKeys | undefined,
+  wanted: SignaturePattern['key'],
+  known: ReceiverKeys | undefined,
   ofAttempt: string | undefined,
 ): readonly ValueDifference[] {
   const signer = signerOf(isBy, known, wanted, ofAttempt)
@@ -301,8 +301,8 @@ function placeOf(key: string): string {
 /** Whose key it was: `current`, `next`, `former 1`, `given`, `attempt`; nobody's when the claims were changed, too. */
 function signerOf(
   isBy: (key: string) => boolean,
-  known: KnownKeys | undefined,
-  wanted: SignedPattern['key'],
+  known: ReceiverKeys | undefined,
+  wanted: SignaturePattern['key'],
   ofAttempt: string | undefined,
 ): string | undefined {
   if (wanted !== undefined && !isPlace(wanted) && isBy(wanted)) return 'given'

@@ -4,42 +4,42 @@ import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
-import type { StoreCosts } from '../src/report/traffic-context.js'
-import { type Mark, TrafficView } from '../src/report/traffic-view.js'
+import type { StoreCostTotals } from '../src/report/traffic-context.js'
+import { type TrafficMark, Traffic } from '../src/report/traffic-view.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
-import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
+import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
 import { evidenceOf, evidenceSince, type MatcherInput } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
-export interface SpentPattern {
+export interface CostPattern {
   /** Attempts of the queue, as the service bills them: every delivery and retry, those of callbacks too. */
-  readonly messages?: Range
+  readonly messages?: CountRange
   /** Bytes of the bodies of attempts and of their answers. */
-  readonly bandwidth?: Range
+  readonly bandwidth?: CountRange
   /** Commands of the store, as the service bills them: those of pipelines, transactions and scripts each. */
-  readonly commands?: Range
-  readonly reads?: Range
-  readonly writes?: Range
+  readonly commands?: CountRange
+  readonly reads?: CountRange
+  readonly writes?: CountRange
   /** Bytes of arguments of commands. */
-  readonly bytesIn?: Range
+  readonly bytesIn?: CountRange
   /** Bytes of replies. */
-  readonly bytesOut?: Range
+  readonly bytesOut?: CountRange
   /** HTTP requests, to all services or to the one that is asked. */
-  readonly requests?: Range
+  readonly requests?: CountRange
 }
 
-export interface SpentOptions {
+export interface CostOptions {
   /** Counts only what came after this mark: what one user action costs. From `sandbox.traffic.mark()`. */
-  readonly since?: Mark
+  readonly since?: TrafficMark
 }
 
-type Cost = keyof SpentPattern
+type Cost = keyof CostPattern
 
 /** What happened in the time that is asked about, and what the data store had billed before it. */
 interface Period extends MatcherInput {
-  readonly before?: StoreCosts
+  readonly before?: StoreCostTotals
 }
 
 interface Counted {
@@ -76,7 +76,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
 }
 
 /** What the code under test has cost. */
-export function spent(received: unknown, pattern: SpentPattern, options?: SpentOptions): Verdict {
+export function spent(received: unknown, pattern: CostPattern, options?: CostOptions): Verdict {
   const matcher = 'toHaveSpent'
   const all = evidenceOf(matcher, received, 'sandbox')
   const wanted = checkedPattern(matcher, pattern)
@@ -108,7 +108,7 @@ export function spent(received: unknown, pattern: SpentPattern, options?: SpentO
   )
 }
 
-function checkedMark(matcher: string, { entries }: MatcherInput, options: unknown): Mark | undefined {
+function checkedMark(matcher: string, { entries }: MatcherInput, options: unknown): TrafficMark | undefined {
   if (options === undefined) return undefined
   const other = isPlainObject(options) ? Object.keys(options).find((name) => name !== 'since') : ''
   if (other !== undefined) {
@@ -124,7 +124,7 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
     )
   }
   const latest = entries.at(-1)?.seq ?? 0
-  if ((since as number) <= latest) return since as Mark
+  if ((since as number) <= latest) return since as TrafficMark
   throw new TypeError(
     `${matcher}() was given a mark after entry ${since as number}, and this log ends with entry ${latest}: the mark is of another sandbox, or of the world before a reset. Take it with sandbox.traffic.mark() right before the action.`,
   )
@@ -132,7 +132,7 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
 
 const ofLog: readonly Cost[] = ['messages', 'bandwidth', 'requests']
 
-function periodSince(matcher: string, all: MatcherInput, mark: Mark, wanted: readonly [Cost, Bounds][]): Period {
+function periodSince(matcher: string, all: MatcherInput, mark: TrafficMark, wanted: readonly [Cost, Bounds][]): Period {
   const evidence = evidenceSince(all, mark)
   if (mark === 0) return evidence
   const before = marksOf(all)?.get(mark)
@@ -144,9 +144,9 @@ function periodSince(matcher: string, all: MatcherInput, mark: Mark, wanted: rea
   )
 }
 
-function marksOf({ received }: MatcherInput): ReadonlyMap<Mark, StoreCosts> | undefined {
+function marksOf({ received }: MatcherInput): ReadonlyMap<TrafficMark, StoreCostTotals> | undefined {
   const { traffic } = received as { traffic?: object }
-  return TrafficView.of(traffic ?? (received as object))?.costs
+  return Traffic.of(traffic ?? (received as object))?.costs
 }
 
 function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
@@ -178,7 +178,7 @@ function notOf(evidence: MatcherInput, role: MatcherInput['role'], count: () => 
   return evidence.role === role ? undefined : count()
 }
 
-function spendOf({ received, before }: Period): StoreCosts | undefined {
+function spendOf({ received, before }: Period): StoreCostTotals | undefined {
   const total = totalOf(received)
   if (total === undefined || before === undefined) return total
   return {
@@ -190,13 +190,13 @@ function spendOf({ received, before }: Period): StoreCosts | undefined {
   }
 }
 
-function totalOf(received: unknown): StoreCosts | undefined {
+function totalOf(received: unknown): StoreCostTotals | undefined {
   const { spend, store } = received as { spend?: unknown; store?: { spend?: unknown } }
-  if (typeof spend === 'function') return (received as { spend(): StoreCosts }).spend()
-  return typeof store?.spend === 'function' ? (store as { spend(): StoreCosts }).spend() : undefined
+  if (typeof spend === 'function') return (received as { spend(): StoreCostTotals }).spend()
+  return typeof store?.spend === 'function' ? (store as { spend(): StoreCostTotals }).spend() : undefined
 }
 
-function ofStore(evidence: Period, name: keyof StoreCosts): Counted | undefined {
+function ofStore(evidence: Period, name: keyof StoreCostTotals): Counted | undefined {
   const amount = spendOf(evidence)?.[name]
   return amount === undefined ? undefined : { amount }
 }

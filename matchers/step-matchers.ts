@@ -2,13 +2,13 @@ import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { checkWords, compareWord, type Word, wordsFit } from './command-matchers.js'
+import { checkWords, compareWord, type CommandArgPattern, wordsFit } from './command-matchers.js'
 import type { ValueDifference } from './compare-values.js'
 import type { ValueComparison } from './comparison-kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import { attemptFields, messageKinds, publishedFields } from './message-lifecycle.js'
 import { type PatternTest, testOf } from './near-misses.js'
-import { type CallPattern, callFields } from './outbound-matchers.js'
+import { type OutboundPattern, callFields } from './outbound-matchers.js'
 import {
   addressField,
   anyField,
@@ -26,10 +26,10 @@ import { type RequestPattern, requestFields } from './requests.js'
 /** What may be said about an entry of each type. */
 interface StepPatterns {
   readonly request: RequestPattern
-  readonly call: CallPattern
+  readonly call: OutboundPattern
   readonly command: {
     /** As in `toHaveExecuted`. */
-    readonly words?: readonly Word[]
+    readonly words?: readonly CommandArgPattern[]
     readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'direct'>
     readonly error?: Text | undefined
   }
@@ -68,7 +68,7 @@ export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
 const wordsField: PatternField<EntryOf<'command'>> = {
   read: (entry) => entry.argv,
   kind: (expected): ValueComparison => {
-    const words = expected as readonly Word[]
+    const words = expected as readonly CommandArgPattern[]
     const differences = (argv: readonly Bytes[]): ValueDifference[] =>
       words.flatMap((word, index) =>
         compareWord(argv[index], word, index).map((one) => one.at(`[${index}]${one.path}`)),

@@ -3,7 +3,7 @@ import type { FailureData } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
 import { withoutSecrets } from './failure/hidden-values.js'
-import type { Place } from './failure/test-location.js'
+import type { TestLocation } from './failure/test-location.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
 import {
   type Candidate,
@@ -14,7 +14,7 @@ import {
   type ScoredCandidate,
   titleLine,
 } from './near-misses.js'
-import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
+import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
 import type { MatcherInput } from './received.js'
 
 /** What a matcher found. The same object answers `expect(…)`, `expect(…).not` and a search. */
@@ -26,9 +26,9 @@ export interface Verdict {
    * The failure as data: of the assertion, or of its `.not`.
    * @param place the test that asks, for the command that runs it again
    */
-  failure(not: boolean, place?: Place): FailureData
+  failure(not: boolean, place?: TestLocation): FailureData
   /** The same as a text. */
-  explain(not: boolean, place?: Place): string
+  explain(not: boolean, place?: TestLocation): string
 }
 
 /** A verdict; what only a failure needs is composed once it is asked for. */
@@ -49,7 +49,7 @@ export function verdict(
 
 export interface MatchOptions {
   /** How many must fit: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`. Default: one or more. */
-  readonly times?: Range
+  readonly times?: CountRange
 }
 
 export interface MatcherSearch<T> {
@@ -67,7 +67,7 @@ export interface MatcherSearch<T> {
   /** `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
   /** Sentences for typical mistakes, given what nearly fitted. */
-  readonly hints?: (nearest: readonly ScoredCandidate<T>[], place: Place | undefined) => readonly string[]
+  readonly hints?: (nearest: readonly ScoredCandidate<T>[], place: TestLocation | undefined) => readonly string[]
   /** Which entries the timeline shows; all by default. */
   readonly shown?: (entry: Entry) => boolean
   /** The end of a failure instead of a timeline. */
@@ -104,7 +104,7 @@ function explanation<T>(
   given: MatcherSearch<T>,
   ranking: RankedMatches<T>,
   not: boolean,
-  place: Place | undefined,
+  place: TestLocation | undefined,
 ): FailureData {
   const { evidence } = given
   const [near] = ranking.nearest

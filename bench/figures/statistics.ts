@@ -1,12 +1,12 @@
 // What a report costs when much has happened: it shall cost what it shows, not what was counted.
-import { createSandbox, gap, monthEnd, type Period, spikeAt, steady } from 'stuntdouble'
+import { createSandbox, gap, monthEnd, type StatsPeriod, spikeAt, steady } from 'stuntdouble'
 import type { Figure, Variant } from '../harness.ts'
 
 const start = Date.UTC(2030, 0, 1)
 const month = 30 * 86_400_000
 
 /** A sandbox whose traffic log got so many entries, spread over a month, and then one report after the other. */
-async function reports(name: string, entries: number, period: Period): Promise<Variant> {
+async function reports(name: string, entries: number, period: StatsPeriod): Promise<Variant> {
   const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: undefined } })
   sandbox.destinations.answer('https://shop.test/orders', () => 200)
   // A message is two entries: it was published, and it was delivered.
@@ -24,7 +24,7 @@ async function reports(name: string, entries: number, period: Period): Promise<V
   }
 }
 
-async function afterMillion(period: Period): Promise<Figure> {
+async function afterMillion(period: StatsPeriod): Promise<Figure> {
   return {
     name: `a report (${period}) after 1M traffic entries over one after 1k`,
     baseline: await reports('1k entries', 1_000, period),

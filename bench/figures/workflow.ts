@@ -4,7 +4,7 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
-import { everyCrashPoint } from 'stuntdouble/scenarios'
+import { assertCrashSafe } from 'stuntdouble/scenarios'
 import type { Figure, Variant } from '../harness.ts'
 
 const url = 'https://app.test/workflow'
@@ -176,7 +176,7 @@ function crashPoints(): Figure {
     spent = (user + system) / times
   }
   return {
-    name: 'a schedule of everyCrashPoint() over one run of the same workflow that nothing disturbs',
+    name: 'a schedule of assertCrashSafe() over one run of the same workflow that nothing disturbs',
     baseline: {
       name: 'undisturbed',
       run: () =>
@@ -189,7 +189,7 @@ function crashPoints(): Figure {
     variants: [
       {
         name: 'a schedule',
-        run: () => counted(async () => (await everyCrashPoint((sandbox) => served(sandbox, count))).schedules),
+        run: () => counted(async () => (await assertCrashSafe((sandbox) => served(sandbox, count))).schedules),
       },
     ],
     times: 1,

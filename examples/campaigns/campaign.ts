@@ -1,5 +1,5 @@
 import type { Sandbox } from 'stuntdouble'
-import { checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/scenarios'
 
 const orders = 'https://shop.test/orders'
@@ -13,7 +13,7 @@ async function charge(request: Request, _: unknown, { store }: Sandbox): Promise
 }
 
 export default defineCampaign(() =>
-  checkDelivery({
+  assertResilient({
     deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
     handler: charge,
     holds: ({ store }) => store.get('charged:42') === '1',

@@ -1,5 +1,5 @@
 import type { Sandbox } from 'stuntdouble'
-import { checkDelivery, type DeliveryBroken, expectIdempotent } from 'stuntdouble/fast-check'
+import { assertResilient, type ResilienceError, assertIdempotent } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts'
 
@@ -15,7 +15,7 @@ const subject = {
 
 test('one lost acknowledgement is enough to charge twice', async () => {
   const handler = { [routes.charge]: charge, [routes.charged]: charged, [routes.failed]: failed }
-  const found = (await checkDelivery({ ...subject, handler }).catch((error: unknown) => error)) as DeliveryBroken
+  const found = (await assertResilient({ ...subject, handler }).catch((error: unknown) => error)) as ResilienceError
   expect(found.faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
   expect(found.message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 1, shrunk from \d faults to 1\):$/m)
   expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and answered 200, its answer was lost$/m)
@@ -25,14 +25,14 @@ test('one lost acknowledgement is enough to charge twice', async () => {
 
 test('the handler that remembers messages charges once, whatever goes wrong', async () => {
   const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged, [routes.failed]: failed }
-  const { runs } = await checkDelivery({ ...subject, handler })
+  const { runs } = await assertResilient({ ...subject, handler })
   expect(runs).toBe(100)
 })
 
 test('and it is idempotent, but for what it remembers and what it reports', async () => {
   const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged }
   const ignoreKeys = ['seen:*', 'reports']
-  await expectIdempotent(handler, {
+  await assertIdempotent(handler, {
     sandbox,
     deliver: subject.deliver,
     ignoreKeys,

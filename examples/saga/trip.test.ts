@@ -2,7 +2,7 @@ import { Redis } from '@upstash/redis'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { type Sandbox, status } from 'stuntdouble'
-import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/scenarios'
+import { type CrashSafetyError, assertCrashSafe } from 'stuntdouble/scenarios'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -50,7 +50,7 @@ test('the points cannot be written: a person is told', async () => {
 })
 
 test('wherever the process dies, the traveller has one flight, one hotel and the points of one trip', async () => {
-  const { schedules, skipped } = await everyCrashPoint(travel)
+  const { schedules, skipped } = await assertCrashSafe(travel)
   expect(schedules).toBeGreaterThan(20)
   expect(skipped).toBe(0)
 })
@@ -59,7 +59,7 @@ test('points that are added up are found: a process that dies adds them twice', 
   const careless = serve<Trip>(async (context) => {
     await context.run('points', () => awardCarelessly(Redis.fromEnv(), context.requestPayload))
   })
-  const found: CrashPointBroken = await everyCrashPoint((world) => travel(world, careless.POST)).catch((error) => error)
+  const found: CrashSafetyError = await assertCrashSafe((world) => travel(world, careless.POST)).catch((error) => error)
   expect(found.findings.map(({ id }) => id)).toContain('before-submission 1')
   expect(found.message).toContain('→ points of ada = "200", without faults "100"')
 })

@@ -1,4 +1,4 @@
-import { interleavings } from 'stuntdouble/scenarios'
+import { exploreInterleavings } from 'stuntdouble/scenarios'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './lost-update/as-it-was.ts'
 import * as mended from './lost-update/mended.ts'
@@ -8,7 +8,7 @@ const cause = /Lost update/
 
 story('lost-update', { asItWas, mended, cause }, (test, app) => {
   test('three visitors take a seat each', async () => {
-    const tried = await interleavings({
+    const tried = await exploreInterleavings({
       prepare: ({ store }) => store.run('SET', 'seats', 100),
       clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },
       until: 'first failure',

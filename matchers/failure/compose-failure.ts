@@ -5,7 +5,7 @@ import { evidenceOf, type MatcherInput } from '../received.js'
 import { Chain, type Subject } from './chain.js'
 import { causesOf, type Failed } from './failure-causes.js'
 import { sandboxOf } from './sandbox-facts.js'
-import { type Place, replayCommand } from './test-location.js'
+import { type TestLocation, replayCommand } from './test-location.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
 const maxLines = 40
@@ -17,7 +17,7 @@ const maxNotes = 8
 /** What a matcher found, from which its failure is composed. All texts are safe to print. */
 export interface MatcherFinding extends Subject {
   readonly evidence: MatcherInput
-  readonly place: Place | undefined
+  readonly place: TestLocation | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
   readonly call: string
   /** What was expected, in a sentence. */
@@ -82,7 +82,7 @@ interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'stands
  * What a world has to say about a test that no matcher failed: its causes, that nothing asked it; then how to run the
  * test again, and the story.
  */
-export function composeEnding(received: object, place: Place | undefined, ending: TestEnding): FailureData {
+export function composeEnding(received: object, place: TestLocation | undefined, ending: TestEnding): FailureData {
   const evidence = evidenceOf('story', received, 'sandbox')
   const chain = new Chain(evidence, { focus: [] })
   const { withHints, saysUnasked, ...failed } = ending
@@ -200,7 +200,7 @@ function linesOf(failure: FailureData): string[] {
 export function wayBack(
   evidence: MatcherInput,
   seq: number | undefined,
-  place: Place | undefined,
+  place: TestLocation | undefined,
 ): Pick<FailureData, 'replay' | 'notes'> | undefined {
   const { seed } = evidence.context
   if (evidence.entries.length === 0 && seed === undefined) return undefined

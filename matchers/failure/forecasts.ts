@@ -1,5 +1,5 @@
 import { formatDuration } from '../../src/kernel/duration.js'
-import type { Forecast, ForecastCause } from '../../src/queue/explain/forecast.js'
+import type { Forecast, ForecastBlocker } from '../../src/queue/explain/forecast.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
@@ -114,7 +114,7 @@ const maxNamed = 3
 
 function answersText(
   evidence: MatcherInput,
-  { messageIds, scheduleIds = [], first }: Extract<ForecastCause, { readonly kind: 'answer' }>,
+  { messageIds, scheduleIds = [], first }: Extract<ForecastBlocker, { readonly kind: 'answer' }>,
 ): string {
   const names = [
     ...messageIds.map((id) => evidence.name(id)),

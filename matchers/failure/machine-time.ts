@@ -42,7 +42,7 @@ export function machineTimeHint(log: Log, failure = ''): string | undefined {
 }
 
 const follow =
-  "Set timers: 'follow' in the options of the fixture, or fake the timers and call sandbox.clock.follow(hostTimers(vi))."
+  "Set timers: 'follow' in the options of the fixture, or fake the timers and call sandbox.clock.follow(fakeTimers(vi))."
 const ofMemory = `a limiter that keeps its windows in memory and reads Date goes by the clock of this machine, which clock.advance() does not move. ${follow}`
 
 /** The failure speaks of a 429, time has moved, and it was neither a fault nor this sandbox that said so. */

@@ -1,4 +1,4 @@
-import { type UnusedScript, unplayedText } from '../../src/kernel/unused-script.js'
+import { type UnusedSteps, unplayedText } from '../../src/kernel/unused-script.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { MatcherInput } from '../received.js'
 
@@ -73,7 +73,7 @@ function unusedIn(
 }
 
 function unmet(owner: UnknownRemote['calls'], what: 'delivery' | 'call', log: MatcherInput['entries']): string[] {
-  return (listOf(owner?.unplayed, owner) as UnusedScript[]).map((script) => unplayedText(script, what, log))
+  return (listOf(owner?.unplayed, owner) as UnusedSteps[]).map((script) => unplayedText(script, what, log))
 }
 
 /** Some views offer a list, others a function that makes one. */

@@ -1,7 +1,7 @@
 import { plainText } from '../../src/report/safe-text.js'
 
 /** The test that asks, as its runner knows it. */
-export interface Place {
+export interface TestLocation {
   readonly runner: 'vitest' | 'jest' | 'playwright'
   /** Absolute, or relative to where the runner was started. */
   readonly file: string
@@ -18,7 +18,7 @@ export const seedVariable = 'STUNTDOUBLE_SEED'
  * The command that runs one test again, for a POSIX shell.
  * @example STUNTDOUBLE_SEED=7 npx vitest run test/orders.test.ts -t 'a retried order'
  */
-export function replayCommand(place: Place, seed: number | string | undefined): string {
+export function replayCommand(place: TestLocation, seed: number | string | undefined): string {
   const file = fromHere(place.file)
   const words = {
     vitest: () => ['vitest', 'run', ...project(place), file, ...named(place)],
@@ -35,14 +35,14 @@ export function replayCommand(place: Place, seed: number | string | undefined): 
   return `${lead}npx ${words.map(shellWord).join(' ')}`
 }
 
-function project({ project: name }: Place): string[] {
+function project({ project: name }: TestLocation): string[] {
   return name === undefined || name === '' ? [] : [`--project=${plainText(name)}`]
 }
 
 /** Longer names are cut: a filter looks for its text anywhere in the name. */
 const maxName = 200
 
-function named({ names = [] }: Place): string[] {
+function named({ names = [] }: TestLocation): string[] {
   // Versions of runners write blanks between names, or ` > `.
   const expression = names.map((name) => [...name.slice(0, maxName)].map(charInExpression).join('')).join('.*')
   // A runner would take the word for an option.
@@ -87,15 +87,15 @@ interface Task {
   readonly file?: { readonly filepath?: string; readonly projectName?: string }
 }
 
-let known: (() => Place | undefined) | undefined
+let known: (() => TestLocation | undefined) | undefined
 
 /** For a runner that tells its matchers nothing: where to ask. */
-export function askForPlace(place: () => Place | undefined): void {
+export function askForPlace(place: () => TestLocation | undefined): void {
   known = place
 }
 
 /** The place of a matcher, by what its runner tells it; `undefined` outside of one. */
-export function placeOf(state: unknown): Place | undefined {
+export function placeOf(state: unknown): TestLocation | undefined {
   const { task, testPath, currentTestName } = (state ?? {}) as RunnerState
   if (typeof task === 'object' && task !== null) return placeOfTask(task)
   if (typeof testPath !== 'string') return known?.()
@@ -105,7 +105,7 @@ export function placeOf(state: unknown): Place | undefined {
 }
 
 /** The place of a test of Vitest. */
-export function placeOfTask(task: object): Place | undefined {
+export function placeOfTask(task: object): TestLocation | undefined {
   const { name = '', suite, file } = task as Task
   if (file?.filepath === undefined) return undefined
   const names = [name]
@@ -118,6 +118,6 @@ export function placeOfInfo(info: {
   readonly file: string
   readonly line: number
   readonly project: { readonly name: string }
-}): Place {
+}): TestLocation {
   return { runner: 'playwright', file: info.file, line: info.line, project: info.project.name }
 }

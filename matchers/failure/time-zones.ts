@@ -4,7 +4,7 @@ import { plural } from '../../src/kernel/plural.js'
 import type { Schedule } from '../../src/queue/schedules/schedule.js'
 import { plainText, quoted } from '../../src/report/safe-text.js'
 import type { MatcherInput } from '../received.js'
-import type { Place } from './test-location.js'
+import type { TestLocation } from './test-location.js'
 
 // A schedule without CRON_TZ fires in UTC, and whoever wrote it may have meant local time. What is meant is never
 // guessed: a zone is named when something mentions it and the expected time is that of the schedule there.
@@ -23,7 +23,7 @@ export function timeZoneHint(
   evidence: MatcherInput,
   { schedule, expected, slot }: { readonly schedule: Schedule; readonly expected: number; readonly slot: number },
   schedules: readonly Schedule[],
-  place: Place | undefined,
+  place: TestLocation | undefined,
 ): string | undefined {
   const { cron } = schedule.draft
   const [prefix = '', own] = /^\s*(?:CRON_TZ|TZ)=(\S+)\s+/.exec(cron) ?? []
@@ -57,7 +57,7 @@ export function firesAt({ cron }: Schedule, at: number): boolean {
 }
 
 /** Zones of the schedule, the environment and the test, by their IANA names. */
-function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], place: Place | undefined): string[] {
+function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], place: TestLocation | undefined): string[] {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
   const mentions = [
     text(schedule.draft.body),

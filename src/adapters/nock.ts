@@ -1,7 +1,7 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawResponse, RawRequest } from '../protocol/service.js'
 import { callOfRequest } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
@@ -58,7 +58,7 @@ export function nockScopes(
 
 interface Answering {
   takes(method: string, url: string): boolean
-  exchange(call: Call): Answer | Promise<Answer>
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse>
 }
 
 function answerAt(origin: string, answering: Answering, options: nock.Options): () => void {
@@ -85,7 +85,7 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
 }
 
 /** `[status, body, headers]`; names and values of headers take turns, so that a name may come twice. */
-async function replyOf({ status, body, headers }: Answer): Promise<[number, Buffer, string[]]> {
+async function replyOf({ status, body, headers }: RawResponse): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     // A fault made a stream of a body that has an end: it comes whole when it is there, or breaks the connection.
     if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
@@ -106,7 +106,7 @@ async function whole(body: ReadableStream<Uint8Array>): Promise<Buffer> {
   }
 }
 
-function isEventStream(headers: Answer['headers']): boolean {
+function isEventStream(headers: RawResponse['headers']): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'))
 }
 
@@ -122,7 +122,7 @@ interface Replying {
   }
 }
 
-function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<object, string>): Call {
+function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<object, string>): RawRequest {
   const headers = Object.entries(request.getHeaders()).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one)]),
   )

@@ -1,7 +1,7 @@
 import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawResponse, RawRequest } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */
@@ -16,7 +16,7 @@ export interface RouteOptions {
    * Serves the body of an event stream at an address of its own, because `route.fulfill()` takes no stream. Without it
    * a page's event streams fail with a sentence in the console.
    */
-  readonly serveStream?: (answer: Answer) => string
+  readonly serveStream?: (answer: RawResponse) => string
 }
 
 /**
@@ -62,7 +62,7 @@ const networkErrors = {
   CERT_HAS_EXPIRED: 'failed',
 } as const
 
-async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOptions): Promise<void> {
+async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteOptions): Promise<void> {
   const headers = readable(answer.headers, route.request())
   const { status, body } = answer
   if (typeof body === 'string' || body === null) {
@@ -85,10 +85,10 @@ async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOption
   await route.fulfill({ status: 303, headers: { ...headers, location: serveStream(answer) } })
 }
 
-class RoutedCall implements Call {
+class RoutedCall implements RawRequest {
   readonly method: string
   readonly url: string
-  readonly headers: Call['headers']
+  readonly headers: RawRequest['headers']
   readonly #body: Buffer | null
 
   constructor(request: Request) {
@@ -119,7 +119,7 @@ function preflightHeaders(request: Request): Record<string, string> {
 }
 
 /** A page of another origin may read the answer; where the service says so itself, in its words. */
-function readable(headers: Answer['headers'], request: Request): Record<string, string> {
+function readable(headers: RawResponse['headers'], request: Request): Record<string, string> {
   const { origin } = request.headers()
   const out: Record<string, string> = {}
   for (const [name, value] of headers) {

@@ -1,7 +1,7 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import { type Internals, internals } from '../kernel/internals.js'
-import type { CallAnswer, CallEntry, EntryStamp } from '../kernel/traffic-log.js'
+import type { LoggedOutboundResponse, OutboundEntry, EntryBase } from '../kernel/traffic-log.js'
 import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
 
@@ -12,12 +12,12 @@ export interface ForeignCallInternals {
   readonly told: string[]
 }
 
-export const foreignCallInternals: Internals<ForeignCall, ForeignCallInternals> = internals('foreign-call')
+export const foreignCallInternals: Internals<OutboundRequest, ForeignCallInternals> = internals('foreign-call')
 
 /** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
-export class ForeignCall implements CallEntry, EntryStamp {
+export class OutboundRequest implements OutboundEntry, EntryBase {
   static {
-    loggedAsJson(ForeignCall)
+    loggedAsJson(OutboundRequest)
   }
 
   readonly type = 'call'
@@ -27,7 +27,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
   declare couldBe?: readonly number[]
   handled = 0
   declare fault?: string
-  declare answer?: CallAnswer
+  declare answer?: LoggedOutboundResponse
   declare endedAfter?: number
   readonly headers: HeaderList
   readonly #sent: HeaderList
@@ -48,7 +48,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
     return headerOf(this.#sent, name.toLowerCase())
   }
 
-  toJSON(): EntryStamp & CallEntry {
+  toJSON(): EntryBase & OutboundEntry {
     const { seq, at, cause, type, method, url, headers, body, couldBe, handled, fault, answer, endedAfter } = this
     return {
       seq,

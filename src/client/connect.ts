@@ -1,7 +1,7 @@
-import type { Check, CheckOptions } from '../invariants/invariant-check.js'
+import type { InvariantReport, InvariantOptions } from '../invariants/invariant-check.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { Addresses, QueueRegion } from '../protocol/address.js'
+import type { SandboxUrls, QueueRegion } from '../protocol/address.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
@@ -10,7 +10,7 @@ import { type ConnectOptions, ControlClient } from './control-client.js'
 import { RemoteCalls } from './remote-calls.js'
 import { RemoteClock } from './remote-clock.js'
 import { RemoteDestinations } from './remote-destinations.js'
-import { RemoteFaults, type RemoteHandle } from './remote-faults.js'
+import { RemoteFaults, type RemoteFaultHandle } from './remote-faults.js'
 import { RemotePastStore } from './remote-past.js'
 import { RemoteQueue } from './remote-queue.js'
 import { SandboxSnapshot } from './remote-snapshot.js'
@@ -22,9 +22,9 @@ import { RemoteWorkflows } from './remote-workflow.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
 /** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
-export class RemotePast {
+export class RemotePastSandbox {
   static {
-    bindMethods(RemotePast)
+    bindMethods(RemotePastSandbox)
   }
 
   /** The data store as it was. */
@@ -46,24 +46,24 @@ export class RemotePast {
   }
 }
 
-export type { UnplayedCalls } from '../calls/calls.js'
-export type { DriveCall, MoveOptions } from '../kernel/clock.js'
+export type { UnusedScript } from '../calls/calls.js'
+export type { ClockMove, AdvanceOptions } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
-export type { StoreCosts } from '../report/traffic-context.js'
+export type { StoreCostTotals } from '../report/traffic-context.js'
 export type { PastInstant } from '../sandbox/past.js'
-export type { RunEnd } from '../workflow/advance-run.js'
-export type { DirectWorkflows, WorkflowRun } from '../workflow/direct-workflows.js'
-export type { History, HistoryEntry, HistoryOptions } from '../workflow/run-history.js'
-export type { StepError } from '../workflow/stubs.js'
+export type { WorkflowRunEnd } from '../workflow/advance-run.js'
+export type { Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
+export type { RunHistory, RunHistoryEntry, RunHistoryOptions } from '../workflow/run-history.js'
+export type { StubError } from '../workflow/stubs.js'
 export type { ConnectOptions } from './control-client.js'
-export type { RecordedCall, RemoteCallRecorder } from './remote-calls.js'
-export type { RecordedRequest, RemoteRecorder } from './remote-destinations.js'
-export type { RemoteHandle } from './remote-faults.js'
+export type { RecordedOutbound, RemoteOutboundRecorder } from './remote-calls.js'
+export type { RecordedDelivery, RemoteRecorder } from './remote-destinations.js'
+export type { RemoteFaultHandle } from './remote-faults.js'
 export type { RemotePastStore } from './remote-past.js'
 export type { SandboxSnapshot } from './remote-snapshot.js'
 export type { RemoteTraffic } from './remote-traffic.js'
 export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './remote-views.js'
-export type { RemoteRun } from './remote-workflow.js'
+export type { RemoteWorkflowRun } from './remote-workflow.js'
 
 /** A list that the compiler keeps complete: a misspelled tenant would be another one. */
 const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true, controlToken: true, fetch: true }
@@ -94,7 +94,7 @@ export interface RemoteForkOptions {
 }
 
 interface TenantFacts {
-  readonly addresses: Addresses
+  readonly addresses: SandboxUrls
   readonly env: Readonly<Record<string, string>>
   readonly tokens: SandboxTokens
 }
@@ -148,7 +148,7 @@ export class RemoteSandbox implements AsyncDisposable {
     return new RemoteWorkflows(this.#wire.in(region))
   }
 
-  get addresses(): Addresses {
+  get addresses(): SandboxUrls {
     return this.#facts.addresses
   }
 
@@ -176,17 +176,17 @@ export class RemoteSandbox implements AsyncDisposable {
    * Adds the fault rules of a scenario, until the handle removes them.
    * @example await using outage = await sandbox.play(checkoutOutage)
    */
-  play(scenario: Scenario): Promise<RemoteHandle> {
+  play(scenario: Scenario): Promise<RemoteFaultHandle> {
     return this.faults.play(scenario)
   }
 
-  /** Checks the promises of the engine. Throws an error named `BrokenPromise` with the entries and the story. */
-  async check(options: CheckOptions = {}): Promise<Check> {
+  /** Checks the promises of the engine. Throws an error named `InvariantError` with the entries and the story. */
+  async check(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/check', { ...options })) as WireCheck)
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
-  async examine(options: CheckOptions = {}): Promise<Check> {
+  async examine(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/examine', { ...options })) as WireCheck)
   }
 
@@ -209,8 +209,8 @@ export class RemoteSandbox implements AsyncDisposable {
    * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @example await sandbox.at('-5m').store.get('stock')
    */
-  at(instant: PastInstant): RemotePast {
-    return new RemotePast(this.#wire, instant, (options) => this.fork(options))
+  at(instant: PastInstant): RemotePastSandbox {
+    return new RemotePastSandbox(this.#wire, instant, (options) => this.fork(options))
   }
 
   /**

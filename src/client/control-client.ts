@@ -90,7 +90,7 @@ export class ControlClient {
       if (typeof error !== 'string') return this.foreign(`${status}`)
       if (reply === true) return new ReplyError(error)
       if (breaches === undefined) return new Error(error)
-      const broken = Object.assign(new Error(error), { name: 'BrokenPromise' })
+      const broken = Object.assign(new Error(error), { name: 'InvariantError' })
       return carryFailure(broken, replay === undefined ? {} : { replay })
     } catch {
       return this.foreign(`${status}`)

@@ -1,9 +1,9 @@
-import type { UnplayedCalls } from '../calls/calls.js'
-import type { PlainCallAnswer } from '../calls/outbound-responses.js'
+import type { UnusedScript } from '../calls/calls.js'
+import type { OutboundResponse } from '../calls/outbound-responses.js'
 import type { Fault } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { CallAnswer } from '../kernel/traffic-log.js'
+import type { LoggedOutboundResponse } from '../kernel/traffic-log.js'
 import { shownUrl } from '../secrets/urls.js'
 import type { ControlClient } from './control-client.js'
 import { portable } from './remote-destinations.js'
@@ -11,7 +11,7 @@ import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
 interface Facts {
   readonly unhandled: readonly string[]
-  readonly unplayed: readonly UnplayedCalls[]
+  readonly unplayed: readonly UnusedScript[]
 }
 
 /** `sandbox.calls` of a tenant on a server. */
@@ -46,15 +46,15 @@ export class RemoteCalls {
     await this.#wire.post('/calls/script', { to: String(pattern), steps })
   }
 
-  async answer(pattern: string | URL, answer: Exclude<PlainCallAnswer, Response>): Promise<void> {
+  async answer(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
     await this.#wire.post('/calls/answer', { to: String(pattern), answer: portable('calls.answer', answer) })
   }
 
-  async record(pattern: string | URL, answer?: Exclude<PlainCallAnswer, Response>): Promise<RemoteCallRecorder> {
+  async record(pattern: string | URL, answer?: Exclude<OutboundResponse, Response>): Promise<RemoteOutboundRecorder> {
     const to = String(pattern)
     const given = answer === undefined ? {} : { answer: portable('calls.record', answer) }
     await this.#wire.post('/calls/record', { to, ...given })
-    return new RemoteCallRecorder(this.#wire, to)
+    return new RemoteOutboundRecorder(this.#wire, to)
   }
 
   async off(pattern?: string | URL): Promise<void> {
@@ -67,7 +67,7 @@ export class RemoteCalls {
     return this.#facts().then(({ unhandled }) => unhandled)
   }
 
-  get unplayed(): Promise<readonly UnplayedCalls[]> {
+  get unplayed(): Promise<readonly UnusedScript[]> {
     return this.#facts().then(({ unplayed }) => unplayed)
   }
 
@@ -77,7 +77,7 @@ export class RemoteCalls {
 }
 
 /** A call as a recorder on the server kept it; `***` stands for credentials. */
-export interface RecordedCall {
+export interface RecordedOutbound {
   readonly url: string
   readonly method: string
   readonly at: number
@@ -85,12 +85,12 @@ export interface RecordedCall {
   readonly body: MessageView['body']
   readonly handled: number
   /** Status that the app saw; 0 without an answer, absent before it. */
-  readonly status?: CallAnswer['status']
+  readonly status?: LoggedOutboundResponse['status']
 }
 
-export class RemoteCallRecorder {
+export class RemoteOutboundRecorder {
   static {
-    bindMethods(RemoteCallRecorder)
+    bindMethods(RemoteOutboundRecorder)
   }
 
   readonly #wire: ControlClient
@@ -101,17 +101,17 @@ export class RemoteCallRecorder {
     this.#to = to
   }
 
-  get requests(): Promise<readonly RecordedCall[]> {
+  get requests(): Promise<readonly RecordedOutbound[]> {
     return this.#wire
       .list(`/calls/recorded?${new URLSearchParams({ to: this.#to })}`)
-      .then((wire) => (wire as OnWire<RecordedCall>[]).map((call) => viewOf(call)))
+      .then((wire) => (wire as OnWire<RecordedOutbound>[]).map((call) => viewOf(call)))
   }
 
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
-  async last(): Promise<RecordedCall> {
+  async last(): Promise<RecordedOutbound> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
     throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)

@@ -1,5 +1,5 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
+import type { ClockMove, AdvanceOptions, Clock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import type { ControlClient } from './control-client.js'
@@ -7,7 +7,7 @@ import type { Remote } from './remote-type.js'
 
 /** `sandbox.clock` of a tenant on a server. */
 export class RemoteClock
-  implements Remote<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
+  implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
 {
   static {
     bindMethods(RemoteClock)
@@ -31,20 +31,20 @@ export class RemoteClock
     }))
   }
 
-  async advance(by: Duration, { signal, ...options }: MoveOptions = {}): Promise<void> {
+  async advance(by: Duration, { signal, ...options }: AdvanceOptions = {}): Promise<void> {
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 
-  async advanceTo(at: Instant, { signal, ...options }: MoveOptions = {}): Promise<void> {
+  async advanceTo(at: Instant, { signal, ...options }: AdvanceOptions = {}): Promise<void> {
     await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
   }
 
-  async drain({ signal, ...options }: MoveOptions = {}): Promise<void> {
+  async drain({ signal, ...options }: AdvanceOptions = {}): Promise<void> {
     await this.#wire.post('/clock/drain', options, signal)
   }
 
-  async interrupt(): Promise<DriveCall | undefined> {
-    const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: DriveCall | null }
+  async interrupt(): Promise<ClockMove | undefined> {
+    const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: ClockMove | null }
     return interrupted ?? undefined
   }
 

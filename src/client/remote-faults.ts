@@ -1,14 +1,14 @@
 import type { FaultRule } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
-import type { ListedFault, UnusedFault } from '../rules/fault-rules.js'
+import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { Scenario } from '../scenarios/written-scenario.js'
 import type { ControlClient } from './control-client.js'
 
 /** Removes the rules; so does the end of an `await using` scope. */
-export class RemoteHandle implements AsyncDisposable {
+export class RemoteFaultHandle implements AsyncDisposable {
   static {
-    bindMethods(RemoteHandle)
+    bindMethods(RemoteFaultHandle)
   }
 
   readonly #wire: ControlClient
@@ -41,18 +41,18 @@ export class RemoteFaults {
   }
 
   /** Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now. */
-  async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteHandle> {
+  async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteFaultHandle> {
     const line = options.line ?? callerLine(new Error('declared here'))
     return this.#handle(await this.#wire.post('/faults', { rules, line }))
   }
 
   /** As `sandbox.play()`. */
-  async play(scenario: Scenario): Promise<RemoteHandle> {
+  async play(scenario: Scenario): Promise<RemoteFaultHandle> {
     return this.#handle(await this.#wire.post('/play', { scenario }))
   }
 
   /** Removes rules: by the handle that `add` returned, or all with a name. */
-  async remove(which: RemoteHandle | string): Promise<void> {
+  async remove(which: RemoteFaultHandle | string): Promise<void> {
     if (typeof which === 'string')
       return void (await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`))
     if (typeof which?.remove !== 'function') {
@@ -66,8 +66,8 @@ export class RemoteFaults {
     await this.#wire.send('DELETE', '/faults')
   }
 
-  async list(): Promise<readonly ListedFault[]> {
-    return (await this.#wire.list('/faults')) as readonly ListedFault[]
+  async list(): Promise<readonly FaultRuleStatus[]> {
+    return (await this.#wire.list('/faults')) as readonly FaultRuleStatus[]
   }
 
   /** Rules that were never injected, each with the line that declared it. */
@@ -75,7 +75,7 @@ export class RemoteFaults {
     return (await this.#wire.list('/faults/unused')) as readonly UnusedFault[]
   }
 
-  #handle(answer: unknown): RemoteHandle {
-    return new RemoteHandle(this.#wire, (answer as { handle: string }).handle)
+  #handle(answer: unknown): RemoteFaultHandle {
+    return new RemoteFaultHandle(this.#wire, (answer as { handle: string }).handle)
   }
 }

@@ -1,10 +1,10 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
-import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct-queue.js'
+import type { PublishOptions, Queue, PublishResult } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
-import type { Explained } from '../queue/explain/explain.js'
+import type { ExplainTarget } from '../queue/explain/explain.js'
 import type { Forecast } from '../queue/explain/forecast.js'
-import type { GroupEndpoint } from '../queue/publish/url-groups.js'
+import type { UrlGroupEndpoint } from '../queue/publish/url-groups.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { ControlClient } from './control-client.js'
@@ -35,7 +35,7 @@ type Same =
   | 'reset'
 
 /** `sandbox.queue` of a tenant on a server. */
-export class RemoteQueue implements Remote<DirectQueue, Same> {
+export class RemoteQueue implements Remote<Queue, Same> {
   static {
     bindMethods(RemoteQueue)
   }
@@ -63,9 +63,9 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   async publish<To extends string>({
     body,
     ...direct
-  }: DirectPublish & { readonly to: To }): Promise<PublishedTo<To, MessageView>> {
+  }: PublishOptions & { readonly to: To }): Promise<PublishResult<To, MessageView>> {
     const given = body instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(body)) } } : { body }
-    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given })) as PublishedTo<To, MessageView>
+    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given })) as PublishResult<To, MessageView>
   }
 
   /** Every message that has not ended. */
@@ -82,7 +82,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     return all.find((message) => message.id === id)
   }
 
-  async explain(what: string | Explained): Promise<string> {
+  async explain(what: string | ExplainTarget): Promise<string> {
     if (typeof what === 'string') {
       return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
     }
@@ -111,7 +111,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     return messageOfWire(wire as OnWire<MessageView>)
   }
 
-  async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
+  async urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
     return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
   }
 
@@ -164,7 +164,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   }
 }
 
-class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+class RemoteKeys implements Remote<Queue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
     bindMethods(RemoteKeys)
   }

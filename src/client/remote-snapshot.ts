@@ -1,29 +1,29 @@
 import { RegionTraffic } from '../kernel/region-traffic.js'
-import { Traffic } from '../kernel/traffic-log.js'
+import { TrafficLog } from '../kernel/traffic-log.js'
 import type { QueueRegion } from '../protocol/address.js'
 import type { Step } from '../queue/destinations/delivery-script.js'
-import type { DirectQueue } from '../queue/direct-queue.js'
+import type { Queue } from '../queue/direct-queue.js'
 import { loadTrace } from '../report/load-trace.js'
 import type { TrafficContext } from '../report/traffic-context.js'
-import { TrafficView } from '../report/traffic-view.js'
-import type { ListedFault, UnusedFault } from '../rules/fault-rules.js'
+import { Traffic } from '../report/traffic-view.js'
+import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import type { DirectStore } from '../store/direct-store.js'
-import type { Spend } from '../store/meter.js'
+import type { Store } from '../store/direct-store.js'
+import type { StoreCost } from '../store/meter.js'
 import { storeInternals } from '../store/store-internals.js'
-import type { DirectWorkflows } from '../workflow/direct-workflows.js'
+import type { Workflow } from '../workflow/direct-workflows.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
-type WithTraffic<T> = T & { readonly traffic: TrafficView }
+type WithTraffic<T> = T & { readonly traffic: Traffic }
 type QueueSnapshot = WithTraffic<
-  Pick<DirectQueue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>
+  Pick<Queue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>
 >
-type WorkflowsSnapshot = Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
+type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'run' | 'unused'>
 
 /** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
 export class SandboxSnapshot {
-  readonly traffic: TrafficView
-  readonly store: WithTraffic<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
+  readonly traffic: Traffic
+  readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'spend'>>
   /** Of the home region. */
   readonly queue: QueueSnapshot
   /** Of the regions that were used, the home region first. */
@@ -35,7 +35,7 @@ export class SandboxSnapshot {
     pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
     running(): readonly string[]
   }
-  readonly faults: { list(): readonly ListedFault[]; unused(): readonly UnusedFault[] }
+  readonly faults: { list(): readonly FaultRuleStatus[]; unused(): readonly UnusedFault[] }
   readonly destinations: {
     readonly unhandled: readonly string[]
     readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
@@ -50,18 +50,18 @@ export class SandboxSnapshot {
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const keys = replica.queues.flatMap(({ keys: { current, next, former } }) => [current, next, ...former])
-    const log = Traffic.recorded(entries)
+    const log = TrafficLog.recorded(entries)
     const known: TrafficContext = { ...context, secrets: () => [...secrets, ...keys] }
-    this.traffic = new TrafficView(log, known, 0, new Map(costs))
+    this.traffic = new Traffic(log, known, 0, new Map(costs))
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
     const [home, ...others] = replica.queues
     const view = (region: string | undefined) =>
-      others.length === 0 ? this.traffic : new TrafficView(new RegionTraffic(log, region), known)
+      others.length === 0 ? this.traffic : new Traffic(new RegionTraffic(log, region), known)
     this.queue = queueOf(home!, view(undefined))
     this.queues = [this.queue, ...others.map((queue) => queueOf(queue, view(queue.region)))]
     const nobody = (region: QueueRegion) =>
-      queueOf(replica.queueIn(region), new TrafficView(Traffic.recorded([]), known))
+      queueOf(replica.queueIn(region), new Traffic(TrafficLog.recorded([]), known))
     this.#regional = (region) => this.queues.find((queue) => queue.region === region) ?? nobody(region)
     this.workflows = replica.workflows.map((workflow, index) => ({
       runs: workflow.runs,
@@ -89,7 +89,7 @@ export class SandboxSnapshot {
   }
 }
 
-function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): SandboxSnapshot['store'] {
+function storeOf(store: Store, traffic: Traffic, spend: StoreCost): SandboxSnapshot['store'] {
   const copy: SandboxSnapshot['store'] = {
     traffic,
     run: (...words) => store.run(...words),
@@ -101,7 +101,7 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
   return copy
 }
 
-function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {
+function queueOf(queue: Queue, traffic: Traffic): SandboxSnapshot['queue'] {
   const { region, messages, deadLetters, schedules, keys } = queue
   return {
     traffic,

@@ -5,7 +5,7 @@ import type { Har, HarOptions } from '../report/har.js'
 import { entryOf, loadTrace } from '../report/load-trace.js'
 import type { TimelineOptions } from '../report/timeline.js'
 import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
-import type { DiagramOptions, Mark, TrafficView } from '../report/traffic-view.js'
+import type { DiagramOptions, TrafficMark, Traffic } from '../report/traffic-view.js'
 import type { ControlClient } from './control-client.js'
 
 /** Which entries a reader follows. */
@@ -13,7 +13,7 @@ export interface FollowOptions {
   /** Default: all. */
   readonly types?: readonly EntryType[]
   /** Only what comes after a mark. */
-  readonly after?: Mark
+  readonly after?: TrafficMark
   /** Ends it. */
   readonly signal?: AbortSignal
   /** Called when a new world has replaced the old one: its entries count from 1. */
@@ -27,15 +27,15 @@ export class RemoteTraffic {
   }
 
   readonly #wire: ControlClient
-  readonly #after: Mark
+  readonly #after: TrafficMark
 
-  constructor(wire: ControlClient, after: Mark = 0) {
+  constructor(wire: ControlClient, after: TrafficMark = 0) {
     this.#wire = wire
     this.#after = after
   }
 
   /** A copy of the log as it is now, which matchers and reports read. */
-  async snapshot(): Promise<TrafficView> {
+  async snapshot(): Promise<Traffic> {
     const view = loadTrace((await this.#wire.get('/traffic/trace')) as object)
     return this.#after === 0 ? view : view.since(this.#after)
   }
@@ -58,12 +58,12 @@ export class RemoteTraffic {
   }
 
   /** This place in the log, for `since`. */
-  async mark(): Promise<Mark> {
+  async mark(): Promise<TrafficMark> {
     return ((await this.#wire.get('/traffic/mark')) as { mark: number }).mark
   }
 
   /** Only what happened after a mark, and what will. */
-  since(mark: Mark): RemoteTraffic {
+  since(mark: TrafficMark): RemoteTraffic {
     return new RemoteTraffic(this.#wire, Math.max(mark, this.#after))
   }
 

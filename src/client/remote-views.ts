@@ -1,4 +1,4 @@
-import type { Check } from '../invariants/invariant-check.js'
+import type { InvariantReport } from '../invariants/invariant-check.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { DeadLetter } from '../queue/delivery/dead-letters.js'
@@ -32,12 +32,12 @@ export function deadLetterView(letter: DeadLetter): unknown {
 }
 
 /** A check on its way. */
-export interface WireCheck extends Omit<Check, 'breaches'> {
+export interface WireCheck extends Omit<InvariantReport, 'breaches'> {
   readonly breaches: readonly WireBreach[]
 }
 
-export type WireBreach = Omit<Check['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
+export type WireBreach = Omit<InvariantReport['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
 
-export function checkOfWire({ breaches, ...check }: WireCheck): Check {
+export function checkOfWire({ breaches, ...check }: WireCheck): InvariantReport {
   return { ...check, breaches: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
 }

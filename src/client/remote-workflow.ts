@@ -1,16 +1,16 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
-import type { RunEnd } from '../workflow/advance-run.js'
-import type { DirectWorkflows, WorkflowRun } from '../workflow/direct-workflows.js'
-import type { History, HistoryOptions } from '../workflow/run-history.js'
-import type { StepError } from '../workflow/stubs.js'
+import type { WorkflowRunEnd } from '../workflow/advance-run.js'
+import type { Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
+import type { RunHistory, RunHistoryOptions } from '../workflow/run-history.js'
+import type { StubError } from '../workflow/stubs.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 import type { RunView } from './remote-views.js'
 
 /** `sandbox.workflow` of a tenant on a server. */
 export class RemoteWorkflows
-  implements Remote<DirectWorkflows, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'>
+  implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'>
 {
   static {
     bindMethods(RemoteWorkflows)
@@ -28,8 +28,8 @@ export class RemoteWorkflows
   }
 
   /** A run by its id. Where there is none, what is asked of it rejects, with the runs that there are. */
-  run(id: string): RemoteRun {
-    return new RemoteRun(this.#wire, id)
+  run(id: string): RemoteWorkflowRun {
+    return new RemoteWorkflowRun(this.#wire, id)
   }
 
   /** Tells an event to the runs that wait for it, or to one. @returns how many waits it ended */
@@ -98,10 +98,10 @@ export class RemoteStepStub {
 
   /** Its body throws this: so many times, or always. */
   async fails(
-    error: Error | string | StepError = 'the step failed',
+    error: Error | string | StubError = 'the step failed',
     given: { readonly times?: number } = {},
   ): Promise<void> {
-    const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StepError
+    const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StubError
     await this.#wire.post('/workflow/steps/fail', {
       ...this.#step,
       error: { name, message, stack, retryAfter },
@@ -116,7 +116,7 @@ export class RemoteStepStub {
 }
 
 /** One run on a server, as it stands whenever it is asked. */
-export class RemoteRun
+export class RemoteWorkflowRun
   implements
     Remote<
       WorkflowRun,
@@ -124,7 +124,7 @@ export class RemoteRun
     >
 {
   static {
-    bindMethods(RemoteRun)
+    bindMethods(RemoteWorkflowRun)
   }
 
   readonly id: string
@@ -161,8 +161,8 @@ export class RemoteRun
   }
 
   /** What it has done so far, as plain JSON: to be kept in a file and replayed against later code. */
-  async history({ secrets = false }: HistoryOptions = {}): Promise<History> {
-    return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as History
+  async history({ secrets = false }: RunHistoryOptions = {}): Promise<RunHistory> {
+    return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as RunHistory
   }
 
   /** Rejects when it has ended. */
@@ -176,7 +176,7 @@ export class RemoteRun
   }
 
   /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
-  async ends(state?: RunEnd): Promise<void> {
+  async ends(state?: WorkflowRunEnd): Promise<void> {
     await this.#wire.post(`${this.#path}/end`, { ...(state !== undefined && { state }) })
   }
 

@@ -25,14 +25,14 @@ export function latency(
     : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
 }
 
-export interface ReplyOptions {
+export interface StatusOptions {
   readonly headers?: HeaderRecord
   /** A string, or a value that becomes JSON. */
   readonly body?: unknown
 }
 
 /** Answers with this status; the work underneath is not done. */
-export function status(code: number, options: ReplyOptions = {}): StatusFault {
+export function status(code: number, options: StatusOptions = {}): StatusFault {
   if (code === undefined) throw new TypeError('status() needs the status of the answer: status(503).')
   if (!Number.isInteger(code) || code < 200 || code > 599) {
     throw new RangeError(

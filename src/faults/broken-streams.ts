@@ -1,4 +1,4 @@
-import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { letOutsideContinue, type Clock } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
@@ -42,7 +42,7 @@ export function stalledEvents(
   answer: Answer,
   afterEvents: number,
   forMs: number | undefined,
-  clock: VirtualClock,
+  clock: Clock,
 ): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()

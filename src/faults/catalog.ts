@@ -2,13 +2,13 @@ import type { Fault, FaultKind, FaultOf } from './fault.js'
 import type { ActionAt, ActionsAt } from './fault-context.js'
 import { faultGroups } from './fault-groups.js'
 import type { AnyFault, FaultSpec } from './fault-spec.js'
-import type { FaultPoint } from './points.js'
+import type { InjectionPoint } from './points.js'
 
 /** One fault, described once: for rules and scripts, checks, pages, the JSON Schema and the control API. */
 export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultSpec<FaultOf<K>> {
   readonly kind: K
   /** Where it has something to do. */
-  readonly points: readonly FaultPoint[]
+  readonly points: readonly InjectionPoint[]
   /** What its sample makes. */
   readonly example: FaultOf<K>
 }
@@ -28,7 +28,7 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
 /** What a fault does at a point, from its row. Rules are checked when they are added. */
-export function actionAt<P extends FaultPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
+export function actionAt<P extends InjectionPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
   // The compiler cannot see through the table that the row fits the kind of the fault.
   const { at } = catalog[fault.kind] as { readonly at: Partial<ActionsAt<never>> }
   const action = at[point] as ActionAt<P, Fault> | undefined

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { FaultMatch, FaultRule } from './fault.js'
 import type { ActionsAt, AttemptAction, Phase } from './fault-context.js'
-import type { DeliveryPoint, FaultPoint } from './points.js'
+import type { DeliveryInjectionPoint, InjectionPoint } from './points.js'
 
 /** Ways in which a fault reaches a client. */
 export type Transport = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
@@ -30,11 +30,11 @@ export interface FaultSpec<F extends AnyFault> {
   /** What no rule with it can be: the field that is wrong, and what is wrong with it. */
   readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
   /** For a rule where it does not strike: what may have been meant. */
-  readonly hints?: Partial<Record<FaultPoint, string>>
+  readonly hints?: Partial<Record<InjectionPoint, string>>
   /** What its first constructor is given where it is shown. */
   readonly sample: readonly unknown[]
   /** Where the sample strikes in the table of effects. */
-  readonly shownAt: FaultPoint
+  readonly shownAt: InjectionPoint
   /** When it can strike, the default first. */
   readonly phases: readonly Phase[]
   /** Where it strikes, in the order of the page, and what it does there. */
@@ -45,7 +45,7 @@ export interface FaultSpec<F extends AnyFault> {
 
 /** A fault that can be a step of a destination's script. */
 export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
-  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, AttemptAction<F>>>
+  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryInjectionPoint, AttemptAction<F>>>
 }
 
 /** A table of rows: of faults that scripts can name, and of others. */

@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { FaultPoint } from './points.js'
+import type { InjectionPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
 
@@ -139,7 +139,7 @@ export interface FaultMatch {
 }
 
 export interface FaultRule {
-  readonly on: FaultPoint | readonly FaultPoint[]
+  readonly on: InjectionPoint | readonly InjectionPoint[]
   /** For messages, and for `faults.remove(name)`. */
   readonly name?: string
   readonly match?: FaultMatch
@@ -207,7 +207,7 @@ export interface Injection<F extends Fault = Fault> {
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
   /** Where it strikes. */
-  readonly point: FaultPoint
+  readonly point: InjectionPoint
   /** When the rule's window closes, `undefined` when it has no end. */
   readonly until: number | undefined
   /**
@@ -230,11 +230,11 @@ export interface FaultSource {
   /** There are no rules and no service is down: nothing else needs checking. */
   readonly isInactive: boolean
   /** Points that have rules; checked before the facts for `ask` are gathered. */
-  readonly activeByPoint: { readonly [P in FaultPoint]?: unknown }
+  readonly activeByPoint: { readonly [P in InjectionPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */
-  injections(point: FaultPoint, facts: FaultFacts): readonly Injection[] | undefined
+  injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
   /** The same at several points of one moment, the first first: no rule is asked twice, one that answers ends it all. */
-  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined
+  injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
   /** Services that are down after a restart, and until when; `undefined` while none is. */
   readonly downUntil: { readonly [S in FaultService]?: number } | undefined
   markDown(service: FaultService, until: number): void

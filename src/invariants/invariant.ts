@@ -2,7 +2,7 @@ import type { Entry } from '../kernel/traffic-log.js'
 import type { InvariantIndex } from './invariant-index.js'
 
 /** One place where a promise was broken. */
-export interface Breach {
+export interface InvariantViolation {
   readonly invariant: string
   /** The promise in words. */
   readonly promise: string

@@ -3,10 +3,10 @@ import { checkOptionNames } from './nearest-name.js'
 import type { Timer } from './time.js'
 
 /** The calls that move time. */
-export type DriveCall = 'advance' | 'advanceTo' | 'drain'
+export type ClockMove = 'advance' | 'advanceTo' | 'drain'
 
 /** What calls that move time take. */
-export interface MoveOptions {
+export interface AdvanceOptions {
   /** Stops the move where it is: what fell due until then has run, and the clock can be moved on from there. */
   readonly signal?: AbortSignal
   /**
@@ -19,10 +19,10 @@ export interface MoveOptions {
   readonly until?: () => boolean
 }
 
-const optionNames: Readonly<Record<keyof MoveOptions, true>> = { signal: true, budget: true, until: true }
+const optionNames: Readonly<Record<keyof AdvanceOptions, true>> = { signal: true, budget: true, until: true }
 
 /** @throws TypeError for what is no option of a move: most often a time, which has a call of its own */
-export function checkMove(call: DriveCall, options: MoveOptions): void {
+export function checkMove(call: ClockMove, options: AdvanceOptions): void {
   const byTime =
     "To move time by a span call clock.advance('30s'), to an instant clock.advanceTo('2030-01-02T00:00:00Z')."
   if (typeof options !== 'object' || options === null) {
@@ -60,7 +60,7 @@ export class Move {
 
   /** @param waiting how many timers and messages wait */
   constructor(
-    readonly call: DriveCall,
+    readonly call: ClockMove,
     budget: number | undefined,
     waiting: number,
     readonly until?: () => boolean,

@@ -5,7 +5,7 @@ export type QueueRegion = (typeof queueRegions)[number]
 export const defaultRegion: QueueRegion = 'eu-central-1'
 
 /** Base addresses of the three services, without trailing slashes; each may carry a path prefix. */
-export interface Addresses {
+export interface SandboxUrls {
   readonly store: string
   /** The default region's address. */
   readonly queue: string
@@ -14,7 +14,7 @@ export interface Addresses {
   readonly regions: Readonly<Record<QueueRegion, string>>
 }
 
-export interface AddressOptions {
+export interface UrlOptions {
   /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
   readonly name?: string | undefined
   /** One address for all three services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
@@ -27,7 +27,7 @@ export interface AddressOptions {
   readonly redis?: string | undefined
 }
 
-export function addressesOf(options: AddressOptions = {}): Addresses {
+export function addressesOf(options: UrlOptions = {}): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
   // A name that stands in no host may be anything.
   const host = options.name === undefined || base !== undefined ? '' : `${hostLabel(options.name)}.`
@@ -61,7 +61,7 @@ export interface ServiceUrl {
 /** Finds out which service a url belongs to; `undefined` for all other origins. */
 export type Locate = (url: string) => ServiceUrl | undefined
 
-export function locator(addresses: Addresses): Locate {
+export function locator(addresses: SandboxUrls): Locate {
   const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
     [addresses.store, 'store', undefined],
     [addresses.queue, 'queue', defaultRegion],
@@ -91,7 +91,7 @@ export function locator(addresses: Addresses): Locate {
 }
 
 /** Turns urls below one set of addresses into those below another; `undefined` for all other urls. */
-export function relocator(from: Addresses, to: Addresses): (url: string) => string | undefined {
+export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => string | undefined {
   const locate = locator(from)
   return (url) => {
     const found = locate(url)
@@ -125,7 +125,7 @@ function normalOrigin(url: string): string {
 
 /** Ends a sentence about a Redis or Valkey that was given where none can be. */
 export const whereEngines =
-  'one in the place of the data store is had with createEngineSandbox() or createTwinSandbox() of stuntdouble/engine, or with serve --store or --twin.'
+  'one in the place of the data store is had with createRealRedisSandbox() or createShadowSandbox() of stuntdouble/engine, or with serve --store or --twin.'
 
 function checked(address: string): string {
   // Not shown: it may have a password.

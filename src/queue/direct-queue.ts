@@ -5,21 +5,21 @@ import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
 import { didYouMean } from '../kernel/nearest-name.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
 import { dumpOf, type QueueDump } from './dump/queue-dump.js'
-import { type Explained, explain } from './explain/explain.js'
+import { type ExplainTarget, explain } from './explain/explain.js'
 import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { Message } from './message/message.js'
-import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import type { UrlGroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
 import type { QueueEngine } from './queue-engine.js'
 import type { Schedule } from './schedules/schedule.js'
 import type { Schedules } from './schedules/schedules.js'
 import type { RawSettings } from './settings/message-settings.js'
 import { publishOptions } from './settings/publish-options.js'
 import { targetOf } from './settings/url.js'
-import type { SignatureOverrides, SignedRequest } from './signing/signature-lab.js'
+import type { SignOptions, SignedRequest } from './signing/signature-lab.js'
 import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 type Value = string | number | boolean
@@ -46,7 +46,7 @@ export interface MessageSettings {
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
-export interface DirectPublish extends MessageSettings {
+export interface PublishOptions extends MessageSettings {
   /** A url, or the name of a url group. */
   readonly to: string
   /** A text, bytes, or a value that becomes JSON. */
@@ -60,7 +60,7 @@ export interface DirectPublish extends MessageSettings {
  * What a publish to it gives: one message for a url, one for each endpoint for the name of a url group, and either where
  * the type is not a text that says which. A slash tells: names have none.
  */
-export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
+export type PublishResult<To extends string, M> = To extends `${string}/${string}`
   ? M
   : Record<never, never> extends Record<To, unknown>
     ? M | readonly M[]
@@ -68,13 +68,13 @@ export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
 
 const noOverrides: RawSettings = new Map()
 
-const { attach, of } = internals<DirectQueue, QueueEngine>('queue')
+const { attach, of } = internals<Queue, QueueEngine>('queue')
 
 /** The engine behind the face, for the rest of the house. */
-export const engineOf: (queue: DirectQueue) => QueueEngine = of
+export const engineOf: (queue: Queue) => QueueEngine = of
 
 export type QueueEffects = MethodEffects<
-  DirectQueue,
+  Queue,
   {
     publish: 'changes'
     message: 'reads'
@@ -97,19 +97,19 @@ export type QueueEffects = MethodEffects<
 >
 
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
-export class DirectQueue {
+export class Queue {
   static {
-    bindMethods(DirectQueue)
+    bindMethods(Queue)
   }
 
-  readonly #read: () => Traffic
+  readonly #read: () => TrafficLog
   readonly #inputs: InputRecorder<Changes<QueueEffects>>
   readonly #schedules: DirectSchedules
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
   /** @param read the log, without what only another region's queue did */
-  constructor(engine: QueueEngine, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
+  constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
     this.#inputs = inputs
@@ -119,7 +119,7 @@ export class DirectQueue {
   }
 
   /** The log of everything that happened here, which the matchers read. */
-  get traffic(): Traffic {
+  get traffic(): TrafficLog {
     return this.#read()
   }
 
@@ -136,7 +136,7 @@ export class DirectQueue {
    * const { id } = queue.publish({ to: 'https://shop.example/orders', body: { n: 42 } })
    * const [first] = queue.publish({ to: 'warehouses', body: { n: 42 } })
    */
-  publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
+  publish<To extends string>(direct: PublishOptions & { readonly to: To }): PublishResult<To, Message> {
     const [, given] = this.#inputs.recordCall('publish', [direct])
     if (typeof given?.to !== 'string') {
       throw new TypeError(
@@ -168,7 +168,7 @@ export class DirectQueue {
       queue,
     })
     const published = target.url === undefined ? results.map((result) => result.message) : results[0]!.message
-    return published as PublishedTo<To, Message>
+    return published as PublishResult<To, Message>
   }
 
   /** Every message that has not ended. */
@@ -187,7 +187,7 @@ export class DirectQueue {
    * @param what the id of a message, or what by its name
    * @example queue.explain({ flowControlKey: 'user-1' })
    */
-  explain(what: string | Explained): string {
+  explain(what: string | ExplainTarget): string {
     return explain(engineOf(this), what)
   }
 
@@ -263,7 +263,7 @@ export class DirectQueue {
   }
 
   /** Adds endpoints to a url group, creating it. */
-  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+  urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
   }
 
@@ -295,7 +295,7 @@ export class DirectQueue {
   }
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
-  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+  sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return engineOf(this).sign(request, overrides)
   }
 

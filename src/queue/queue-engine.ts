@@ -1,8 +1,8 @@
 import type { FaultSource } from '../faults/fault.js'
 import { utf8 } from '../kernel/bytes.js'
-import { accompany, type VirtualClock } from '../kernel/clock.js'
+import { accompany, type Clock } from '../kernel/clock.js'
 import { type Random, singleId } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
 import type { Admissions } from './delivery/admissions.js'
 import { deliveryWriter } from './delivery/delivery-headers.js'
@@ -11,20 +11,20 @@ import { FifoQueues } from './delivery/fifo-queues.js'
 import type { DeliveryTarget } from './destinations/destinations.js'
 import type { Message } from './message/message.js'
 import type { MessageLog } from './message/message-log.js'
-import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
+import { type UrlGroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
 import { Publisher, type WorkflowPublisher } from './publisher.js'
 import type { Schedules } from './schedules/schedules.js'
 import type { ReadContext } from './settings/publish-options.js'
 import type { DialectSpelling, QueueDialect, QueueDialects } from './settings/queue-dialect.js'
 import { planOf } from './settings/queue-plan.js'
 import { type NoteSetting, notingIn } from './settings/settings-log.js'
-import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
+import { mintSignature, type SignOptions, type SignedRequest } from './signing/signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 export interface QueueOptions {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly random: Random
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly policy: Policy
   readonly words: QueueDialects
   readonly destinations: DeliveryTarget
@@ -52,13 +52,13 @@ export class QueueEngine {
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   /** Of messages that come without a request. */
   readonly region: string
   /** Set by the workflow engine. */
   workflows: WorkflowPublisher | undefined
   readonly #diagnostics = new Set<string>()
-  readonly #clock: VirtualClock
+  readonly #clock: Clock
   readonly #random: Random
   readonly #window: SignatureWindow
   readonly #context: ReadContext
@@ -249,7 +249,7 @@ export class QueueEngine {
   }
 
   /** Adds endpoints to a url group, creating it. */
-  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+  urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     return this.urlGroups.upsert(
       name,
       endpoints.map((endpoint) => (typeof endpoint === 'string' ? { url: endpoint } : endpoint)),
@@ -274,7 +274,7 @@ export class QueueEngine {
   }
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
-  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+  sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),
       issuer: this.#signer(overrides.vocabulary).issuer,

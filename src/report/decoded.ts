@@ -51,7 +51,7 @@ export interface DecodedEntry {
 /**
  * The decoded view of an entry; the entry itself holds the bytes.
  */
-export function decoded(entry: Entry): DecodedEntry {
+export function decode(entry: Entry): DecodedEntry {
   switch (entry.type) {
     case 'request':
     case 'call':

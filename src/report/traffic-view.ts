@@ -6,10 +6,10 @@ import {
   type EntryType,
   entryTypes,
   isEntryType,
-  type Traffic,
+  type TrafficLog,
 } from '../kernel/traffic-log.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
-import { type DecodedEntry, decoded } from './decoded.js'
+import { type DecodedEntry, decode } from './decoded.js'
 import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
 import { type NormalizedEntry, normalizedTraffic } from './normalized.js'
@@ -18,10 +18,10 @@ import { watchStore } from './store-changes.js'
 import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
-import type { StoreCosts, TrafficContext } from './traffic-context.js'
+import type { StoreCostTotals, TrafficContext } from './traffic-context.js'
 
 /** A place in the log, between what has happened and what will. */
-export type Mark = number & { readonly __mark?: never }
+export type TrafficMark = number & { readonly __mark?: never }
 
 /** Fields that an entry must have; compared with `===`. */
 export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T } & {
@@ -35,10 +35,10 @@ export interface DiagramOptions extends TextDiagramOptions {
   readonly redact?: readonly string[]
 }
 
-const views = new WeakMap<object, TrafficView>()
+const views = new WeakMap<object, Traffic>()
 
 export type TrafficEffects = MethodEffects<
-  TrafficView,
+  Traffic,
   {
     snapshot: 'reads'
     of: 'reads'
@@ -63,12 +63,12 @@ export type TrafficEffects = MethodEffects<
 >
 
 /** The traffic log as a test reads it: typed entries, and the story as text. */
-export class TrafficView {
+export class Traffic {
   static {
-    bindMethods(TrafficView)
+    bindMethods(Traffic)
   }
 
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
   readonly #after: number
   readonly #inputs: InputRecorder<Changes<TrafficEffects>>
 
@@ -77,10 +77,10 @@ export class TrafficView {
    * @param costs what the data store had billed at each mark
    */
   constructor(
-    traffic: Traffic,
+    traffic: TrafficLog,
     readonly context: TrafficContext = {},
     after: number = 0,
-    readonly costs: Map<Mark, StoreCosts> = new Map(),
+    readonly costs: Map<TrafficMark, StoreCostTotals> = new Map(),
     inputs: InputRecorder = unrecorded,
   ) {
     this.#traffic = traffic
@@ -90,8 +90,8 @@ export class TrafficView {
   }
 
   /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. */
-  static of(traffic: object): TrafficView | undefined {
-    return traffic instanceof TrafficView ? traffic : views.get(traffic)
+  static of(traffic: object): Traffic | undefined {
+    return traffic instanceof Traffic ? traffic : views.get(traffic)
   }
 
   /** As `sandbox.snapshot()`: the log itself. */
@@ -170,11 +170,11 @@ export class TrafficView {
    * @example sandbox.traffic.decoded(sandbox.traffic.last('attempt')!).body?.json
    */
   decoded(entry: Entry): DecodedEntry {
-    return decoded(entry)
+    return decode(entry)
   }
 
   /** This place in the log, for `since` and for `toHaveSpent(…, { since })`. */
-  mark(): Mark {
+  mark(): TrafficMark {
     const { latest } = this.#traffic
     const { spend } = this.context
     if (spend !== undefined) this.costs.set(latest, spend())
@@ -188,8 +188,8 @@ export class TrafficView {
    * await checkout()
    * expect(sandbox.traffic.since(before)).toHavePublished({ to: orders })
    */
-  since(mark: Mark): TrafficView {
-    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after), this.costs, this.#inputs)
+  since(mark: TrafficMark): Traffic {
+    return new Traffic(this.#traffic, this.context, Math.max(mark, this.#after), this.costs, this.#inputs)
   }
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */

@@ -1,9 +1,9 @@
 import { catalog, effectOf, type FaultDefinition } from '../faults/catalog.js'
 import type { Fault, FaultFacts, FaultMatch, FaultRule, Injection, InjectionRecord } from '../faults/fault.js'
-import type { FaultPoint } from '../faults/points.js'
+import type { InjectionPoint } from '../faults/points.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Random } from '../kernel/random.js'
-import type { FaultEntry, Traffic } from '../kernel/traffic-log.js'
+import type { FaultEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { type Predicate, predicatesOf } from './matching.js'
 import type { Indexed } from './rule-index.js'
 import { windowEnd } from './rule-schema.js'
@@ -13,7 +13,7 @@ const minute = 60_000
 
 /** A rule with its counters. */
 export class ActiveRule implements Indexed {
-  readonly points: readonly FaultPoint[]
+  readonly points: readonly InjectionPoint[]
   readonly definition: FaultDefinition
   readonly match: FaultMatch
   readonly until: number | undefined
@@ -40,7 +40,7 @@ export class ActiveRule implements Indexed {
     random: Random,
     tenant: string | undefined,
   ) {
-    this.points = [...new Set([rule.on].flat() as FaultPoint[])]
+    this.points = [...new Set([rule.on].flat() as InjectionPoint[])]
     this.definition = catalog[rule.fault.kind] as FaultDefinition
     this.match = rule.match ?? noMatch
     this.wanted = { ...this.match, ...this.definition.also?.(rule.fault as never) }
@@ -100,10 +100,10 @@ function namesMinute(cron: CronExpression, now: number): boolean {
 
 export class RuleInjection implements Injection {
   readonly #armed: ActiveRule
-  readonly point: FaultPoint
-  readonly #traffic: Pick<Traffic, 'append'>
+  readonly point: InjectionPoint
+  readonly #traffic: Pick<TrafficLog, 'append'>
 
-  constructor(armed: ActiveRule, point: FaultPoint, traffic: Pick<Traffic, 'append'>) {
+  constructor(armed: ActiveRule, point: InjectionPoint, traffic: Pick<TrafficLog, 'append'>) {
     this.#armed = armed
     this.point = point
     this.#traffic = traffic

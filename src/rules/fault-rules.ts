@@ -1,11 +1,11 @@
 import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection } from '../faults/fault.js'
-import type { FaultPoint } from '../faults/points.js'
+import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import { ActiveRule, RuleInjection } from './active-rule.js'
 import { RuleIndex } from './rule-index.js'
 import { ruleProblems } from './rule-schema.js'
@@ -14,7 +14,7 @@ import { unusedSentence } from './unused-rule.js'
 export interface FaultsOptions {
   readonly now: () => number
   readonly random: Random
-  readonly traffic: Pick<Traffic, 'append'>
+  readonly traffic: Pick<TrafficLog, 'append'>
   /** Name of the world, for `match: { tenant }`. */
   readonly tenant?: string | undefined
 }
@@ -26,7 +26,7 @@ export interface FaultHandle {
 }
 
 /** A rule and what it has done so far. */
-export interface ListedFault {
+export interface FaultRuleStatus {
   readonly rule: FaultRule
   /** Moments so far that matched everything but the counters. */
   readonly matched: number
@@ -78,7 +78,7 @@ export class Faults implements FaultSource {
   }
 
   isInactive = true
-  readonly activeByPoint: { [P in FaultPoint]?: RuleIndex<ActiveRule> } = {}
+  readonly activeByPoint: { [P in InjectionPoint]?: RuleIndex<ActiveRule> } = {}
   downUntil: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
@@ -169,7 +169,7 @@ export class Faults implements FaultSource {
   }
 
   /** The rules, in the order in which they are asked. */
-  list(): readonly ListedFault[] {
+  list(): readonly FaultRuleStatus[] {
     return [...this.#rules].map((armed) => ({
       rule: armed.rule,
       matched: armed.matched,
@@ -197,7 +197,7 @@ export class Faults implements FaultSource {
     changed(this.#count(kind))
   }
 
-  injectionsAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Injection[] | undefined {
+  injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined {
     const strikes: Injection[] = []
     const asked = new Set<ActiveRule>()
     for (const point of points) {
@@ -208,7 +208,7 @@ export class Faults implements FaultSource {
   }
 
   /** @param asked rules that were asked at this moment before, and are now */
-  injections(point: FaultPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
+  injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
     const index = this.activeByPoint[point]
     if (index === undefined) return undefined
     index.asked++
@@ -228,7 +228,7 @@ export class Faults implements FaultSource {
   }
 
   /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
-  #passOver(point: FaultPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
+  #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
     if (index === undefined) return
     index.asked++

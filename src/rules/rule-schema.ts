@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { catalog, faultKinds } from '../faults/catalog.js'
 import type { Fault, FaultRule } from '../faults/fault.js'
 import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from '../faults/fault-schema.js'
-import { type FaultPoint, faultPoints } from '../faults/points.js'
+import { type InjectionPoint, faultPoints } from '../faults/points.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { CronExpression } from '../kernel/cron.js'
 import { parseDuration } from '../kernel/duration.js'
@@ -159,8 +159,8 @@ function* impossible(
   if (chance !== undefined && chance[0] > chance[1])
     yield ['chance', `strikes ${chance[0]} of ${chance[1]}: the first cannot be more`]
   const definition = catalog[fault.kind]
-  const wrong = [rule.on].flat().find((on) => !definition.points.includes(on as FaultPoint))
-  if (wrong !== undefined) yield ['fault', elsewhere(fault, wrong as FaultPoint)]
+  const wrong = [rule.on].flat().find((on) => !definition.points.includes(on as InjectionPoint))
+  if (wrong !== undefined) yield ['fault', elsewhere(fault, wrong as InjectionPoint)]
   if (phase !== undefined && !definition.phases.includes(phase)) {
     yield ['phase', `is always '${definition.phases[0]}' for ${fault.kind}: leave it out`]
   }
@@ -177,7 +177,7 @@ function sameKind(a: number | string, b: number | string): boolean {
   return relative(a) === relative(b)
 }
 
-function elsewhere(fault: Fault, on: FaultPoint): string {
+function elsewhere(fault: Fault, on: InjectionPoint): string {
   const { points, hints } = catalog[fault.kind]
   const there = faultKinds.filter((kind) => catalog[kind].points.includes(on))
   const hint = hints?.[on] === undefined ? '' : ` ${hints[on]}`

@@ -1,11 +1,11 @@
 import type { FaultRule } from '../faults/fault.js'
-import type { FaultPoint } from '../faults/points.js'
+import type { InjectionPoint } from '../faults/points.js'
 import { plural } from '../kernel/plural.js'
 
 /** What is known of a rule that was never injected. */
 export interface UnusedRule {
   readonly rule: FaultRule
-  readonly points: readonly FaultPoint[]
+  readonly points: readonly InjectionPoint[]
   /** All that it wants, what its fault asks for included. */
   readonly match: object
   /** `file:line:column` of the code that added it, `''` when unknown. */
@@ -31,7 +31,7 @@ interface Words {
 
 const moveTime = 'time has not moved (await clock.drain())'
 
-const words: Readonly<Record<FaultPoint, Words>> = {
+const words: Readonly<Record<InjectionPoint, Words>> = {
   'store.request': {
     one: 'store request',
     many: 'store requests',

@@ -1,20 +1,20 @@
-import { type Check, type CheckOptions, checkWorld } from '../invariants/invariant-check.js'
+import { type InvariantReport, type InvariantOptions, checkWorld } from '../invariants/invariant-check.js'
 import type { World } from '../invariants/invariant-index.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic-log.js'
 import { Attempt } from '../queue/destinations/attempt.js'
-import { type DirectQueue, engineOf } from '../queue/direct-queue.js'
+import { type Queue, engineOf } from '../queue/direct-queue.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
 /** Checks the promises of a sandbox's engine. */
-export function checkSandboxInvariants(sandbox: SandboxParts, options: CheckOptions): Check {
+export function checkSandboxInvariants(sandbox: SandboxParts, options: InvariantOptions): InvariantReport {
   return examinedBy(sandbox, (world) => checkWorld(world, options))
 }
 
 /** Checks each region by itself. */
-export function examinedBy(sandbox: SandboxParts, check: (world: World) => Check): Check {
+export function examinedBy(sandbox: SandboxParts, check: (world: World) => InvariantReport): InvariantReport {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
   const checks = queues.map((queue, index) =>
@@ -30,12 +30,12 @@ export function examinedBy(sandbox: SandboxParts, check: (world: World) => Check
 }
 
 /** The data store is examined with the home region, once. */
-function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
+function seenIn({ traffic }: Queue, isHome: boolean): readonly Entry[] {
   const { entries } = traffic
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
 }
 
-function worldOf(sandbox: SandboxParts, face: DirectQueue, entries: readonly Entry[]): World {
+function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]): World {
   const { clock, policy } = sandbox
   const queue = engineOf(face)
   const { limits, keys } = queue

@@ -1,5 +1,5 @@
 import { Callers } from '../calls/callers.js'
-import { Calls } from '../calls/calls.js'
+import { Outbound } from '../calls/calls.js'
 import { Account } from '../kernel/account.js'
 import {
   accompany,
@@ -9,7 +9,7 @@ import {
   standStill,
   stop,
   timersOf,
-  VirtualClock,
+  Clock,
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
@@ -18,29 +18,29 @@ import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
-import { Traffic } from '../kernel/traffic-log.js'
+import { TrafficLog } from '../kernel/traffic-log.js'
 import type { Policy } from '../policy/policy.js'
-import type { Addresses, Locate } from '../protocol/address.js'
-import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
+import type { SandboxUrls, Locate } from '../protocol/address.js'
+import { type Dialect, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
-import { DirectQueue } from '../queue/direct-queue.js'
+import { Queue } from '../queue/direct-queue.js'
 import { QueueEngine } from '../queue/queue-engine.js'
 import { queueService } from '../queue/rest/queue-endpoints.js'
 import { planOf } from '../queue/settings/queue-plan.js'
 import { runsOf } from '../report/run-lifecycles.js'
 import { runText } from '../report/run-text.js'
 import type { TrafficContext } from '../report/traffic-context.js'
-import { TrafficView } from '../report/traffic-view.js'
+import { Traffic } from '../report/traffic-view.js'
 import { Faults } from '../rules/fault-rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
 import { statsService } from '../stats/rest/stats-endpoints.js'
-import { Statistics } from '../stats/statistics.js'
+import { Stats } from '../stats/statistics.js'
 import { AccessControl } from '../store/access/access-control.js'
 import type { User } from '../store/access/user.js'
-import { DirectStore } from '../store/direct-store.js'
+import { Store } from '../store/direct-store.js'
 import { historyInternals } from '../store/history/history-internals.js'
 import { StoreHistory } from '../store/history/store-history.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
@@ -49,7 +49,7 @@ import { storeService } from '../store/rest/store-endpoints.js'
 import type { RestStore } from '../store/rest/store-front.js'
 import { StoreEngine } from '../store/store-engine.js'
 import { storeInternals } from '../store/store-internals.js'
-import { DirectWorkflows } from '../workflow/direct-workflows.js'
+import { Workflow } from '../workflow/direct-workflows.js'
 import { workflowEndpoints } from '../workflow/rest/workflow-endpoints.js'
 import { WorkflowEngine } from '../workflow/workflow-engine.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
@@ -60,17 +60,17 @@ import { type SandboxOptions, signingOf } from './sandbox-options.js'
 
 /** Everything that a reset makes anew. */
 export interface SandboxCore {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly random: Random
-  readonly traffic: TrafficView
-  readonly store: DirectStore
+  readonly traffic: Traffic
+  readonly store: Store
   readonly destinations: Destinations
-  readonly calls: Calls
+  readonly calls: Outbound
   readonly faults: Faults
   /** Of the home region. */
-  readonly queue: DirectQueue
+  readonly queue: Queue
   readonly regions: Regions
-  readonly stats: Statistics
+  readonly stats: Stats
   readonly exchange: Exchange
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: InputJournal | undefined
@@ -99,9 +99,9 @@ export interface CoreState {
 /** What all worlds of a sandbox are built after. */
 export interface CorePlan {
   readonly options: SandboxOptions
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   readonly policy: Policy
-  readonly addresses: Addresses
+  readonly addresses: SandboxUrls
   readonly locate: Locate
   /** Tokens that a world begins with. */
   readonly tokens: SandboxTokens
@@ -125,7 +125,7 @@ export interface CorePlan {
 export type ExternalStore = (own: Service<RestStore, User>) => {
   readonly service: Service<RestStore, User>
   /** Takes the place of the own store behind its face. */
-  attach(store: DirectStore): void
+  attach(store: Store): void
 }
 
 /** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
@@ -165,11 +165,11 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
     regions.home.service,
     statsService(stats, { user: plan.tokens.mgmtUser, key: plan.tokens.mgmtKey }),
   ] as Service[])
-  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
+  const store = new Store(executions, stored.state, new InputRecorder(journal, 'store'), draws)
   elsewhere?.attach(store)
   const context = contextOf(plan, clock, { ...outside, store, executions, regions })
-  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
-  regions.onSplit = (log) => void new TrafficView(log, context)
+  const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
+  regions.onSplit = (log) => void new Traffic(log, context)
   const history = historyOf(plan, start, random, executions, clock.now())
   historyInternals.attach(store, history)
   return {
@@ -196,11 +196,11 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
 
 /** What all else is built on. */
 interface Base {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly random: Random
   readonly cursors: ScanCursors
   readonly kept: Account
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
   /** What tokens and keys are drawn from, where the sandbox has a secret. */
   readonly draws: Random | undefined
@@ -211,7 +211,7 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   const { seed = 1 } = options
   const clock = clockOf(plan, startAt)
   const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
-  const traffic = new Traffic(clock, { entries: policy.trafficLimit, bytes: kept })
+  const traffic = new TrafficLog(clock, { entries: policy.trafficLimit, bytes: kept })
   return {
     clock,
     random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
@@ -223,8 +223,8 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   }
 }
 
-function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefined): VirtualClock {
-  return new VirtualClock({
+function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefined): Clock {
+  return new Clock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
     ...(options.warn && { warn: options.warn }),
@@ -233,7 +233,7 @@ function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefine
   })
 }
 
-function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
+function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
   const progress = { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) }
   return new InputJournal(progress, traffic, traffic.share(journalShare))
 }
@@ -249,7 +249,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
     new InputRecorder(journal, 'faults'),
   )
-  const calls = new Calls({
+  const calls = new Outbound({
     clock,
     traffic,
     faults,
@@ -275,8 +275,8 @@ function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: 
   )
 }
 
-function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Statistics {
-  return new Statistics(
+function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Stats {
+  return new Stats(
     {
       traffic,
       now: () => clock.now(),
@@ -312,7 +312,7 @@ function gatewayOf(
 /** What reports know of the sandbox beside its log. */
 function contextOf(
   { options, vocabulary, addresses, tokens, strays }: CorePlan,
-  clock: VirtualClock,
+  clock: Clock,
   { store, executions, regions, ...outside }: Outside & Pick<SandboxCore, 'store' | 'executions' | 'regions'>,
 ): TrafficContext {
   return {
@@ -343,7 +343,7 @@ function historyOf(
 }
 
 /** What became of a run, step by step. */
-function storyOfRun(traffic: TrafficView, runId: string): string {
+function storyOfRun(traffic: Traffic, runId: string): string {
   const run = runsOf(traffic.entries).find(({ id }) => id === runId)
   return run === undefined ? '' : runText(run, traffic.redaction())
 }
@@ -447,8 +447,8 @@ function regionOf(
     more: workflowEndpoints(workflows),
   }) as Service
   const isHome = stream === ''
-  const queue = new DirectQueue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
-  const workflow = new DirectWorkflows(
+  const queue = new Queue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
+  const workflow = new Workflow(
     workflows,
     { clock, story },
     new InputRecorder(journal, isHome ? 'workflow' : ['workflowIn', name]),

@@ -4,9 +4,9 @@ import { bytesOf } from '../kernel/portable.js'
 import { base58Id, type Random } from '../kernel/random.js'
 import { secretRandom } from '../kernel/secret-random.js'
 import { queueRegions } from '../protocol/address.js'
-import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/public-users.js'
+import { defaultReadOnlyToken, devUsers } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { DirectStore } from '../store/direct-store.js'
+import type { Store } from '../store/direct-store.js'
 import { storeInternals } from '../store/store-internals.js'
 import type { Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
@@ -29,7 +29,7 @@ export interface CredentialOptions extends Partial<SandboxCredentials> {
   readonly secret?: string
 }
 
-const [firstUser] = publicCredentials
+const [firstUser] = devUsers
 
 /** Public defaults of this package: fine on one's own machine, where nobody else can call. */
 const defaults: SandboxCredentials = {
@@ -48,7 +48,7 @@ const { mgmtUser: _, ...provingDefaults } = defaults
 
 const published: ReadonlySet<string | undefined> = new Set([
   ...Object.values(provingDefaults),
-  ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
+  ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
 ])
 
 /** Whether everybody can know a token or key, because it stands in this package or in the vendor's documentation. */
@@ -109,7 +109,7 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   const home = signingKeysOf(given)
   if (secret === undefined) {
     const taken = [home.current, home.next]
-    return publicCredentials.find(({ current, next }) => !taken.includes(current) && !taken.includes(next))!
+    return devUsers.find(({ current, next }) => !taken.includes(current) && !taken.includes(next))!
   }
   const key = (which: string): string => `sig_${base58Id(secretRandom(derived(secret, `${which} away`, name)), 28)}`
   return { current: key('signingKey'), next: key('nextSigningKey') }
@@ -149,7 +149,7 @@ export function checkSecret(secret: string | undefined): void {
  */
 export function withoutCredentials(
   dump: SandboxDump,
-  { store, regions }: { readonly store: DirectStore; readonly regions: Regions },
+  { store, regions }: { readonly store: Store; readonly regions: Regions },
 ): SandboxDump {
   const { tokens, key } = storeInternals.of(store).engine.access.dump()
   const users = dump.access.users.map(({ name, rules }) => ({

@@ -1,11 +1,11 @@
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import type { ForkChanges, InputColumns, InputJournal, JournalInput, JournalPosition } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { Entry, Traffic } from '../kernel/traffic-log.js'
-import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
-import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
+import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
+import type { DestinationResponse } from '../queue/destinations/destination-responses.js'
+import type { DestinationHandler, DeliveryHosts } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
@@ -24,10 +24,10 @@ export interface ForkOptions {
   /** What it begins as. Default: what the sandbox is now. */
   readonly at?: PastInstant
   /** What answers later deliveries, by pattern, in place of the handlers that the sandbox has. */
-  readonly destinations?: Readonly<Record<string, DestinationHandler | PlainAnswer>>
+  readonly destinations?: Readonly<Record<string, DestinationHandler | DestinationResponse>>
   /** Takes later deliveries that no destination answers, as far as `deliver` allows. Default: nothing leaves a fork. */
   readonly fetch?: typeof globalThis.fetch
-  readonly deliver?: Reach
+  readonly deliver?: DeliveryHosts
   /** Name of the fork, by which rules that it gets know it; its addresses stay. Default: that of the sandbox. */
   readonly name?: string
 }
@@ -55,8 +55,8 @@ export type JournalCut = Pick<Past, 'end' | 'at'>
 
 interface JournalSource {
   readonly journal: InputJournal | undefined
-  readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
-  readonly clock: VirtualClock
+  readonly traffic: Pick<TrafficLog, 'entries' | 'dropped'>
+  readonly clock: Clock
 }
 
 /** As `PastInstant`, from a client that looked before. */

@@ -1,5 +1,5 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
-import { regionalName, type Vocabulary, vocabulariesOf } from '../protocol/dialect.js'
+import { regionalName, type Dialect, vocabulariesOf } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
@@ -22,7 +22,7 @@ function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts)
 }
 
 function environmentIn(
-  { environment }: Vocabulary,
+  { environment }: Dialect,
   { queue, addresses, tokens }: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {

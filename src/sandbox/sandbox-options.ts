@@ -2,13 +2,13 @@ import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
-import { type AddressOptions, whereEngines } from '../protocol/address.js'
-import type { Vocabulary, VocabularyName } from '../protocol/dialect.js'
-import type { Reach } from '../queue/destinations/destinations.js'
+import { type UrlOptions, whereEngines } from '../protocol/address.js'
+import type { Dialect, DialectName } from '../protocol/dialect.js'
+import type { DeliveryHosts } from '../queue/destinations/destinations.js'
 import type { SignatureWindow } from '../queue/signing/signing.js'
 import { checkSecret } from './credentials.js'
 
-export interface SandboxOptions extends AddressOptions {
+export interface SandboxOptions extends UrlOptions {
   /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
   readonly seed?: number | string
   /** Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not with a real clock. */
@@ -19,7 +19,7 @@ export interface SandboxOptions extends AddressOptions {
    * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
    * `service`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
    */
-  readonly vocabulary?: VocabularyName | Vocabulary
+  readonly vocabulary?: DialectName | Dialect
   readonly policy?: Partial<Policy>
   /** Standard token of the data store. */
   readonly storeToken?: string
@@ -48,7 +48,7 @@ export interface SandboxOptions extends AddressOptions {
   /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
-  readonly deliver?: Reach
+  readonly deliver?: DeliveryHosts
   /**
    * `false`: what comes into the world is not written down, which saves memory in very long runs; `at()` and `fork()` are
    * refused then.

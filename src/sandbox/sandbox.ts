@@ -1,31 +1,31 @@
-import type { Calls } from '../calls/calls.js'
+import type { Outbound } from '../calls/calls.js'
 import type { FaultRule } from '../faults/fault.js'
-import { BrokenPromise, type Check, type CheckOptions } from '../invariants/invariant-check.js'
+import { InvariantError, type InvariantReport, type InvariantOptions } from '../invariants/invariant-check.js'
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'
-import { goOn, type VirtualClock } from '../kernel/clock.js'
+import { goOn, type Clock } from '../kernel/clock.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Instant } from '../kernel/instant.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
-import { type Vocabulary, vocabularyOf } from '../protocol/dialect.js'
+import { type SandboxUrls, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
+import { type Dialect, vocabularyOf } from '../protocol/dialect.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawResponse, RawRequest } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import type { RoomForAnswers } from '../queue/destinations/network.js'
-import type { DirectQueue } from '../queue/direct-queue.js'
+import type { Queue } from '../queue/direct-queue.js'
 import { carryFailure } from '../report/failure.js'
 import { replayLines } from '../report/failure-text.js'
-import type { TrafficView } from '../report/traffic-view.js'
+import type { Traffic } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/fault-rules.js'
-import type { Statistics } from '../stats/statistics.js'
-import type { DirectStore } from '../store/direct-store.js'
+import type { Stats } from '../stats/statistics.js'
+import type { Store } from '../store/direct-store.js'
 import { storeInternals } from '../store/store-internals.js'
-import type { DirectWorkflows } from '../workflow/direct-workflows.js'
+import type { Workflow } from '../workflow/direct-workflows.js'
 import { asOf } from './as-of.js'
 import { checkSandboxInvariants, storyOf } from './check-invariants.js'
 import { type CoreState, createCore, disposeCore, type ExternalStore, heardOf, type SandboxCore } from './core.js'
@@ -72,9 +72,9 @@ export class Sandbox {
   }
 
   readonly options: SandboxOptions
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   readonly policy: Policy
-  readonly addresses: Addresses
+  readonly addresses: SandboxUrls
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
@@ -132,12 +132,12 @@ export class Sandbox {
   }
 
   /** The one clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
-  get clock(): VirtualClock {
+  get clock(): Clock {
     return this.#world.clock
   }
 
   /** Everything that happened, in order. */
-  get traffic(): TrafficView {
+  get traffic(): Traffic {
     return this.#world.traffic
   }
 
@@ -145,7 +145,7 @@ export class Sandbox {
    * The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. Of the home region,
    * which is `policy.homeRegion`, or `eu-central-1`.
    */
-  get queue(): DirectQueue {
+  get queue(): Queue {
     return this.#world.queue
   }
 
@@ -156,12 +156,12 @@ export class Sandbox {
    * @throws RangeError for any other
    * @example expect(sandbox.queueIn('us-east-1')).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
-  queueIn(region: QueueRegion): DirectQueue {
+  queueIn(region: QueueRegion): Queue {
     return this.#regionAt(region).queue
   }
 
   /** The queues of the regions that were asked for, that of the home region first. */
-  get queues(): readonly DirectQueue[] {
+  get queues(): readonly Queue[] {
     return this.#world.regions.used.map(({ queue }) => queue)
   }
 
@@ -169,12 +169,12 @@ export class Sandbox {
    * The runs of workflows: their states and results, events, and what a test makes of their steps. Of the home region,
    * as `queue`.
    */
-  get workflow(): DirectWorkflows {
+  get workflow(): Workflow {
     return this.#world.regions.home.workflow
   }
 
   /** The runs of workflows of a region. @throws RangeError as `queueIn()` */
-  workflowIn(region: QueueRegion): DirectWorkflows {
+  workflowIn(region: QueueRegion): Workflow {
     return this.#regionAt(region).workflow
   }
 
@@ -187,12 +187,12 @@ export class Sandbox {
   }
 
   /** The workflows of the regions that were asked for, those of the home region first. */
-  get workflows(): readonly DirectWorkflows[] {
+  get workflows(): readonly Workflow[] {
     return this.#world.regions.used.map(({ workflow }) => workflow)
   }
 
   /** Usage figures: counted from the traffic, told as a story, or set by hand. */
-  get stats(): Statistics {
+  get stats(): Stats {
     return this.#world.stats
   }
 
@@ -206,7 +206,7 @@ export class Sandbox {
    * `destinations`.
    * @example sandbox.calls.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
-  get calls(): Calls {
+  get calls(): Outbound {
     return this.#world.calls
   }
 
@@ -244,7 +244,7 @@ export class Sandbox {
   }
 
   /** The data store, spoken to directly. */
-  get store(): DirectStore {
+  get store(): Store {
     return this.#world.store
   }
 
@@ -254,7 +254,7 @@ export class Sandbox {
   }
 
   /** One request as plain values: what every adapter calls. */
-  exchange(call: Call): Answer | Promise<Answer> {
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse> {
     return this.#world.exchange(call)
   }
 
@@ -268,21 +268,21 @@ export class Sandbox {
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const world = this.#world
     // A request that waits while the sandbox is reset or loaded belongs to the world that it was sent to.
-    const exchange = (call: Call): Answer | Promise<Answer> =>
+    const exchange = (call: RawRequest): RawResponse | Promise<RawResponse> =>
       world === this.#world ? this.exchange(call) : world.exchange(call)
     return fetchThrough(this.#gate, exchange, input, init)
   }
 
   /**
-   * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`
+   * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `InvariantError`
    * with the promise, the entries and the story.
    * @example sandbox.check({ except: 'signatures-verify' })
    */
-  check(options: CheckOptions = {}): Check {
+  check(options: InvariantOptions = {}): InvariantReport {
     const check = this.examine(options)
     if (check.breaches.length === 0) return check
     const replay = `seed ${this.traffic.context.seed}`
-    const broken = new BrokenPromise(
+    const broken = new InvariantError(
       check.breaches,
       (entries) => storyOf(this, entries),
       replayLines(replay).join('\n'),
@@ -295,7 +295,7 @@ export class Sandbox {
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
-  examine(options: CheckOptions = {}): Check {
+  examine(options: InvariantOptions = {}): InvariantReport {
     return checkSandboxInvariants(this, options)
   }
 

@@ -46,18 +46,18 @@ export interface PlayOptions {
 }
 
 /** One thing that was judged, and where it is in the scenario. */
-export interface Finding extends ExpectationVerdict {
+export interface PlayCheck extends ExpectationVerdict {
   /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
   readonly place: string
 }
 
 /** A scenario that was played. */
-export interface Play {
+export interface PlayResult {
   readonly scenario: Scenario
   readonly seed: number | string
   /** Everything holds. */
   readonly holds: boolean
-  readonly findings: readonly Finding[]
+  readonly findings: readonly PlayCheck[]
   /** The world as it was in the end: its store, queue and traffic can be read. Its clock stands. */
   readonly sandbox: Sandbox
   /** Virtual time of the end, and how long it took. */
@@ -75,7 +75,7 @@ export interface Play {
  * expect(play.holds, play.verdict()).toBe(true)
  * @throws TypeError for what cannot be played at all
  */
-export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<Play> {
+export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<PlayResult> {
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const own = sandboxOptionsOf(scenario)
   const sandbox = createSandbox({
@@ -101,7 +101,7 @@ class Player implements StepContext {
   readonly messages = new Map<string, string[]>()
   /** Urls of a record at which code answers instead. */
   underTest: ReadonlySet<string> = new Set()
-  readonly #findings: Finding[] = []
+  readonly #findings: PlayCheck[] = []
   /** What nobody expects to be otherwise. */
   readonly #notes: string[] = []
   #place = ''
@@ -113,7 +113,7 @@ class Player implements StepContext {
     readonly options: PlayOptions,
   ) {}
 
-  async play(): Promise<Play> {
+  async play(): Promise<PlayResult> {
     const { scenario, sandbox, options } = this
     const begunAt = sandbox.clock.now()
     await givenLoading(scenario)
@@ -271,7 +271,7 @@ class Player implements StepContext {
   }
 }
 
-function verdictText(findings: readonly Finding[], notes: readonly string[]): string {
+function verdictText(findings: readonly PlayCheck[], notes: readonly string[]): string {
   const lines = findings.map(
     ({ holds, place, expected }) => `${holds ? '✓' : '✗'} ${plainText(place)}: ${plainText(expected)}`,
   )
@@ -289,6 +289,6 @@ function verdictText(findings: readonly Finding[], notes: readonly string[]): st
 }
 
 /** The times of a play, as one reads them. */
-export function spanText({ sandbox, virtualMs }: Play): string {
+export function spanText({ sandbox, virtualMs }: PlayResult): string {
   return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
 }

@@ -6,13 +6,13 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
  * A point in time: ISO text (in UTC where it names no zone) or milliseconds; or, with a sign, a distance from the
  * moment at which the story is told: `'-2h'`, `'+30m'`.
  */
-export type Moment = string | number
+export type UsageInstant = string | number
 
 interface When {
   /** Default: since ever. */
-  readonly from?: Moment
+  readonly from?: UsageInstant
   /** Default: for ever. */
-  readonly until?: Moment
+  readonly until?: UsageInstant
 }
 
 interface Jittered {
@@ -62,19 +62,19 @@ export interface SteadyStep<Rates> extends When, Jittered {
 }
 export interface SpikeStep {
   readonly kind: 'spike'
-  readonly at: Moment
+  readonly at: UsageInstant
   readonly times: number
   readonly for: Duration
   readonly of?: readonly string[]
 }
 export interface GapStep {
   readonly kind: 'gap'
-  readonly at: Moment
+  readonly at: UsageInstant
   readonly for: Duration
 }
 export interface CounterResetStep {
   readonly kind: 'counter-reset'
-  readonly at: Moment
+  readonly at: UsageInstant
   readonly of?: readonly string[]
 }
 export interface LatenciesStep extends When, Jittered {
@@ -89,9 +89,9 @@ export interface MonthEndStep {
 }
 
 /** One step of a story about the queue. Plain data: it may be stored and sent. */
-export type QueueStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
+export type QueueUsageStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
 /** One step of a story about a search index. Plain data: it may be stored and sent. */
-export type SearchStep = SteadyStep<SearchRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep | LatenciesStep
+export type SearchUsageStep = SteadyStep<SearchRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep | LatenciesStep
 
 interface WhenOptions {
   readonly from?: Instant
@@ -146,7 +146,7 @@ export function monthEnd(times: number, options: Burst = {}): MonthEndStep {
   return { kind: 'month-end', times, for: options.for ?? '1d', ...(options.of && { of: options.of }) }
 }
 
-function plainMoment(at: Instant): Moment {
+function plainMoment(at: Instant): UsageInstant {
   return typeof at === 'object' ? iso(instant(at)) : at
 }
 
@@ -160,7 +160,7 @@ function plainWhen({ from, until }: WhenOptions): When {
 const withoutZone = /^[+-]?\d{4,6}-\d\d-\d\dT[\d:.]+$/
 
 /** Milliseconds of a moment, for a story told at an instant. */
-export function resolved(moment: Moment, told: number): number {
+export function resolved(moment: UsageInstant, told: number): number {
   const signed = typeof moment === 'string' ? /^([+-])(?=[\d.]+[a-z])(.*)$/.exec(moment) : null
   if (signed) return told + (signed[1] === '-' ? -1 : 1) * milliseconds(signed[2] as Duration)
   return instant(typeof moment === 'string' && withoutZone.test(moment) ? `${moment}Z` : moment)
@@ -201,12 +201,12 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
     v.strictObject({ kind: v.literal('latencies'), of: v.strictObject(allFigures), ...when, ...jitter }),
   ])
   for (const step of steps) {
-    if (words.operations.length === 0 && (step as Partial<SearchStep> | null)?.kind === 'latencies') {
+    if (words.operations.length === 0 && (step as Partial<SearchUsageStep> | null)?.kind === 'latencies') {
       throw new TypeError(`${words.caller} knows no latencies: the queue's statistics have none.`)
     }
     const result = v.safeParse(schema, step)
     if (!result.success) throw refusal(step, result.issues[0], words)
-    checkNames(result.output as QueueStep | SearchStep, words)
+    checkNames(result.output as QueueUsageStep | SearchUsageStep, words)
   }
 }
 
@@ -223,7 +223,7 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
   return new TypeError(`${caller} cannot use the step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
 }
 
-function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: UsageMetrics): void {
+function checkNames(step: QueueUsageStep | SearchUsageStep, { caller, rates, levels, counters }: UsageMetrics): void {
   if (step.kind === 'steady') {
     const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
     if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)

@@ -4,7 +4,7 @@ import type { Task } from '../kernel/time.js'
 import { Blocked, type CommandClient } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
 import type { LoggedStore, Sender } from './logged-store.js'
-import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import { bytesOfWord, type PlainReply, plainReply, type CommandArg } from './plain.js'
 import { searchLoading } from './search/load-search.js'
 
 export interface ConnectionOptions {
@@ -13,9 +13,9 @@ export interface ConnectionOptions {
 }
 
 /** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
-export class DirectConnection {
+export class StoreConnection {
   static {
-    bindMethods(DirectConnection)
+    bindMethods(StoreConnection)
   }
 
   readonly #journal: LoggedStore
@@ -39,7 +39,7 @@ export class DirectConnection {
    * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
    * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
    */
-  run(...words: readonly Word[]): Promise<PlainReply> {
+  run(...words: readonly CommandArg[]): Promise<PlainReply> {
     const argv = words.map((word, at) => bytesOfWord(word, at))
     return new Promise((resolve, reject) => {
       const answer = (reply: Reply): void => resolve(plainReply(reply))

@@ -2,24 +2,24 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, latin1, text, toBase64 } from '../kernel/bytes.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { StoreDiff, TrafficLog } from '../kernel/traffic-log.js'
 import type { Tokens } from './access/access-control.js'
-import { type ConnectionOptions, DirectConnection } from './connection.js'
-import { differenceOf, dumpOf, loadInto, type StoreDifference } from './dump/snapshot.js'
-import type { StoreDump } from './dump/store-dump.js'
+import { type ConnectionOptions, StoreConnection } from './connection.js'
+import { differenceOf, dumpOf, loadInto } from './dump/snapshot.js'
+import type { DumpedKey, StoreDump } from './dump/store-dump.js'
 import type { LoggedStore } from './logged-store.js'
-import type { Spend } from './meter.js'
-import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import type { StoreCost } from './meter.js'
+import { bytesOfWord, type PlainReply, plainReply, type CommandArg } from './plain.js'
 import type { RestStore } from './rest/store-front.js'
 import { calledTooEarly, searchLoading } from './search/load-search.js'
 import { SearchNotLoaded } from './search/stems.js'
 import { storeInternals } from './store-internals.js'
 import type { Language } from './values/search-definition.js'
 
-export { type PlainReply, plainReply, type Word } from './plain.js'
+export { type PlainReply, plainReply, type CommandArg } from './plain.js'
 
 export type StoreEffects = MethodEffects<
-  DirectStore,
+  Store,
   {
     run: 'changes'
     loadSearch: 'reads'
@@ -35,13 +35,13 @@ export type StoreEffects = MethodEffects<
 >
 
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
-export class DirectStore {
+export class Store {
   static {
-    bindMethods(DirectStore)
+    bindMethods(Store)
   }
 
   /** The log of everything that happened, which the matchers read. */
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly #journal: LoggedStore
   readonly #inputs: InputRecorder<Changes<StoreEffects>>
   readonly #tokens: Random
@@ -76,7 +76,7 @@ export class DirectStore {
    * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
-  run(...words: readonly Word[]): PlainReply {
+  run(...words: readonly CommandArg[]): PlainReply {
     const call = this.#inputs.recordCall('run', words)
     const { access, meter } = this.#journal.store
     const argv: Bytes[] = []
@@ -110,8 +110,8 @@ export class DirectStore {
    * sandbox.store.run('RPUSH', 'jobs', 'send mail')
    * await job // ['jobs', 'send mail']
    */
-  connection(options: ConnectionOptions = {}): DirectConnection {
-    return new DirectConnection(this.#journal, options)
+  connection(options: ConnectionOptions = {}): StoreConnection {
+    return new StoreConnection(this.#journal, options)
   }
 
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
@@ -138,7 +138,7 @@ export class DirectStore {
    * What has changed since a dump.
    * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
    */
-  diff(before: StoreDump): StoreDifference {
+  diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }
 
@@ -153,7 +153,7 @@ export class DirectStore {
   }
 
   /** What the service would have billed so far. */
-  spend(): Spend {
+  spend(): StoreCost {
     return this.#journal.store.meter.spend()
   }
 

@@ -1,5 +1,5 @@
 import { text } from '../kernel/bytes.js'
-import { type VirtualClock, waitingTimers } from '../kernel/clock.js'
+import { type Clock, waitingTimers } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { iso } from '../kernel/instant.js'
 import { parsedJson } from '../kernel/parsed-json.js'
@@ -11,9 +11,9 @@ import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 
 /** How a run may end. */
-export type RunEnd = 'success' | 'failed' | 'canceled'
+export type WorkflowRunEnd = 'success' | 'failed' | 'canceled'
 
-export const endStates: Readonly<Record<RunEnd, VendorRunState>> = {
+export const endStates: Readonly<Record<WorkflowRunEnd, VendorRunState>> = {
   success: 'RUN_SUCCESS',
   failed: 'RUN_FAILED',
   canceled: 'RUN_CANCELED',
@@ -21,7 +21,7 @@ export const endStates: Readonly<Record<RunEnd, VendorRunState>> = {
 
 /** What moves a run on, and tells of it. */
 export interface RunAdvancer {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   /** The run step by step, as a text. */
   story(runId: string): string
 }
@@ -57,7 +57,7 @@ export function reached(run: WorkflowRunState, step: string, nth: number): Advan
   }
 }
 
-export function ended(run: WorkflowRunState, state: RunEnd | undefined): AdvanceGoal {
+export function ended(run: WorkflowRunState, state: WorkflowRunEnd | undefined): AdvanceGoal {
   return {
     what: state === undefined ? 'end' : `end with ${quoted(state)}`,
     isReached: () => (state === undefined ? !run.isStarted : run.state === endStates[state]),
@@ -103,7 +103,7 @@ export async function advanceUntil(
 }
 
 /** The next thing that happens, but for what renews itself for ever: unless the run itself waits for that. */
-function nextTimer(clock: VirtualClock, run: WorkflowRunState): Timer | undefined {
+function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
   const timers = waitingTimers(clock)
   const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
   return timers.find((timer) => !timer.background || own.has(timer))
@@ -128,7 +128,7 @@ function unsent({ eventId, step, deadline }: Wait, now: number): string {
 }
 
 /** Where time is the host's. */
-function pause(clock: VirtualClock): Promise<void> {
+function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.schedule(clock.now() + pollIntervalMs, 'a look at a run', () => resolve(), { background: true })
   })

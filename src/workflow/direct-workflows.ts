@@ -4,10 +4,10 @@ import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from
 import { internals } from '../kernel/internals.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
-import { advanceUntil, ended, endStates, type RunAdvancer, type RunEnd, reached } from './advance-run.js'
+import { advanceUntil, ended, endStates, type RunAdvancer, type WorkflowRunEnd, reached } from './advance-run.js'
 import { explainRun } from './explain-run.js'
-import { type History, type HistoryOptions, historyOfRun } from './run-history.js'
-import { type EventStub, eventBytes, jsonOf, quoted, type StepError } from './stubs.js'
+import { type RunHistory, type RunHistoryOptions, historyOfRun } from './run-history.js'
+import { type EventStub, eventBytes, jsonOf, quoted, type StubError } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
 
@@ -16,13 +16,13 @@ interface WorkflowInternals {
   readonly course: RunAdvancer
 }
 
-const { attach, of } = internals<DirectWorkflows, WorkflowInternals>('workflows')
+const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
 /** The engine behind the face, for the rest of the house. */
-export const workflowsOf = (workflow: DirectWorkflows): WorkflowEngine => of(workflow).engine
+export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<
-  DirectWorkflows,
+  Workflow,
   {
     run: 'reads'
     notify: 'changes'
@@ -34,9 +34,9 @@ export type WorkflowsEffects = MethodEffects<
 >
 
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
-export class DirectWorkflows {
+export class Workflow {
   static {
-    bindMethods(DirectWorkflows)
+    bindMethods(Workflow)
   }
 
   readonly #inputs: InputRecorder<Changes<WorkflowsEffects>>
@@ -181,14 +181,14 @@ export class StepStubBuilder {
    * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
    * A `WorkflowNonRetryableError` fails the run at once.
    */
-  fails(error: Error | string | StepError = 'the step failed', options: { readonly times?: number } = {}): this {
+  fails(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
     const [given, { times }] = this.#inputs.record('fails', error, options)
     const called = `${this.#called}.fails()`
     const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
       throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
     }
-    const { name, message, stack, retryAfter } = told as StepError
+    const { name, message, stack, retryAfter } = told as StubError
     const fate = { does: 'fails', error: { name, message, stack, retryAfter } } as const
     this.#engine.script.verbs.addStep(this.#name, this.#nth, fate, timesOf(called, times))
     return this
@@ -316,7 +316,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
    * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
    */
-  history(options: HistoryOptions = {}): History {
+  history(options: RunHistoryOptions = {}): RunHistory {
     return historyOfRun(this.#run, options)
   }
 
@@ -341,7 +341,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * @param state how it must end; any end by default
    * @throws Error with the story of the run, when it ends otherwise or not at all
    */
-  async ends(state?: RunEnd): Promise<void> {
+  async ends(state?: WorkflowRunEnd): Promise<void> {
     if (state !== undefined && !Object.hasOwn(endStates, state)) {
       throw new TypeError(`A run ends as ${Object.keys(endStates).map(quoted).join(', ')}; got ${shown(state)}.`)
     }

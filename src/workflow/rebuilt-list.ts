@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Bytes, toBase64, utf8 } from '../kernel/bytes.js'
 import { someOf } from './history-file.js'
-import type { HistoryEntry, StepIdentity, Unknown } from './run-history.js'
+import type { RunHistoryEntry, StepIdentity, Unknown } from './run-history.js'
 
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 
@@ -88,7 +88,7 @@ const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
 /** The list as it grows, step by step. */
 export class RebuiltRunLog {
-  readonly entries: HistoryEntry[] = []
+  readonly entries: RunHistoryEntry[] = []
   open: StepIdentity | undefined
   readonly #isEmptied: boolean
   readonly #unknown = new Map<Unknown, string[]>()

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import { headerOf } from '../kernel/http.js'
 import type { Message, StubbableDelivery } from '../queue/message/message.js'
 import type { EndpointResponse } from '../queue/message/run-message.js'
@@ -17,10 +17,10 @@ import type { StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
 export class StubRunner implements StepScript {
   readonly verbs: Stubs = new Stubs()
   readonly #engine: RunEngine
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #stage: StubContext
 
-  constructor(engine: RunEngine, clock: Clock) {
+  constructor(engine: RunEngine, clock: ServiceClock) {
     this.#engine = engine
     this.#clock = clock
     this.#stage = {

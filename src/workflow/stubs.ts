@@ -3,7 +3,7 @@ import { compactJson } from '../kernel/compact-json.js'
 import { nearestName } from '../kernel/nearest-name.js'
 
 /** What a step throws, as its endpoint would tell it. */
-export interface StepError {
+export interface StubError {
   /** `WorkflowNonRetryableError` fails the run at once, `WorkflowRetryAfterError` waits for `retryAfter`. Default `Error`. */
   readonly name?: string | undefined
   readonly message: string
@@ -15,7 +15,7 @@ export interface StepError {
 /** What becomes of a step, as plain data. */
 export type StubbedStep =
   | { readonly does: 'returns'; readonly value?: unknown }
-  | { readonly does: 'fails'; readonly error: StepError }
+  | { readonly does: 'fails'; readonly error: StubError }
   | { readonly does: 'timesOut' }
 
 /** What becomes of a wait for an event. */

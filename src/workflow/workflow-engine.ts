@@ -1,8 +1,8 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import type { Records } from '../kernel/indexed-records.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/dumped-run-rows.js'
 import type { Message, StubbableDelivery } from '../queue/message/message.js'
 import type { EndpointResponse, RunReply } from '../queue/message/run-message.js'
@@ -29,9 +29,9 @@ import { type ResolvedWait, Waits } from './workflow-waits.js'
 
 export interface WorkflowOptions {
   readonly queue: QueueEngine
-  readonly clock: Clock
+  readonly clock: ServiceClock
   readonly random: Random
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
 }
 
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
@@ -42,9 +42,9 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   waits: Waits
   /** What a test has said about steps and events. */
   readonly script: StubRunner
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #random: Random
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
   readonly #settings: RunSettings
   readonly #triggers: Triggers
   readonly #submissions: Submissions

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { http } from 'msw'
 import { setupServer } from 'msw/node'
-import { createSandbox, hostTimers } from 'stuntdouble'
+import { createSandbox, fakeTimers } from 'stuntdouble'
 import { mswHandlers, passthroughHandlers } from 'stuntdouble/msw'
 import { afterEach, expect, test, vi } from 'vitest'
 
@@ -96,7 +96,7 @@ test('answers arrive under fake timers, and a client that waits is led by the cl
   using sandbox = createSandbox()
   vi.useFakeTimers({ now: sandbox.clock.now() })
   ends.push(() => vi.useRealTimers())
-  sandbox.clock.follow(hostTimers(vi))
+  sandbox.clock.follow(fakeTimers(vi))
   listening(...mswHandlers(sandbox))
   sandbox.faults.add({ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } })
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { setupServer } from 'msw/node'
-import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, fakeTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { mswHandlers } from 'stuntdouble/msw'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -106,7 +106,7 @@ async function play(via: Way, habits: readonly Habit[], steps: readonly number[]
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   using _ = via(sandbox)
   vi.useFakeTimers({ now: sandbox.clock.now(), toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
-  sandbox.clock.follow(hostTimers(vi))
+  sandbox.clock.follow(fakeTimers(vi))
   let deliveries = 0
   sandbox.destinations.on(`${app}*`, async (request, task) => {
     sandbox.store.run('SADD', 'seen', await request.text())
@@ -159,7 +159,7 @@ describe('many timers', () => {
   test('a timer that sets itself again at the same instant does not go on for ever', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     const again = async (): Promise<void> => {
       await undefined
       setTimeout(again, 0)
@@ -173,7 +173,7 @@ describe('many timers', () => {
   test('a long move with many timers takes no longer than their work', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     let fired = 0
     setInterval(() => fired++, 60_000)
     await sandbox.clock.advance('7d')

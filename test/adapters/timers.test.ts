@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { runInNewContext } from 'node:vm'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, fakeTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 // Not one of our dependencies, but Jest's own: what its fake timers are made of.
 const jestRequire = createRequire(createRequire(import.meta.url).resolve('@jest/fake-timers'))
-const fakeTimers = jestRequire('@sinonjs/fake-timers') as {
+const sinonTimers = jestRequire('@sinonjs/fake-timers') as {
   install(options: { now: number; toFake?: string[] }): { tickAsync(by: number): Promise<number>; uninstall(): void }
 }
 
@@ -18,12 +18,12 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('hostTimers(vi)', () => {
+describe('fakeTimers(vi)', () => {
   test("the client's own timeout fires in step with the sandbox's time", async () => {
     using sandbox = createSandbox()
     const { clock, queue, destinations } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const log: string[] = []
     const note = (what: string) =>
       log.push(`${what} at ${clock.now() - Date.parse('2030-01-01T00:00:00Z')} ${Date.now() - clock.now()}`)
@@ -44,7 +44,7 @@ describe('hostTimers(vi)', () => {
   test('a client that retries on its own timers reaches the sandbox', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     sandbox.faults.add({ on: 'store.request', times: 2, fault: { kind: 'status', status: 503 } })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const persistent = async (): Promise<string> => {
@@ -68,7 +68,7 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox()
     const { clock, store } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
     using _fetch = replaceFetch(sandbox)
     await redis.set('lock', 'mine', { nx: true, ex: 15 })
@@ -89,7 +89,7 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox()
     const { clock, queue, destinations, traffic } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const ask = (path: string) => sandbox.fetch(`${sandbox.addresses.store}/${path}`, { headers })
     setTimeout(async () => {
@@ -109,7 +109,7 @@ describe('hostTimers(vi)', () => {
     const opened = (): Sandbox => {
       const sandbox = createSandbox()
       vi.useFakeTimers({ now: sandbox.clock.now(), toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
-      sandbox.clock.follow(hostTimers(vi))
+      sandbox.clock.follow(fakeTimers(vi))
       return sandbox
     }
 
@@ -173,7 +173,7 @@ describe('hostTimers(vi)', () => {
   test('drain does not wait for timers of the host, which may renew themselves for ever', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     let fired = 0
     setInterval(() => fired++, 1000)
     await sandbox.clock.drain()
@@ -184,7 +184,7 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox({ clock: 'auto' })
     const { clock } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const seen: number[] = []
     setInterval(() => seen.push(clock.now() - start), 10_000)
     sandbox.destinations.record('https://shop.test/')
@@ -196,7 +196,7 @@ describe('hostTimers(vi)', () => {
   test('an error in a timer reaches whoever moves time, and the rest fires with the next move', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     let fired = 0
     setTimeout(() => {
       throw new Error('the app slipped')
@@ -211,7 +211,7 @@ describe('hostTimers(vi)', () => {
   test('leaves the timers alone once it is ended', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: 0 })
-    const leave = sandbox.clock.follow(hostTimers(vi))
+    const leave = sandbox.clock.follow(fakeTimers(vi))
     leave()
     await sandbox.clock.advance('5s')
     expect(Date.now()).toBe(0)
@@ -219,19 +219,19 @@ describe('hostTimers(vi)', () => {
 
   test('says what is missing when the timers are real', async () => {
     using sandbox = createSandbox()
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     await expect(sandbox.clock.advance('5s')).rejects.toThrow(
-      'clock.follow(hostTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
+      'clock.follow(fakeTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
     )
   })
 })
 
-describe('hostTimers() of @sinonjs/fake-timers', () => {
+describe('fakeTimers() of @sinonjs/fake-timers', () => {
   test('follows', async () => {
     using sandbox = createSandbox()
-    const installed = fakeTimers.install({ now: sandbox.clock.now(), toFake: ['setTimeout', 'Date'] })
+    const installed = sinonTimers.install({ now: sandbox.clock.now(), toFake: ['setTimeout', 'Date'] })
     try {
-      sandbox.clock.follow(hostTimers(installed))
+      sandbox.clock.follow(fakeTimers(installed))
       let fired = 0
       setTimeout(() => fired++, 2000)
       await sandbox.clock.advance('1999ms')
@@ -250,11 +250,11 @@ test.each([
   '({ 1: { callAt: 1700 }, 2: { callAt: 1200 } })',
 ])('the next timer is found in %s, of another realm as in Jest', (timers) => {
   const clock = { now: 1000, timers: runInNewContext(timers), tickAsync: async () => undefined }
-  expect(hostTimers(clock).nextIn?.()).toBe(200)
+  expect(fakeTimers(clock).nextIn?.()).toBe(200)
 })
 
 test.each([[undefined], [null], [{}], [setTimeout]])('%o is no host', (host) => {
-  expect(() => hostTimers(host as never)).toThrow(
-    'hostTimers() takes the fake timers of the test runner: hostTimers(vi)',
+  expect(() => fakeTimers(host as never)).toThrow(
+    'fakeTimers() takes the fake timers of the test runner: fakeTimers(vi)',
   )
 })

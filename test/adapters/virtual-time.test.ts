@@ -4,15 +4,15 @@ import { fastNetwork } from 'stuntdouble/msw/fast'
 import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { gateOf, letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
+import { gateOf, letOutsideContinue, Clock } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
-import { serviceVocabulary } from '../../src/protocol/dialect.js'
+import { neutralDialect } from '../../src/protocol/dialect.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
 /** A service whose every answer takes ten milliseconds of virtual time. */
 function slowWorld() {
-  const clock = new VirtualClock({ startAt: 0 })
+  const clock = new Clock({ startAt: 0 })
   const arrivals: number[] = []
   const exchange: Exchange = () => {
     arrivals.push(clock.now())
@@ -27,7 +27,7 @@ function slowWorld() {
     clock,
     arrivals,
     addresses,
-    vocabulary: serviceVocabulary,
+    vocabulary: neutralDialect,
     owns: (url: string) => url.startsWith(addresses.store),
     fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(gateOf(clock), exchange, input, init),
     onDispose: () => () => {},

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { checkDelivery } from '../../packages/explore/src/delivery/check-delivery.js'
-import { expectIdempotent } from '../../packages/explore/src/delivery/idempotence.js'
-import { everyCrashPoint } from '../../packages/explore/src/scenarios.js'
+import { assertResilient } from '../../packages/explore/src/delivery/check-delivery.js'
+import { assertIdempotent } from '../../packages/explore/src/delivery/idempotence.js'
+import { assertCrashSafe } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
 import { appWith, payments } from '../workflow/crash-defects.js'
 
@@ -25,36 +25,36 @@ const deliver = (sandbox: Sandbox): void => {
   sandbox.queue.publish({ to: shop, body: 'order 1' })
 }
 
-describe('expectIdempotent', () => {
+describe('assertIdempotent', () => {
   test('finds an app that charges twice when the answer of the bank is lost', async () => {
-    const found = expectIdempotent(route(false), { deliver, under: ['lost-call'] })
+    const found = assertIdempotent(route(false), { deliver, under: ['lost-call'] })
     await expect(found).rejects.toThrow(
       'The handler is not idempotent under lost-call: a foreign host did its work, and its answer to the handler was lost.',
     )
     await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
-    await expect(found).rejects.toThrow("Replay: expectIdempotent(handler, { …, only: ['lost-call 1'] })")
+    await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-call 1'] })")
   })
 
   test('a key by which the bank knows a second call is enough, under everything', async () => {
-    await expectIdempotent(route(true), { deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
+    await assertIdempotent(route(true), { deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
   })
 })
 
-describe('checkDelivery', () => {
+describe('assertResilient', () => {
   test('loses answers of foreign hosts, too, and tells the smallest such schedule', async () => {
-    const found = checkDelivery({
+    const found = assertResilient({
       deliver,
       handler: { [shop]: route(true) },
       holds: ({ traffic }) =>
         traffic.of('call').every(({ handled, answer }) => handled === 0 || (answer?.status ?? 0) > 0),
     })
     await expect(found).rejects.toThrow(
-      "defineScenario('found by checkDelivery', [\n  { on: 'app.call', times: 1, fault: { kind: 'lost-ack' } },\n])",
+      "defineScenario('found by assertResilient', [\n  { on: 'app.call', times: 1, fault: { kind: 'lost-ack' } },\n])",
     )
   })
 })
 
-describe('everyCrashPoint', () => {
+describe('assertCrashSafe', () => {
   test('loses the answer of a host that sandbox.calls has, while the process lives', async () => {
     const paying = (key?: string) =>
       appWith(({ sandbox, charge }) => {
@@ -63,11 +63,11 @@ describe('everyCrashPoint', () => {
           await context.run('charge', () => charge(context.requestPayload.id, key))
         }
       })
-    const found = await everyCrashPoint(paying(), { only: ['lost-call 1.1'] }).catch((error) => error)
+    const found = await assertCrashSafe(paying(), { only: ['lost-call 1.1'] }).catch((error) => error)
     expect(found.message).toContain('is lost, after the host did its work')
     expect(found.message).toContain(
       `{ on: 'app.call', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
     )
-    expect(await everyCrashPoint(paying('o1'))).toMatchObject({ untried: 0 })
+    expect(await assertCrashSafe(paying('o1'))).toMatchObject({ untried: 0 })
   })
 })

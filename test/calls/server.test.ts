@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../../packages/server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../packages/server/src/server.js'
 import { connect } from '../../src/client/connect.js'
 import { lostAck, status } from '../../src/index.js'
 import { failure } from './world.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 beforeAll(async () => {
   server = await startServer({ port: 0 })
 })

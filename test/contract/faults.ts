@@ -5,7 +5,7 @@ import {
   duplicate,
   type Fault,
   type FaultKind,
-  type FaultPoint,
+  type InjectionPoint,
   type FaultRule,
   halfOpen,
   hang,
@@ -37,7 +37,7 @@ import {
 } from './request-faults.js'
 
 /** Injects a fault once. */
-function inject(client: Client, on: FaultPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
+function inject(client: Client, on: InjectionPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
   client.sandbox.faults.add({ on, times: 1, fault, ...more })
 }
 

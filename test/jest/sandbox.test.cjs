@@ -1,7 +1,7 @@
 const { createServer } = require('node:http')
 const { Redis } = require('@upstash/redis')
 const { Client } = require('@upstash/qstash')
-const { createSandbox, Sandbox, VirtualClock } = require('stuntdouble')
+const { createSandbox, Sandbox, Clock } = require('stuntdouble')
 const { replaceFetch } = require('stuntdouble/fetch')
 const { startServer } = require('stuntdouble/server')
 
@@ -44,7 +44,7 @@ test('classes are the same from every entry', async () => {
   const server = await startServer({ port: 0 })
   try {
     expect(server.tenant('main')).toBeInstanceOf(Sandbox)
-    expect(server.tenant('main').clock).toBeInstanceOf(VirtualClock)
+    expect(server.tenant('main').clock).toBeInstanceOf(Clock)
   } finally {
     await server.close()
   }

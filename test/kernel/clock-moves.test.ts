@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createSandbox, type Sandbox } from '../../src/index.js'
-import { accompany, stop, VirtualClock } from '../../src/kernel/clock.js'
+import { createSandbox } from '../../src/index.js'
+import { accompany, stop, Clock } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
 /** A clock with a timer that renews itself each minute, as a schedule does. */
-function minutes(): { clock: VirtualClock; fired: () => number } {
-  const clock = new VirtualClock({ startAt: start })
+function minutes(): { clock: Clock; fired: () => number } {
+  const clock = new Clock({ startAt: start })
   let fired = 0
   const tick = (): void => {
     fired++
@@ -34,7 +34,7 @@ describe('a long move', () => {
   })
 
   test('so does one whose work is asynchronous', async () => {
-    const clock = new VirtualClock({ startAt: start })
+    const clock = new Clock({ startAt: start })
     for (let n = 0; n < 5_000; n++) clock.schedule(start + n, 'work', async () => undefined)
     let isOver = false
     const move = clock.drain().then(() => {
@@ -83,7 +83,7 @@ describe('a long move', () => {
   })
 
   test('ends although work runs that never ends; that work goes on to hold time up', async () => {
-    const clock = new VirtualClock({ startAt: start, warn: () => {} })
+    const clock = new Clock({ startAt: start, warn: () => {} })
     let finish = (): void => {}
     clock.schedule(start + 5, 'slow', () => new Promise<void>((resolve) => (finish = resolve)))
     clock.schedule(start + 10, 'next', () => {})
@@ -117,7 +117,7 @@ describe('a long move', () => {
   })
 
   test('a queued one of a clock that moves by itself does not begin when its world is over', async () => {
-    const clock = new VirtualClock({ startAt: start, mode: 'auto', warn: () => {} })
+    const clock = new Clock({ startAt: start, mode: 'auto', warn: () => {} })
     clock.schedule(start, 'never', () => new Promise<void>(() => {}))
     const [first, second] = [clock.advance('1h'), clock.advance('1h')]
     await outside()
@@ -185,14 +185,14 @@ describe('the budget of drain()', () => {
   }, 60_000)
 
   test('grows with what waits, in a line too, and does not count schedules', async () => {
-    const clock = new VirtualClock({ startAt: start })
+    const clock = new Clock({ startAt: start })
     const chain = (left: number): void => {
       if (left > 0) clock.schedule(clock.now() + 1, 'one after the other', () => chain(left - 1))
     }
     for (let n = 0; n < 2_000; n++) chain(20)
     await clock.drain()
     // A line of which only the first has a timer.
-    const lined = new VirtualClock({ startAt: start })
+    const lined = new Clock({ startAt: start })
     accompany(lined, { waiting: { line: { size: 2_000 } } })
     const line = (left: number): void => {
       if (left > 0) lined.schedule(lined.now() + 1, 'line', () => line(left - 1))
@@ -232,4 +232,3 @@ describe('what is no option of a move', () => {
   })
 })
 
-type Clock = Sandbox['clock']

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../src/kernel/clock.js'
+import { Clock } from '../../src/kernel/clock.js'
 import type { Task } from '../../src/kernel/time.js'
 
 /** A service whose answers take time, asked from inside the work of timers. */
 function world() {
-  const clock = new VirtualClock({ startAt: 0, warn: () => {} })
+  const clock = new Clock({ startAt: 0, warn: () => {} })
   const request = (wait: number): Promise<void> => clock.track('request GET /', (task) => task.sleep(wait))
   const log: [number, string][] = []
   const note = (text: string): void => void log.push([clock.now(), text])

@@ -1,15 +1,15 @@
 import { describe, expect, test, vi } from 'vitest'
 import { collectGarbage } from '../../packages/server/src/heap-watch.js'
-import { type Follower, stop, VirtualClock } from '../../src/kernel/clock.js'
+import { type ClockFollower, stop, Clock } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
 import { instant } from '../../src/kernel/instant.js'
 import type { Task } from '../../src/kernel/time.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
-const manual = (): VirtualClock => new VirtualClock({ startAt: start })
+const manual = (): Clock => new Clock({ startAt: start })
 
 /** A clock, and a log in which each note has the virtual time since the start. */
-function logged(clock = manual()): { clock: VirtualClock; log: string[]; note: (text: string) => void } {
+function logged(clock = manual()): { clock: Clock; log: string[]; note: (text: string) => void } {
   const log: string[] = []
   return { clock, log, note: (text) => log.push(`${clock.now() - start} ${text}`) }
 }
@@ -47,7 +47,7 @@ describe('time', () => {
   })
 
   test('a start that is no time is refused', () => {
-    expect(() => new VirtualClock({ startAt: Number.NaN })).toThrow('The clock needs a start time')
+    expect(() => new Clock({ startAt: Number.NaN })).toThrow('The clock needs a start time')
   })
 
   test('listeners hear of every move until they leave', async () => {
@@ -379,7 +379,7 @@ describe('errors', () => {
 
 describe('followers', () => {
   /** As small as a fake clock of a test runner can be. */
-  class FakeTimers implements Follower {
+  class FakeTimers implements ClockFollower {
     now = 0
     timers: { at: number; run: () => void }[] = []
     after(wait: number, run: () => void): void {
@@ -456,7 +456,7 @@ describe('followers', () => {
 })
 
 describe('mode auto', () => {
-  const auto = (): VirtualClock => new VirtualClock({ startAt: start, mode: 'auto' })
+  const auto = (): Clock => new Clock({ startAt: start, mode: 'auto' })
 
   test('time skips to the next timer when nothing runs', async () => {
     const { clock, log, note } = logged(auto())
@@ -507,7 +507,7 @@ describe('mode auto', () => {
 
 describe('mode real', () => {
   test('timers fire by themselves, in order, not before their time', async () => {
-    const { clock, log } = logged(new VirtualClock({ mode: 'real' }))
+    const { clock, log } = logged(new Clock({ mode: 'real' }))
     const now = clock.now()
     const early: string[] = []
     await new Promise<void>((resolve) => {
@@ -526,7 +526,7 @@ describe('mode real', () => {
   })
 
   test('what is late fires in the order of its times, whatever the order it was scheduled in', async () => {
-    const { clock, log } = logged(new VirtualClock({ mode: 'real' }))
+    const { clock, log } = logged(new Clock({ mode: 'real' }))
     const now = clock.now()
     for (const ago of [10, 30, 20]) clock.schedule(now - ago, `${ago}`, () => void log.push(`${ago} ago`))
     await new Promise<void>((resolve) => clock.schedule(now + 1, 'after', () => resolve()))
@@ -535,7 +535,7 @@ describe('mode real', () => {
   })
 
   test.each(['advance', 'advanceTo', 'drain'] as const)('%s is refused with the mode to use', async (call) => {
-    const clock = new VirtualClock({ mode: 'real' })
+    const clock = new Clock({ mode: 'real' })
     const before = Date.now()
     const moved = call === 'drain' ? clock.drain() : call === 'advance' ? clock.advance('1h') : clock.advanceTo(9e12)
     await expect(moved).rejects.toThrow(`clock.${call}() moves time, and with clock: 'real' time is the host's.`)
@@ -546,7 +546,7 @@ describe('mode real', () => {
 
   test('an error of a timer that nobody waits for is a warning', async () => {
     const warnings: string[] = []
-    const clock = new VirtualClock({ mode: 'real', warn: (text) => warnings.push(text) })
+    const clock = new Clock({ mode: 'real', warn: (text) => warnings.push(text) })
     clock.schedule(clock.now(), 'broken', () => {
       throw new Error('nobody waits')
     })

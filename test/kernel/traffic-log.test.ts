@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
 import { latin1 } from '../../src/kernel/bytes.js'
 import type { AttemptEntry, DeadLetterEntry, Entry, EntryBody, RequestEntry } from '../../src/kernel/traffic-log.js'
-import { entryTypes, Traffic } from '../../src/kernel/traffic-log.js'
+import { entryTypes, TrafficLog } from '../../src/kernel/traffic-log.js'
 
 const request = (url = 'https://store.test/'): RequestEntry => ({
   type: 'request',
@@ -34,10 +34,10 @@ const deadLetter = (messageId: string): DeadLetterEntry => ({
 })
 
 let now = 0
-let traffic: Traffic
+let traffic: TrafficLog
 beforeEach(() => {
   now = 1_000
-  traffic = new Traffic({ now: () => now })
+  traffic = new TrafficLog({ now: () => now })
 })
 
 test('entries are numbered from 1 and carry the time and their cause', () => {
@@ -99,7 +99,7 @@ describe('subscribers', () => {
 
 describe('a limited log', () => {
   test('forgets the older half and says so in its place; numbers, types and messages stay right', () => {
-    const limited = new Traffic({ now: () => now }, 10)
+    const limited = new TrafficLog({ now: () => now }, 10)
     const log = Array.from({ length: 23 }, (_, count) => {
       now = 1_000 * (count + 1)
       const entry = limited.append(attempt(`m${count + 1}`))
@@ -122,7 +122,7 @@ describe('a limited log', () => {
   })
 
   test('counts from anew after clear', () => {
-    const limited = new Traffic({ now: () => now }, 4)
+    const limited = new TrafficLog({ now: () => now }, 4)
     for (let count = 0; count < 9; count++) limited.append(request())
     expect(limited.dropped).toBeGreaterThan(0)
     limited.clear()
@@ -132,7 +132,7 @@ describe('a limited log', () => {
   test('is limited by the bytes of bodies too: of requests, their answers, messages and what destinations answered', () => {
     const kib = latin1('x'.repeat(10_240))
     const limit = 112 * 1024
-    const write: Record<string, (log: Traffic) => void> = {
+    const write: Record<string, (log: TrafficLog) => void> = {
       request: (log) => void log.append({ ...request(), body: kib }),
       answer: (log) => log.complete(log.append(request()), { answer: { at: 0, status: 200, headers: [], body: kib } }),
       outcome: (log) => {
@@ -141,7 +141,7 @@ describe('a limited log', () => {
       },
     }
     for (const add of Object.values(write)) {
-      const limited = new Traffic({ now: () => now }, { bytes: new Account(limit) })
+      const limited = new TrafficLog({ now: () => now }, { bytes: new Account(limit) })
       for (let count = 1; count <= 10; count++) add(limited)
       expect([limited.dropped, limited.size]).toEqual([0, 10])
       add(limited)
@@ -158,7 +158,7 @@ describe('a limited log', () => {
 
   test.each(Object.keys(entryTypes))('counts what an entry takes by itself: %s', (type) => {
     const kept = new Account(100_000)
-    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const [headers, body] = [[], latin1('')]
     for (let count = 0; count < 1_000; count++) {
       limited.append({ type, url: '', headers, body, argv: [], key: body } as unknown as EntryBody)
@@ -178,7 +178,7 @@ describe('a limited log', () => {
     ['an event', (word) => ({ type: 'notify', eventId: '1', runIds: [], body: latin1(word) })],
     ['a reason', (word) => ({ type: 'message', messageId: '1', state: 'WAITING', reason: word })],
   ])('counts %s', (_, write) => {
-    const limited = new Traffic({ now: () => now }, { bytes: new Account(100_000) })
+    const limited = new TrafficLog({ now: () => now }, { bytes: new Account(100_000) })
     for (let count = 0; count < 5; count++) limited.append(write('x'.repeat(10_000)))
     expect(limited.dropped).toBe(0)
     for (let count = 0; count < 6; count++) limited.append(write('x'.repeat(10_000)))
@@ -187,7 +187,7 @@ describe('a limited log', () => {
 
   test('counts equal headers of requests in a row once', () => {
     const kept = new Account(100_000)
-    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const headers: RequestEntry['headers'] = [['x', 'x'.repeat(10_000)]]
     for (let count = 0; count < 20; count++) limited.append({ ...request(), headers })
     expect(limited.dropped).toBe(0)
@@ -195,7 +195,7 @@ describe('a limited log', () => {
 
   test('makes room for what others hold below the same limit, and adds nothing to what is gone', () => {
     const kept = new Account(100_000)
-    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const first = limited.append(request())
     for (let count = 0; count < 100; count++) limited.append(request())
     expect(limited.dropped).toBe(0)
@@ -208,7 +208,7 @@ describe('a limited log', () => {
   })
 
   test('keeps an entry that is larger than the limit until the next one comes', () => {
-    const limited = new Traffic({ now: () => now }, { bytes: new Account(10) })
+    const limited = new TrafficLog({ now: () => now }, { bytes: new Account(10) })
     limited.append({ ...request(), body: latin1('x'.repeat(100)) })
     expect(limited.size).toBeGreaterThan(0)
     limited.append(attempt('m1'))
@@ -217,7 +217,7 @@ describe('a limited log', () => {
   })
 
   test('of 0 keeps nothing, and still announces what it is told', () => {
-    const none = new Traffic({ now: () => now }, 0)
+    const none = new TrafficLog({ now: () => now }, 0)
     const heard: string[] = []
     none.subscribe((entry) => heard.push(entry.type))
     none.append(attempt('m1'))
@@ -225,12 +225,12 @@ describe('a limited log', () => {
   })
 
   test('below 0 is a misuse', () => {
-    expect(() => new Traffic({ now: () => now }, -1)).toThrow('keeps 0 or more')
+    expect(() => new TrafficLog({ now: () => now }, -1)).toThrow('keeps 0 or more')
   })
 })
 
 test('after() gives the entries since a number, whatever was forgotten', () => {
-  const limited = new Traffic({ now: () => now }, 10)
+  const limited = new TrafficLog({ now: () => now }, 10)
   for (let count = 1; count <= 23; count++) limited.append(attempt(`m${count}`))
   expect(limited.after(21).map((entry) => entry.seq)).toEqual([22, 23])
   expect(limited.after(23)).toEqual([])
@@ -241,7 +241,7 @@ test('after() gives the entries since a number, whatever was forgotten', () => {
 test('a recorded log may have gaps', () => {
   const all = [request(), attempt('m1'), attempt('m2'), request(), deadLetter('m1')].map((body) => traffic.append(body))
   const some = all.filter((entry) => entry.type !== 'request')
-  const recorded = Traffic.recorded(some)
+  const recorded = TrafficLog.recorded(some)
   expect(all.map(({ seq }) => recorded.find(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
   expect([0, 1, 2, 3, 4, 5, 6].map((seq) => recorded.after(seq).length)).toEqual([3, 3, 2, 1, 1, 0, 0])
   expect(recorded.about('m1')).toEqual([all[1], all[4]])

@@ -1,6 +1,6 @@
 import { expect as playwrightExpect } from '@playwright/test'
 import { expect as jestExpect } from 'expect'
-import { BrokenPromise, createSandbox, type Sandbox } from 'stuntdouble'
+import { InvariantError, createSandbox, type Sandbox } from 'stuntdouble'
 import { expect as vitestExpect } from 'stuntdouble/vitest'
 import { describe, expect, test } from 'vitest'
 import { leftovers } from '../../fixtures/fixture-sandbox.js'
@@ -85,8 +85,8 @@ describe('an error of this package', () => {
       { ...entries.at(-1)!, type: 'keyspace', event: 'set', key: 'k' },
     )
     const error = await thrownBy(() => sandbox.check())
-    expect(error).toBeInstanceOf(BrokenPromise)
-    for (const copy of [error, { message: `BrokenPromise: ${error.message}` }])
+    expect(error).toBeInstanceOf(InvariantError)
+    for (const copy of [error, { message: `InvariantError: ${error.message}` }])
       expect(failureOf(copy)).toMatchObject({ replay: 'seed 7', causes: [expect.stringContaining('failed for good')] })
   })
 

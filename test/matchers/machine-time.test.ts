@@ -1,6 +1,6 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hostTimers, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, fakeTimers, type Sandbox, status } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -111,7 +111,7 @@ describe('nothing is told', () => {
   test('when the timers follow', async () => {
     using world = opened()
     vi.useFakeTimers({ now: world.sandbox.clock.now(), toFake: ['Date'] })
-    world.sandbox.clock.follow(hostTimers(vi))
+    world.sandbox.clock.follow(fakeTimers(vi))
     const ratelimit = new Ratelimit({ redis: world.redis, limiter: Ratelimit.slidingWindow(1, '60 s') })
     await ratelimit.limit('ada')
     await world.sandbox.clock.advance('61s')

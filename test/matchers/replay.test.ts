@@ -3,7 +3,7 @@ import { createSandbox } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
-import { type Place, placeOf, placeOfTask, replayCommand } from '../../matchers/failure/test-location.js'
+import { type TestLocation, placeOf, placeOfTask, replayCommand } from '../../matchers/failure/test-location.js'
 import { printedBy } from './failure.js'
 
 /** What a POSIX shell makes of a command: its words, and the seed in its environment. */
@@ -14,7 +14,7 @@ function read(command: string): { words: string[]; seed: string } {
   return { seed, words }
 }
 
-const vitest = (...names: string[]): Place => ({
+const vitest = (...names: string[]): TestLocation => ({
   runner: 'vitest',
   file: `${process.cwd()}/test/orders.test.ts`,
   names,

@@ -1,5 +1,5 @@
 import type { Findings, Invariant } from '../../src/invariants/invariant.js'
-import { type Check, examineWorld } from '../../src/invariants/invariant-check.js'
+import { type InvariantReport, examineWorld } from '../../src/invariants/invariant-check.js'
 import type { InvariantIndex } from '../../src/invariants/invariant-index.js'
 import { invariants } from '../../src/invariants/invariant-table.js'
 import { type Bytes, text } from '../../src/kernel/bytes.js'
@@ -30,7 +30,7 @@ const storeLinearizable: Invariant = {
 export const allInvariants: readonly Invariant[] = [...invariants, storeLinearizable]
 
 /** As `sandbox.examine()`, with the store. @param only the name of one invariant */
-export function examineAll(sandbox: Sandbox, only?: string): Check {
+export function examineAll(sandbox: Sandbox, only?: string): InvariantReport {
   const chosen = allInvariants.filter(({ name }) => only === undefined || name === only)
   return examinedBy(sandbox, (world) => examineWorld(world, chosen))
 }

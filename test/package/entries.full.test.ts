@@ -145,7 +145,7 @@ describe('a class has one identity', () => {
       const { startServer } = ${load('/server')}
       const server = await startServer({ port: 0 })
       const sandbox = server.tenant('main')
-      console.log(JSON.stringify([sandbox instanceof core.Sandbox, sandbox.clock instanceof core.VirtualClock]))
+      console.log(JSON.stringify([sandbox instanceof core.Sandbox, sandbox.clock instanceof core.Clock]))
       await server.close()
     })()`
     expect(await run(format, program)).toEqual([true, true])
@@ -160,7 +160,7 @@ describe('a class has one identity', () => {
         if (name !== undefined) homes.set(name, [...(homes.get(name) ?? []), file])
       }
     }
-    expect(homes.has('VirtualClock')).toBe(true)
+    expect(homes.has('Clock')).toBe(true)
     // Shorter names are in the text of the inspector's page. esbuild numbers classes of the same name within one file, so a name in two files is one class copied.
     const copied = [...homes].filter(([, places]) => new Set(places).size > 1)
     expect(copied).toEqual([])
@@ -172,7 +172,7 @@ describe('a class has one identity', () => {
     const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8'))
     const found = (pattern: RegExp) =>
       codes.flatMap((code) => [...code.matchAll(pattern)].map(([, name]) => name)).sort()
-    expect(found(/^(?:declare|export).* class (Sandbox|VirtualClock)\b/gm)).toEqual(['Sandbox', 'VirtualClock'])
+    expect(found(/^(?:declare|export).* class (Sandbox|Clock)\b/gm)).toEqual(['Sandbox', 'Clock'])
     // The types of a peer are other files for modules than for CommonJS.
     const peers = Object.keys(manifest.peerDependencies)
     const packages = found(/ from ['"]([^.'"][^'"]*)['"]/g)
@@ -245,11 +245,11 @@ test.each(['module', 'commonjs'] as const)('a search and a connection work in a 
     format === 'module' ? `await import('stuntdouble${name}')` : `require('stuntdouble${name}')`
   const program = `const run = async () => {
     const { createSandbox } = ${load('')}
-    const { redisSocket } = ${load('/redis')}
+    const { openRedisSocket } = ${load('/redis')}
     const sandbox = createSandbox()
     await sandbox.store.loadSearch('german')
     sandbox.store.run('SEARCH.CREATE', 'i', 'ON', 'STRING', 'PREFIX', 1, 'd:', 'LANGUAGE', 'german', 'SCHEMA', 'a', 'TEXT')
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const { connect } = process.getBuiltinModule('node:net')
     const socket = connect(path)
     socket.write('HELLO 3\\r\\nSEARCH.LISTINDEXES\\r\\nQUIT\\r\\n')

@@ -53,7 +53,7 @@ test.each(['module', 'commonjs'] as const)('gives a class one identity across en
     const core = ${load('')}
     const server = await (${load('/server')}).startServer({ port: 0 })
     const sandbox = server.tenant('main')
-    console.log(JSON.stringify([sandbox instanceof core.Sandbox, sandbox.clock instanceof core.VirtualClock]))
+    console.log(JSON.stringify([sandbox instanceof core.Sandbox, sandbox.clock instanceof core.Clock]))
     await server.close()
   })()`
   expect(run(format, program)).toEqual([true, true])

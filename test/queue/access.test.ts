@@ -2,13 +2,13 @@ import { Client } from '@upstash/qstash'
 import { describe, expect, test, vi } from 'vitest'
 import { rateLimitHeaders } from '../../src/queue/publish/call-limits.js'
 import { plans } from '../../src/queue/settings/queue-plan.js'
-import { defaultReadOnlyToken, publicCredentials, userOf } from '../../src/queue/signing/public-users.js'
+import { defaultReadOnlyToken, devUsers, userOf } from '../../src/queue/signing/public-users.js'
 import { shop, type World, world } from './world.js'
 
 describe('authentication [queue.md 10]', () => {
   test('a bearer token, or the query parameter of the vendor', async () => {
     expect((await world().send('GET', '/v2/queues')).status).toBe(200)
-    const token = encodeURIComponent(publicCredentials[0].token)
+    const token = encodeURIComponent(devUsers[0].token)
     expect((await world().send('GET', `/v2/queues?service_token=${token}`, { token: null })).status).toBe(200)
     const vendor = world({ vocabulary: 'upstash' })
     expect((await vendor.send('GET', `/v2/queues?qstash_token=${token}`, { token: null })).status).toBe(200)
@@ -25,8 +25,8 @@ describe('authentication [queue.md 10]', () => {
   })
 
   test('the default token names its user, as the workflow SDK needs it', () => {
-    expect(JSON.parse(atob(publicCredentials[0].token))).toEqual({ UserID: 'defaultUser', Password: 'defaultPassword' })
-    expect(userOf(publicCredentials[1]!.token)).toBe('testUser1')
+    expect(JSON.parse(atob(devUsers[0].token))).toEqual({ UserID: 'defaultUser', Password: 'defaultPassword' })
+    expect(userOf(devUsers[1]!.token)).toBe('testUser1')
     expect(userOf('no json')).toBe('no json')
   })
 

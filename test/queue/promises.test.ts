@@ -12,7 +12,7 @@ import {
   status,
   timeout,
 } from '../../src/faults/constructors.js'
-import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic-log.js'
+import type { AttemptEntry, EntryBase } from '../../src/kernel/traffic-log.js'
 import type { Step } from '../../src/queue/destinations/delivery-script.js'
 import { runs } from '../support/effort.js'
 import { type World, world } from './world.js'
@@ -107,7 +107,7 @@ async function run(commands: readonly Command[], outcomes: readonly Step[]): Pro
   return at
 }
 
-type Attempt = EntryStamp & AttemptEntry
+type Attempt = EntryBase & AttemptEntry
 
 function promises(at: World): void {
   const published = at.traffic.of('published').filter((entry) => !entry.deduplicated)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { publicCredentials } from '../../src/queue/signing/public-users.js'
+import { devUsers } from '../../src/queue/signing/public-users.js'
 import { credentials, shop, world } from './world.js'
 
 describe('destinations [queue.md 1.3]', () => {
@@ -13,7 +13,7 @@ describe('destinations [queue.md 1.3]', () => {
   test("the destination's own query belongs to it, the service's parameters do not", async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record('https://shop.test/*')
-    const token = encodeURIComponent(publicCredentials[0].token)
+    const token = encodeURIComponent(devUsers[0].token)
     await send('POST', `/v2/publish/${shop}?a=1&service-retries=0&b=x%20y%2Bz&service_token=${token}&c`, {
       token: null,
     })

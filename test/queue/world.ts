@@ -1,25 +1,25 @@
 import { createSandbox, type Policy } from 'stuntdouble'
 import { type Bytes, text, utf8 } from '../../src/kernel/bytes.js'
 import type { ClockMode } from '../../src/kernel/clock.js'
-import type { VocabularyName } from '../../src/protocol/dialect.js'
-import type { Answer } from '../../src/protocol/service.js'
-import type { Reach } from '../../src/queue/destinations/destinations.js'
+import type { DialectName } from '../../src/protocol/dialect.js'
+import type { RawResponse } from '../../src/protocol/service.js'
+import type { DeliveryHosts } from '../../src/queue/destinations/destinations.js'
 import { engineOf } from '../../src/queue/direct-queue.js'
-import { publicCredentials } from '../../src/queue/signing/public-users.js'
+import { devUsers } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
 export interface WorldOptions {
-  vocabulary?: VocabularyName
+  vocabulary?: DialectName
   policy?: Partial<Policy>
   startAt?: string
   seed?: number
   clock?: ClockMode
   window?: SignatureWindow
   fetch?: typeof fetch
-  deliver?: Reach | undefined
+  deliver?: DeliveryHosts | undefined
 }
 
-export const [credentials] = publicCredentials
+export const [credentials] = devUsers
 
 /** A sandbox as the tests of the queue speak to it: plain calls, no Request and Response. */
 export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...options }: WorldOptions = {}) {
@@ -60,7 +60,7 @@ export interface CallInit {
 }
 
 export class Reply {
-  constructor(readonly answer: Answer) {}
+  constructor(readonly answer: RawResponse) {}
   get status(): number {
     return this.answer.status
   }

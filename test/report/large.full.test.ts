@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { writerOf } from '../../packages/server/src/control/wire-entry.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { type Bytes, latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
-import { loadTrace, toHtml, traceDifference } from '../../src/report/index.js'
+import { loadTrace, toHtml, diffTraces } from '../../src/report/index.js'
 import { amount } from '../support/effort.js'
 import { orders } from './worlds.js'
 
@@ -50,7 +50,7 @@ const reports: Readonly<Record<string, (sandbox: Sandbox) => number>> = {
     const writer = writerOf(sandbox)
     const wire = sandbox.traffic.entries.map((entry) => JSON.stringify(writer.entry(entry)).length)
     const loaded = loadTrace(JSON.stringify(sandbox.traffic))
-    expect(traceDifference(loaded, loaded).equal).toBe(true)
+    expect(diffTraces(loaded, loaded).equal).toBe(true)
     return wire.length
   },
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
 import { fromArray } from '../../src/kernel/bytes.js'
-import { decoded, loadTrace, type Trace } from '../../src/report/index.js'
+import { decode, loadTrace, type Trace } from '../../src/report/index.js'
 import { schemaErrors } from '../support/json-schema.js'
 import { traceSchemaText } from '../support/trace-schema.js'
 import { askQueue, askStore, orders, orderWorld } from './worlds.js'
@@ -75,8 +75,8 @@ describe('a trace', () => {
     const loaded = loadTrace(written(traffic.since(1)))
     const commands = traffic.since(1).of('command')
     expect(loaded.of('command').map(({ argv }) => argv)).toEqual(commands.map(({ argv }) => argv))
-    expect(loaded.of('command').map((entry) => decoded(entry).reply)).toEqual(
-      commands.map((entry) => decoded(entry).reply),
+    expect(loaded.of('command').map((entry) => decode(entry).reply)).toEqual(
+      commands.map((entry) => decode(entry).reply),
     )
     expect(loaded.of('command')[0]!.argv[1]).toBe(fromArray(bytes))
     expect(loaded.of('command').map(({ error }) => error)).toEqual(commands.map(({ error }) => error))
@@ -90,7 +90,7 @@ describe('a trace', () => {
     expect(schemaErrors(schema, trace)).toEqual([])
     const body = trace.entries.find(({ type }) => type === 'published')!.body
     expect(body).toEqual({ cut: 'ü'.repeat(50), size: 1200 })
-    expect(decoded(loadTrace(trace).last('published')!).body!.text).toBe('ü'.repeat(50))
+    expect(decode(loadTrace(trace).last('published')!).body!.text).toBe('ü'.repeat(50))
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type Entry } from '../../src/index.js'
 import { text, utf8 } from '../../src/kernel/bytes.js'
-import { decoded } from '../../src/report/index.js'
+import { decode } from '../../src/report/index.js'
 import { askQueue, askStore, done, orders, orderWorld } from './worlds.js'
 
 describe('entries', () => {
@@ -26,16 +26,16 @@ describe('entries', () => {
     ])
     for (const command of commands) {
       expect(
-        decoded(command)
+        decode(command)
           .words?.slice(0, 3)
           .map((word, index) => (index === 0 ? word.toUpperCase() : word)),
       ).toEqual(['SET', 'käse', 'grün'])
-      expect(decoded(command).reply).toBe('OK')
+      expect(decode(command).reply).toBe('OK')
     }
     const requests = sandbox.traffic.of('request')
     expect(commands.slice(0, 5).map(({ cause }) => cause)).toEqual(requests.map(({ seq }) => seq))
     // base64 is spoken on the wire only.
-    expect(decoded(requests[3]!).response?.json).toEqual([{ result: 'OK' }])
+    expect(decode(requests[3]!).response?.json).toEqual([{ result: 'OK' }])
   })
 
   test('of a client that pipelines by itself are single commands of one request', async () => {
@@ -51,7 +51,7 @@ describe('entries', () => {
     }
     const requests = sandbox.traffic.of('request')
     const commands = sandbox.traffic.of('command')
-    expect(commands.map((entry) => decoded(entry).words?.join(' ').toLowerCase())).toEqual([
+    expect(commands.map((entry) => decode(entry).words?.join(' ').toLowerCase())).toEqual([
       'set a 1',
       'set b 2',
       'get a',
@@ -66,18 +66,18 @@ describe('entries', () => {
     const { sandbox, messageId } = await orderWorld()
     const attempt = sandbox.traffic.last({ type: 'attempt', messageId })!
     expect(attempt.body).toBe('{"id":42}')
-    const { body, response } = decoded(attempt)
+    const { body, response } = decode(attempt)
     expect([body!.text, body!.json, body!.size, body!.isText]).toEqual(['{"id":42}', { id: 42 }, 9, true])
     expect([...body!.bytes]).toEqual([...new TextEncoder().encode('{"id":42}')])
     expect(response!.text).toBe('')
-    const binary = decoded({ type: 'published', body: utf8('x').replace('x', '\xff\x00') } as unknown as Entry).body!
+    const binary = decode({ type: 'published', body: utf8('x').replace('x', '\xff\x00') } as unknown as Entry).body!
     expect([binary.isText, binary.text, binary.json, [...binary.bytes]]).toEqual([
       false,
       '\ufffd\0',
       undefined,
       [255, 0],
     ])
-    expect(decoded(sandbox.traffic.last('clock')!)).toEqual({})
+    expect(decode(sandbox.traffic.last('clock')!)).toEqual({})
   })
 
   test('tell moves of time, and a move in which nothing happened is not told in words', async () => {

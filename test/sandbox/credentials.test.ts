@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { publicCredentials } from '../../src/queue/signing/public-users.js'
+import { devUsers } from '../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 import { runs } from '../support/effort.js'
@@ -31,7 +31,7 @@ const made = (options: SandboxOptions): readonly string[] => {
 const known = new Set([
   ...made({}),
   ...made({ name: 'w1' }),
-  ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
+  ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
 ])
 
 describe('a sandbox with a secret', () => {

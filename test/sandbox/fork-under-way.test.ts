@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox, type Task } from 'stuntdouble'
 import { afterEach, expect, test, vi } from 'vitest'
-import { hostTimers } from '../../src/adapters/timers.js'
+import { fakeTimers } from '../../src/adapters/timers.js'
 
 const shop = 'https://shop.test/orders'
 const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -11,7 +11,7 @@ test('a handler that awaits timers of the host, which follow, is played and fork
   using sandbox = createSandbox()
   const toFake = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
   vi.useFakeTimers({ now: sandbox.clock.now(), toFake: [...toFake] })
-  const leave = sandbox.clock.follow(hostTimers(vi))
+  const leave = sandbox.clock.follow(fakeTimers(vi))
   let calls = 0
   sandbox.destinations.on(shop, async (_, task) => {
     calls++

@@ -56,7 +56,7 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
 
 /** A bit of everything for which a clock waits: its log. */
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
-  const { createSandbox, hostTimers, latency } = await loadedOn(host)
+  const { createSandbox, fakeTimers, latency } = await loadedOn(host)
   using sandbox = createSandbox({ startAt: start, policy: { handlerPatience: 60_000 }, warn() {} })
   const { clock, queue, destinations, faults, tokens, addresses } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
@@ -81,7 +81,7 @@ async function story(host: keyof typeof hosts | undefined): Promise<string> {
   })
   faults.add({ on: 'store.request', times: 2, fault: latency('300ms') })
   vi.useFakeTimers({ now: start, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-  clock.follow(hostTimers(vi))
+  clock.follow(fakeTimers(vi))
   queue.publish({ to: 'https://shop.test/busy' })
   queue.publish({ to: 'https://shop.test/waits', delay: '1s' })
   queue.publish({ to: 'https://shop.test/guarded', delay: '1s' })

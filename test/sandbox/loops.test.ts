@@ -2,7 +2,7 @@ import { Redis as UpstashRedis } from '@upstash/redis'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connector } from '../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, reset, type Sandbox } from '../../src/index.js'
 import { gateOf } from '../../src/kernel/clock.js'
@@ -120,7 +120,7 @@ describe('a loop of awaited requests', () => {
       return () => redis.scan(0)
     },
     'ioredis over connector()': (sandbox) => {
-      const redis = new Redis({ Connector: connector(sandbox) })
+      const redis = new Redis({ Connector: ioredisConnector(sandbox) })
       onTestFinished(() => redis.disconnect())
       return () => redis.get('lock')
     },

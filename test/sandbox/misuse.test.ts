@@ -1,5 +1,5 @@
 import { createSandbox, latency } from 'stuntdouble'
-import { explore } from 'stuntdouble/scenarios'
+import { exploreFaults } from 'stuntdouble/scenarios'
 import { expect, test } from 'vitest'
 
 // Calls that a type checker would refuse: from JavaScript, or with a value that came from elsewhere.
@@ -29,5 +29,5 @@ test('a budget that is no number: a sentence with the next step', async () => {
 })
 
 test('no scenario to explore: a sentence with the next step', async () => {
-  await expect(explore(nothing)).rejects.toThrow(/cannot be played\./)
+  await expect(exploreFaults(nothing)).rejects.toThrow(/cannot be played\./)
 })

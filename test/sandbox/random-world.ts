@@ -1,6 +1,6 @@
 import { type DestinationHandler, lostAck, type Sandbox, status, timeout } from 'stuntdouble'
 import type { Random } from '../../src/kernel/random.js'
-import type { DirectConnection } from '../../src/store/connection.js'
+import type { StoreConnection } from '../../src/store/connection.js'
 
 // What may happen to a world, drawn by chance.
 
@@ -96,9 +96,9 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
 }
 
 /** Those on which commands wait, or have waited. */
-const connections = new WeakMap<Sandbox, DirectConnection[]>()
+const connections = new WeakMap<Sandbox, StoreConnection[]>()
 
-export function connectionsOf(sandbox: Sandbox): DirectConnection[] {
+export function connectionsOf(sandbox: Sandbox): StoreConnection[] {
   const known = connections.get(sandbox) ?? []
   connections.set(sandbox, known)
   return known

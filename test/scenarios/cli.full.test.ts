@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { publicCredentials } from '../../src/queue/signing/public-users.js'
+import { devUsers } from '../../src/queue/signing/public-users.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { programBundle } from '../support/bundle.js'
 
@@ -213,8 +213,8 @@ describe('play', () => {
 describe('play --to a running application', () => {
   test('delivers there with signatures that the SDK accepts, and the script of the scenario steps back', async () => {
     const receiver = new Receiver({
-      currentSigningKey: publicCredentials[0].current,
-      nextSigningKey: publicCredentials[0].next,
+      currentSigningKey: devUsers[0].current,
+      nextSigningKey: devUsers[0].next,
     })
     const arrived: { url: string | undefined; retried: unknown; valid: boolean; body: string }[] = []
     const origin = await app(async (request, response) => {

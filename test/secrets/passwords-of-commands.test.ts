@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import '../../matchers/vitest.js'
 import { shadowDifferenceText } from '../../packages/server/src/real-redis/shadow.js'
-import { connector } from '../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 import { agentAtServer } from '../../packages/server/test/mcp-client.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { toHtml } from '../../src/report/index.js'
@@ -99,7 +99,7 @@ async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitor
     await answer.text()
   }
   const connect = async (): Promise<{ stream: Duplex; brought: () => string }> => {
-    const stream: Duplex = await new (connector(sandbox))({}).connect()
+    const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()
     let brought = ''
     stream.on('data', (chunk: Buffer) => (brought += chunk.toString('latin1')))
     return { stream, brought: () => brought }
@@ -232,7 +232,7 @@ test('what EXEC answers shows, but for the texts of its commands', () => {
 
 test('a refused rule in a transaction shows in the error of its command, without the password', async () => {
   const sandbox = createSandbox({ warn: () => undefined })
-  const stream: Duplex = await new (connector(sandbox))({}).connect()
+  const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()
   let brought = ''
   stream.on('data', (chunk: Buffer) => (brought += chunk.toString('latin1')))
   for (const argv of [['MULTI'], ['ACL', 'SETUSER', 'u', 'Zqhunter'], ['INCR', 'n'], ['EXEC']])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
-import { Traffic } from '../../src/kernel/traffic-log.js'
+import { TrafficLog } from '../../src/kernel/traffic-log.js'
 import { Ledger } from '../../src/stats/ledger.js'
 import { payAsYouGo, unmetered } from '../../src/stats/reports.js'
 import { Ring } from '../../src/stats/rings.js'
@@ -268,7 +268,7 @@ test('a whole month stays countable until its last moment', async () => {
 
 test('what no report can reach is forgotten', () => {
   let now = Date.parse('2025-01-01T00:00:00Z')
-  const traffic = new Traffic({ now: () => now })
+  const traffic = new TrafficLog({ now: () => now })
   const ledger = new Ledger()
   traffic.subscribe(ledger.note)
   for (let days = 0; days < 100; days++, now += 86_400_000) {

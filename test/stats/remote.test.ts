@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../../packages/server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../packages/server/src/server.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { createSandbox, type Sandbox, spikeAt, steady } from '../../src/index.js'
 
 const world = { seed: 7, startAt: '2030-01-15T12:00:00Z' } as const
 
-let server: RunningServer | undefined
+let server: StuntdoubleServer | undefined
 
 const kinds: [string, () => Promise<Sandbox | RemoteSandbox>][] = [
   ['in process', async () => createSandbox(world)],

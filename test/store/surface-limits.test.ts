@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { connector } from '../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 import { Rest } from '../support/ask.js'
 
 // Limits of plans. Expectations: store.md 10.
@@ -233,7 +233,7 @@ describe('what is refused stands in the log', () => {
     store.run('SET', 'full', 'x'.repeat(5000))
     expect((await rest.get('/ping')).status).toBe(200)
     const rows = name === 'no limit' ? unknown : [...unknown, ...large]
-    const Connector = connector(rest.sandbox)
+    const Connector = ioredisConnector(rest.sandbox)
     const stream: Duplex = await new Connector({}).connect()
     let brought = ''
     stream.on('data', (chunk: Buffer) => {
@@ -258,7 +258,7 @@ describe('what is refused stands in the log', () => {
     const rest = Rest.open({ policy: { [name]: 3000 } })
     const { store } = rest.sandbox
     store.run('RPUSH', 'l', 'x'.repeat(5000))
-    const Connector = connector(rest.sandbox)
+    const Connector = ioredisConnector(rest.sandbox)
     const stream: Duplex = await new Connector({}).connect()
     let brought = ''
     stream.on('data', (chunk: Buffer) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connector } from '../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 
 let sandbox: Sandbox
@@ -258,7 +258,7 @@ describe('SAVE', () => {
   it('is refused between MULTI and EXEC, and takes the transaction with it', async () => {
     const connection = sandbox.store.connection()
     await expect(connection.run('SAVE')).resolves.toBe('OK')
-    const Connector = connector(sandbox)
+    const Connector = ioredisConnector(sandbox)
     const stream = await new Connector({}).connect()
     let brought = ''
     stream.on('data', (chunk: Buffer) => {

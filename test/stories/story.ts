@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Play, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
+import { type PlayResult, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
 /** The code under test: registers its handlers, and may publish through the sandbox. */
@@ -41,7 +41,7 @@ export function story({ scenario, broken, fixed, breaks }: Story): void {
   })
 }
 
-function perform(scenario: Scenario, code: Code): Promise<Play> {
+function perform(scenario: Scenario, code: Code): Promise<PlayResult> {
   return playScenario(scenario, { prepare: code })
 }
 

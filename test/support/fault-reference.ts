@@ -5,7 +5,7 @@ import {
   createSandbox,
   type Fault,
   type FaultKind,
-  type FaultPoint,
+  type InjectionPoint,
   type FaultRule,
   type Sandbox,
 } from '../../src/index.js'
@@ -53,7 +53,7 @@ async function shown(rule: FaultRule): Promise<string> {
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))
   sandbox.destinations.answer('https://shop.test/done', 200)
-  await stories[rule.on as FaultPoint](sandbox)
+  await stories[rule.on as InjectionPoint](sandbox)
   await sandbox.clock.drain()
   return sandbox.traffic.timeline()
 }
@@ -72,7 +72,7 @@ function receiver({ queue: { keys } }: Sandbox): (request: Request) => Promise<R
   }
 }
 
-const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
+const stories: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> = {
   'store.request': (sandbox) => ask(sandbox, '/incr/visits'),
   'store.command': async (sandbox) => {
     for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)

@@ -3,7 +3,7 @@
 import { literal } from '../../packages/explore/src/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Transport } from '../../src/faults/fault-spec.js'
-import { type FaultPoint, faultPoints } from '../../src/index.js'
+import { type InjectionPoint, faultPoints } from '../../src/index.js'
 
 const begin = (name: string): string => `<!-- generated: ${name} -->`
 const end = '<!-- end -->'
@@ -44,7 +44,7 @@ export function writtenAs({ made, sample }: FaultDefinition): string {
 /** Names as code, one after the other. */
 export const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(' ')
 
-const moments: Readonly<Record<FaultPoint, string>> = {
+const moments: Readonly<Record<InjectionPoint, string>> = {
   'store.request': 'a request to the data store arrives',
   'store.command': 'a request runs a command, in a pipeline or transaction each one',
   'queue.request': 'a request to the queue arrives',

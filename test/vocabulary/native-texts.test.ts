@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { createSandbox, type FaultRule, quota, type SandboxOptions } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connector } from '../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 
 // Clients of the native protocol have no words of a vendor: the addresses in texts are the vendor's, as over REST with an SDK.
 
@@ -14,7 +14,7 @@ async function answered(
   const sandbox = createSandbox(options)
   onTestFinished(() => sandbox.dispose())
   if (fault !== undefined) sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault })
-  const stream: Duplex = await new (connector(sandbox))({}).connect()
+  const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()
   let got = ''
   stream.on('data', (chunk: Buffer) => {
     got += chunk.toString('latin1')
@@ -69,7 +69,7 @@ describe.each(cases)('$what', ({ options, lines, fault }) => {
 test('a request over REST after it is answered in its own words', async () => {
   const sandbox = createSandbox()
   onTestFinished(() => sandbox.dispose())
-  const stream: Duplex = await new (connector(sandbox))({}).connect()
+  const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()
   onTestFinished(() => void stream.destroy())
   const told = new Promise((resolve) => stream.once('data', resolve))
   stream.write('NONSENSE\r\n')

@@ -1,4 +1,4 @@
-import { serviceVocabulary, upstashVocabulary, type Vocabulary } from 'stuntdouble'
+import { neutralDialect, upstashDialect, type Dialect } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { fromBase64, text } from '../../src/kernel/bytes.js'
 import type { Attempt } from '../../src/queue/destinations/attempt.js'
@@ -6,17 +6,17 @@ import { shop, type World, world } from '../queue/world.js'
 
 // What is published in which words, and in which it comes back: issue 18, section 2. Rows of the vocabularies: queue.md 0.2.
 
-const neutral = serviceVocabulary
-const vendor = upstashVocabulary
+const neutral = neutralDialect
+const vendor = upstashDialect
 
 interface Manner {
   readonly name: string
   /** Headers that say `retries: 1` and this in the words of the manner. */
   say(settings: Readonly<Record<string, string>>): Record<string, string>
   /** In whose words it is delivered. */
-  readonly heard: readonly Vocabulary[]
+  readonly heard: readonly Dialect[]
   /** In whose words it is answered. */
-  readonly answered: Vocabulary
+  readonly answered: Dialect
 }
 
 function spoken(prefix: string): Manner['say'] {
@@ -36,7 +36,7 @@ const manners: readonly Manner[] = [
 
 const own = ['signature', 'message-id', 'retried', 'caller-ip', 'region']
 
-function namesOf(vocabularies: readonly Vocabulary[], names: readonly string[]): string[] {
+function namesOf(vocabularies: readonly Dialect[], names: readonly string[]): string[] {
   return vocabularies.flatMap(({ headerPrefix }) => names.map((name) => headerPrefix.toLowerCase() + name)).sort()
 }
 
@@ -60,7 +60,7 @@ function attemptsTo(at: World, url: string): readonly Attempt[] {
   return at.traffic.of('attempt').filter((one) => one.url === url) as unknown as readonly Attempt[]
 }
 
-function heardIn(attempt: Attempt, vocabularies: readonly Vocabulary[], more: readonly string[] = []): void {
+function heardIn(attempt: Attempt, vocabularies: readonly Dialect[], more: readonly string[] = []): void {
   expect(ownNames(attempt)).toEqual(namesOf(vocabularies, [...own, ...more]))
   expect(issuers(attempt)).toEqual(vocabularies.map(({ issuer }) => issuer))
   expect(attempt.header('user-agent')).toBe(vocabularies.at(-1)!.userAgent)

@@ -3,7 +3,7 @@ import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
+import { CrashSafetyError, assertCrashSafe, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
 import { runs } from '../support/effort.js'
 import { calls, mails, payments } from './crash-defects.js'
 
@@ -126,7 +126,7 @@ const workflows = fc.array(kinds, { minLength: 1, maxLength: 3 })
 test('what counts once is never accused', { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(workflows, async (steps) => {
-      const { untried, schedules, deliveries } = await everyCrashPoint(appOf(steps), { calls })
+      const { untried, schedules, deliveries } = await assertCrashSafe(appOf(steps), { calls })
       expect(untried).toBe(0)
       expect(schedules).toBeGreaterThanOrEqual(7 * deliveries - 8 * steps.length)
     }),
@@ -156,9 +156,9 @@ test('one effect that counts each time is found, wherever it is', { timeout: 300
     )
   await fc.assert(
     fc.asyncProperty(planted, async ({ steps, ...where }) => {
-      const found = await everyCrashPoint(appOf(steps, where), { calls }).catch((error) => error)
-      expect(found).toBeInstanceOf(CrashPointBroken)
-      expect((found as CrashPointBroken).message).toMatch(/counted = "\d"|once more/)
+      const found = await assertCrashSafe(appOf(steps, where), { calls }).catch((error) => error)
+      expect(found).toBeInstanceOf(CrashSafetyError)
+      expect((found as CrashSafetyError).message).toMatch(/counted = "\d"|once more/)
     }),
     { numRuns: runs(5, 5, 50) },
   )

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { CrashPointBroken, everyCrashPoint } from '../../packages/explore/src/scenarios.js'
+import { CrashSafetyError, assertCrashSafe } from '../../packages/explore/src/scenarios.js'
 import { appWith, calls, defects } from './crash-defects.js'
 
-async function broken(work: Promise<unknown>): Promise<CrashPointBroken | undefined> {
+async function broken(work: Promise<unknown>): Promise<CrashSafetyError | undefined> {
   return work.then(
     () => undefined,
     (error) => {
-      if (error instanceof CrashPointBroken) return error
+      if (error instanceof CrashSafetyError) return error
       throw error
     },
   )
@@ -14,8 +14,8 @@ async function broken(work: Promise<unknown>): Promise<CrashPointBroken | undefi
 
 describe.each(defects)('$name', ({ broken: defect, mended }) => {
   test('is found', async () => {
-    const found = await broken(everyCrashPoint(appWith(defect), { calls }))
-    expect(found).toBeInstanceOf(CrashPointBroken)
+    const found = await broken(assertCrashSafe(appWith(defect), { calls }))
+    expect(found).toBeInstanceOf(CrashSafetyError)
     const { message, findings } = found!
     expect(message.split('\n').length).toBeLessThanOrEqual(40)
     const [first] = [...findings].sort((a, b) => a.deliveries - b.deliveries)
@@ -30,7 +30,7 @@ describe.each(defects)('$name', ({ broken: defect, mended }) => {
   })
 
   test('is not found where it is mended', async () => {
-    const found = await broken(everyCrashPoint(appWith(mended), { calls }))
+    const found = await broken(assertCrashSafe(appWith(mended), { calls }))
     expect(found?.message).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { serve } from '@upstash/workflow/nextjs'
-import { defineScenario, type FaultPoint, reset, type Sandbox, status } from 'stuntdouble'
-import { explore } from 'stuntdouble/scenarios'
+import { defineScenario, type InjectionPoint, reset, type Sandbox, status } from 'stuntdouble'
+import { exploreFaults } from 'stuntdouble/scenarios'
 import { expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { faultPoints } from '../../src/faults/points.js'
@@ -34,7 +34,7 @@ const options = {
 
 test('a fault at each delivery, call and wait of a run', async () => {
   const on = ['workflow.step', 'workflow.call', 'workflow.wait'] as const
-  const tried = await explore(ordered, { ...options, on })
+  const tried = await exploreFaults(ordered, { ...options, on })
   expect(tried.table()).toBe(
     `✓    no fault
 ✗    lost-ack at delivery 1: attempt 1 to ${url}, step "init"      charged = "2", expected "1"; holds() answered false
@@ -48,7 +48,7 @@ test('a fault at each delivery, call and wait of a run', async () => {
   )
   // The rule that is told does it again.
   for (const { rule, holds } of tried.outcomes.slice(1)) {
-    const again = await explore({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
+    const again = await exploreFaults({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
     expect([rule, again.holds]).toEqual([rule, holds])
     expect(again.outcomes[0]!.sandbox.faults.unused()).toEqual([])
     expect(again.table()).toContain('Nothing reached stats.request: no fault was placed there.')
@@ -56,11 +56,11 @@ test('a fault at each delivery, call and wait of a run', async () => {
 })
 
 test('what is placed strikes, exactly once, at every point that a run reaches', async () => {
-  const reached: FaultPoint[] = []
+  const reached: InjectionPoint[] = []
   for (const on of faultPoints) {
     const fault = on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [status(503), reset()]
     const fits = on === 'store.command' ? reset() : fault
-    const tried = await explore(ordered, { ...options, on, fault: fits, holds: () => true })
+    const tried = await exploreFaults(ordered, { ...options, on, fault: fits, holds: () => true })
     if (tried.runs > 1) reached.push(on)
     for (const { sandbox, rule } of tried.outcomes.slice(1)) {
       expect(sandbox.faults.list().map(({ rule, struck }) => [rule.on, struck])).toEqual([[rule!.on, 1]])

@@ -1,4 +1,4 @@
-import { drop, duplicate, type FaultPoint, type FaultRule, lostAck, reorder, reset, status } from 'stuntdouble'
+import { drop, duplicate, type InjectionPoint, type FaultRule, lostAck, reorder, reset, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
@@ -129,7 +129,7 @@ describe('with rules on the points of the queue', () => {
       { on: 'queue.request', match: { endpoint: '/v2/wait/*' }, times: 1, fault: status(500) },
       { on: 'workflow.wait', times: 1, fault: status(503) },
     ])
-    const points = struck(world).map((one) => (one as [FaultPoint])[0])
+    const points = struck(world).map((one) => (one as [InjectionPoint])[0])
     expect(points).toEqual(['workflow.step', 'queue.delivery', 'workflow.wait', 'queue.request'])
   })
 

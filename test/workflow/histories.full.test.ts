@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type History, historyFrom, historyOf, replay } from '../../packages/explore/src/scenarios.js'
+import { type RunHistory, parseRunHistory, historyOf, replay } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
 import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
@@ -22,13 +22,13 @@ function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sa
   }
 }
 
-const written = (history: History): History => JSON.parse(JSON.stringify(history)) as History
+const written = (history: RunHistory): RunHistory => JSON.parse(JSON.stringify(history)) as RunHistory
 
 interface Ran {
   readonly world: WorkflowWorld
   readonly runId: string
   /** Histories while it lasted: of the double, of the list, of the log. */
-  readonly early: readonly History[]
+  readonly early: readonly RunHistory[]
 }
 
 /** A run of a plan, to its end. */
@@ -37,13 +37,13 @@ async function ran(plan: Plan): Promise<Ran> {
   world.destinations.answer(third, { status: 200, body: { paid: true } })
   app(plan)(world)
   const { workflowRunId: runId } = await world.client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u1' } })
-  const early: History[] = []
+  const early: RunHistory[] = []
   for (let hour = 0; hour < 40 && world.workflow.run(runId).state === 'RUN_STARTED'; hour++) {
     await world.clock.advance('30s')
     if (world.workflow.run(runId).state === 'RUN_STARTED') {
       const { json } = await world.ask('GET', `/v2/workflows/runs/${runId}`)
       const source = { url, runId, createdAt: world.workflow.run(runId).createdAt, headers: { 'x-user': 'u1' } }
-      early.push(historyOf(world, runId), historyFrom(json, source), historyFrom(await logOf(world, runId)))
+      early.push(historyOf(world, runId), parseRunHistory(json, source), parseRunHistory(await logOf(world, runId)))
     }
     await world.clock.advance('30s')
     world.workflow.notify('told', { by: 'Ada' })
@@ -63,7 +63,7 @@ test('of any workflow the log tells what the list does: no false alarm, the same
     fc.asyncProperty(plans, fc.nat(5), fc.constantFrom(...Object.keys(breakingChanges)), async (plan, place, name) => {
       const { world, runId } = await ran(plan)
       const direct = written(historyOf(world, runId))
-      const rebuilt = written(historyFrom(await logOf(world, runId)))
+      const rebuilt = written(parseRunHistory(await logOf(world, runId)))
       world.dispose()
       const at = place % plan.length
       for (const history of [direct, rebuilt]) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sandboxMatchers } from '../../matchers/index.js'
-import { CrashPointBroken, everyCrashPoint } from '../../packages/explore/src/scenarios.js'
+import { CrashSafetyError, assertCrashSafe } from '../../packages/explore/src/scenarios.js'
 import { toHtml } from '../../src/report/html.js'
 import { failureOf } from '../matchers/failure.js'
 import { appWith, mails } from './crash-defects.js'
@@ -168,14 +168,14 @@ test('the third party, the endpoint and the waiting run get all of it in clear',
   expect(seen.slice(-2)).toEqual([secret('trigger-key'), 'payload'])
 })
 
-test('a report of everyCrashPoint()', async () => {
+test('a report of assertCrashSafe()', async () => {
   const leaky = appWith(({ sandbox, queue }) => async (context) => {
     await context.run('mail', async () => {
       await queue.publishJSON({ url: mails, body: { password: secret('mail') } })
       sandbox.store.run('RPUSH', 'users', JSON.stringify({ token: secret('stored') }))
     })
   })
-  const found = await everyCrashPoint(leaky).catch((error) => error)
-  expect(found).toBeInstanceOf(CrashPointBroken)
+  const found = await assertCrashSafe(leaky).catch((error) => error)
+  expect(found).toBeInstanceOf(CrashSafetyError)
   expect(leaks(found.message)).toEqual([])
 })

@@ -5,9 +5,9 @@ import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@ups
 import { serve } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
 import {
-  type History,
-  type HistoryEntry,
-  historyFrom,
+  type RunHistory,
+  type RunHistoryEntry,
+  parseRunHistory,
   historyOf,
   replay,
 } from '../../packages/explore/src/scenarios.js'
@@ -26,14 +26,14 @@ const app =
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 
-async function recorded(route: Route, body: unknown = { id: 1 }): Promise<History> {
+async function recorded(route: Route, body: unknown = { id: 1 }): Promise<RunHistory> {
   using sandbox = createSandbox({ warn: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
   const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body })
   await sandbox.clock.drain()
-  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as History
+  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as RunHistory
 }
 
 const ok = { incompatible: [], unchecked: [] }
@@ -44,7 +44,7 @@ const needed = (): number => {
   if (!isThere) throw new Error('ECONNREFUSED')
   return 1
 }
-async function replayedWithout(history: History, route: Route) {
+async function replayedWithout(history: RunHistory, route: Route) {
   isThere = false
   try {
     return await replay(history, app(route))
@@ -362,7 +362,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
   ).json()
   expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
   for (const { id: runId, url: at } of sandbox.workflow.runs) {
-    for (const history of [historyOf(sandbox, runId), historyFrom(log, { runId })]) {
+    for (const history of [historyOf(sandbox, runId), parseRunHistory(log, { runId })]) {
       expect(await replay(history, serveIn)).toMatchObject(ok)
       // Each list but the last, which nothing followed, is one that something else would have broken.
       const other = { ...history, entries: history.entries.map((entry, index) => renamed(entry, index)) }
@@ -375,7 +375,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
 }, 60_000)
 
 /** Each step has another name than the code has. */
-function renamed(entry: HistoryEntry, at: number): HistoryEntry {
+function renamed(entry: RunHistoryEntry, at: number): RunHistoryEntry {
   if (at === 0 || entry.callType !== 'step') return entry
   const step = JSON.parse(Buffer.from(entry.body, 'base64').toString()) as { stepName: string }
   return {
@@ -396,7 +396,7 @@ test.each<[string, object, RegExp]>([
   const history = await recorded((context) => context.run('a', () => one()))
   await expect(
     replay(
-      { ...history, ...change } as History,
+      { ...history, ...change } as RunHistory,
       app(async () => {}),
     ),
   ).rejects.toThrow(sentence)

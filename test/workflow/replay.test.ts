@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { expect, test } from 'vitest'
-import { type History, historyOf, replay } from '../../packages/explore/src/scenarios.js'
+import { type RunHistory, historyOf, replay } from '../../packages/explore/src/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 
@@ -18,7 +18,7 @@ function app(route: Route): (sandbox: Sandbox) => void {
   }
 }
 
-async function recorded(route: Route): Promise<History> {
+async function recorded(route: Route): Promise<RunHistory> {
   using sandbox = createSandbox({ warn: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
@@ -26,7 +26,7 @@ async function recorded(route: Route): Promise<History> {
   const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u' } })
   await sandbox.clock.drain()
-  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as History
+  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as RunHistory
 }
 
 interface Change {
@@ -99,7 +99,7 @@ test.each<[string, Change]>([
 
 test('a history that was taken while the run lasted', async () => {
   const history = await recorded(routeWith())
-  const early: History = { ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 3) }
+  const early: RunHistory = { ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 3) }
   expect(await replay(early, app(routeWith({ pay: 'charge' })))).toEqual({
     prefixes: 3,
     incompatible: [],

@@ -1,5 +1,5 @@
 import { type Bytes, fromArray, toArray } from '../../../src/kernel/bytes.js'
-import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import type { Dialect } from '../../../src/protocol/dialect.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
 import { type DriftDestination, deliveryOf, endpointAnswer, endpointUrl } from './endpoint.js'
@@ -14,7 +14,7 @@ export class DoubleSide implements Side {
 
   constructor(
     readonly prefix: string,
-    readonly vocabulary: Vocabulary,
+    readonly vocabulary: Dialect,
     readonly reached: DriftDestination | undefined,
   ) {
     this.sandbox = createSandbox({ vocabulary, startAt: Date.now(), journal: false, warn: () => {} })

@@ -1,4 +1,4 @@
-import { upstashVocabulary } from '../../../src/protocol/dialect.js'
+import { upstashDialect } from '../../../src/protocol/dialect.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { ComparedSystem } from '../../../src/store/differences.js'
 import type { Case, Need } from '../src/case.js'
@@ -7,7 +7,7 @@ import { runPrefix } from '../src/drift-settings.js'
 import type { DriftDestination } from '../src/endpoint.js'
 import { RealConnection } from '../src/real-side.js'
 
-export const vocabulary = upstashVocabulary
+export const vocabulary = upstashDialect
 
 export interface Where {
   /** Addresses of the services that play the real ones. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { refusalOf } from '../src/allowed-requests.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { ownIds, queueRefusal } from '../src/harmless-queue.js'
@@ -9,7 +9,7 @@ import { StreamEvents } from '../src/stream-events.js'
 import { comparedWith, connectionTo } from './both.js'
 import { type GoBetween, startBetween } from './go-between.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let between: GoBetween
 beforeEach(async () => {
   server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })

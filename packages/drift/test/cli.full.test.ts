@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { upstashVocabulary } from '../../../src/protocol/dialect.js'
+import { upstashDialect } from '../../../src/protocol/dialect.js'
 import { freePort } from '../../../test/support/free-port.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { run, started } from '../../server/test/command-line.js'
 import { difference } from '../src/compare-sides.js'
 import { reportText } from '../src/drift-report.js'
@@ -16,7 +16,7 @@ import { type GoBetween, startBetween } from './go-between.js'
 const token = 'AYNgASQgplanted-token-of-a-store-0123456789'
 const readOnly = 'AuNgplanted-read-only-token-9876543210'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let between: GoBetween
 let place: string
 beforeAll(async () => {
@@ -155,7 +155,7 @@ test('new differences end with 1 and are recorded, without any secret', async ()
 })
 
 test('a secret at the place where a text is cut is not told in part', () => {
-  const hide = hider([token], [], upstashVocabulary)
+  const hide = hider([token], [], upstashDialect)
   for (let before = 360; before <= 402; before += 2) {
     const seen = { asked: 'APPEND @k v', status: 400, loose: [] }
     const error = `ERR ${'x '.repeat(before / 2)}${token} is wrong`

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { upstashVocabulary } from '../../../src/protocol/dialect.js'
+import { upstashDialect } from '../../../src/protocol/dialect.js'
 import { documentedCommands } from '../../../test/support/documented-commands.js'
 import { neverSent } from '../src/allowed-requests.js'
 import type { Observation } from '../src/case.js'
@@ -15,7 +15,7 @@ const seen: Observation[] = []
 const asked = new Set<string>()
 beforeAll(async () => {
   for (const one of storeContract) {
-    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, undefined)
+    const side = new DoubleSide('sd_drift_a_', upstashDialect, undefined)
     await one.run(side, (each) => seen.push(each))
   }
   for (const { argv } of seen) {
@@ -59,7 +59,7 @@ test('every error text that the fact sheet shows is brought about, or it is said
 test('of an endpoint that answers by itself nothing is asked that the page does not tell', async () => {
   const sent: string[] = []
   for (const one of queueContract.filter(({ needs }) => !needs.includes('listener'))) {
-    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, { url: 'https://hook.test/a', deliveries: () => [] })
+    const side = new DoubleSide('sd_drift_a_', upstashDialect, { url: 'https://hook.test/a', deliveries: () => [] })
     const ask = side.ask.bind(side)
     side.ask = (each) => {
       sent.push(each.path)
@@ -82,7 +82,7 @@ test('every endpoint of the queue that the reference shows is asked, or it is sa
   expect(rows.length).toBeGreaterThan(35)
   const asked: string[] = []
   for (const one of queueContract) {
-    const side = new DoubleSide('sd_drift_a_', upstashVocabulary, { url: 'https://hook.test/a', deliveries: () => [] })
+    const side = new DoubleSide('sd_drift_a_', upstashDialect, { url: 'https://hook.test/a', deliveries: () => [] })
     const ask = side.ask.bind(side)
     side.ask = (each) => {
       asked.push(`${each.method} ${each.path.split('?')[0]}`)

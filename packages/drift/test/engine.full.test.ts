@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine } from '../../../test/support/live-engine.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { comparedWith } from './both.js'
 
@@ -8,7 +8,7 @@ import { comparedWith } from './both.js'
 
 describe.skipIf(!hasEngine)('a real engine', () => {
   let engine: LiveEngine
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     engine = await startEngine()
     server = await startServer({ port: 0, engine: engine.url, vocabulary: 'upstash', report: () => undefined })

@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { checkDelivery, DeliveryBroken, deliveryFaultKinds, deliveryFaults } from 'stuntdouble/fast-check'
+import { assertResilient, ResilienceError, deliveryFaultKinds, deliveryFaults } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../../src/faults/catalog.js'
 import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'
@@ -19,12 +19,12 @@ const chargeOnce = async (request: Request, task: unknown, sandbox: Sandbox): Pr
   return sandbox.store.run('SET', `seen:${id}`, 1, 'NX') === null ? new Response() : charge(request, task, sandbox)
 }
 
-async function brokenBy(options: Parameters<typeof checkDelivery>[0]): Promise<DeliveryBroken> {
-  const error = await checkDelivery(options).then(
+async function brokenBy(options: Parameters<typeof assertResilient>[0]): Promise<ResilienceError> {
+  const error = await assertResilient(options).then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (error instanceof DeliveryBroken) return error
+  if (error instanceof ResilienceError) return error
   throw new Error(`nothing was found: ${error}`)
 }
 
@@ -40,7 +40,7 @@ describe('a handler that charges twice', () => {
     expect(message).toContain('  → charged:42 = "2", without faults "1"\n')
     expect(message).toContain('\n2030-01-01\n')
     expect(message).toContain(
-      "defineScenario('found by checkDelivery', [\n  { on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } },\n])",
+      "defineScenario('found by assertResilient', [\n  { on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } },\n])",
     )
   })
 
@@ -55,7 +55,7 @@ describe('a handler that charges twice', () => {
     const { seed, path, faults, message } = await brokenBy({ ...subject, seed: 3 })
     const again = await brokenBy({ ...subject, seed, path })
     expect(again.faults).toEqual(faults)
-    expect(message).toContain(`Replay: checkDelivery({ …, seed: 3, path: '${path}' })`)
+    expect(message).toContain(`Replay: assertResilient({ …, seed: 3, path: '${path}' })`)
     const sandbox = createSandbox()
     sandbox.destinations.on(orders, (request) => charge(request, undefined, sandbox))
     sandbox.faults.add(faults)
@@ -65,7 +65,7 @@ describe('a handler that charges twice', () => {
   })
 
   test('passes once it remembers what it has seen', async () => {
-    expect((await checkDelivery({ ...subject, handler: chargeOnce, runs: 300 })).runs).toBe(300)
+    expect((await assertResilient({ ...subject, handler: chargeOnce, runs: 300 })).runs).toBe(300)
   })
 
   test('without any fault is told as such', async () => {
@@ -89,7 +89,7 @@ describe('what is tried', () => {
       holds: ({ store }: Sandbox) => store.get('charged:42') === '1',
       faults: deliveryFaults({ kinds: ['status'] }),
     }
-    expect((await checkDelivery(options)).skipped).toBeGreaterThan(0)
+    expect((await assertResilient(options)).skipped).toBeGreaterThan(0)
     const { faults } = await brokenBy({ ...options, exhausted: true })
     expect(faults.map(({ fault }) => fault.kind)).toEqual(['status', 'status'])
   })
@@ -146,22 +146,22 @@ describe('what is tried', () => {
 
   test('misuse is told', async () => {
     // @ts-expect-error The claim is missing.
-    await expect(checkDelivery({ deliver: publish, handler: charge })).rejects.toThrow('checkDelivery() needs holds')
+    await expect(assertResilient({ deliver: publish, handler: charge })).rejects.toThrow('assertResilient() needs holds')
     // @ts-expect-error The handler is missing.
-    await expect(checkDelivery({ deliver: publish, holds: () => true })).rejects.toThrow(
-      'checkDelivery() needs a handler',
+    await expect(assertResilient({ deliver: publish, holds: () => true })).rejects.toThrow(
+      'assertResilient() needs a handler',
     )
     const subject = { deliver: publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
       [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
       [{ seed: 'x' }, 'seed is a whole number, got "x"'],
-      [{ handler: {} }, 'checkDelivery() needs a handler'],
+      [{ handler: {} }, 'assertResilient() needs a handler'],
       [{ handler: { [orders]: 3 } }, `the handler of ${orders} is not a function`],
       [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
       [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
     ] as const)
-      await expect(checkDelivery({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
+      await expect(assertResilient({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
     expect(() => deliveryFaults({ kinds: ['quota'] })).toThrow(
       'quota cannot strike at queue.delivery, only at store.request',
     )

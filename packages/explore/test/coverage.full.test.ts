@@ -1,6 +1,6 @@
 import { defineScenario, type FaultRule, lostAck, type Sandbox } from 'stuntdouble'
-import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/fast-check'
-import { explore } from 'stuntdouble/scenarios'
+import { assertResilient, type ResilienceError, deliveryFaults } from 'stuntdouble/fast-check'
+import { exploreFaults } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
 import { CoverageGuide } from '../src/delivery/coverage-guide.js'
@@ -15,7 +15,7 @@ const once = {
 describe('the coverage of a check', () => {
   test('is each fault in each state at the points that occurred', async () => {
     const faults = deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
-    const { coverage } = await checkDelivery({ ...once, faults, runs: 100, exhausted: true })
+    const { coverage } = await assertResilient({ ...once, faults, runs: 100, exhausted: true })
     const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
     expect(coverage.cells.map(({ run, ...cell }) => cell)).toEqual(
       expect.arrayContaining([
@@ -47,7 +47,7 @@ describe('the coverage of a check', () => {
       },
       stateOf: ({ store }: Sandbox) => `seen ${store.get('seen') ?? 0}`,
     }
-    const { coverage } = await checkDelivery({ ...counting, faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }) })
+    const { coverage } = await assertResilient({ ...counting, faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }) })
     const states = new Set(coverage.cells.map(({ state }) => state))
     expect(states).toContain('first attempt, seen 0')
     expect(states).toContain('retry 1 of 1, after lost-ack, seen 1')
@@ -58,12 +58,12 @@ describe('the coverage of a check', () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
     const prepare = ({ destinations }: Sandbox) => void destinations.answer(orders, 200)
     const fault = [lostAck(), { kind: 'reset' } as const]
-    const all = await explore(scenario, { prepare, fault })
+    const all = await exploreFaults(scenario, { prepare, fault })
     expect(all.coverage!.cells.map(({ fault, state }) => `${fault} in ${state}`)).toEqual([
       'lost-ack in first attempt',
       'reset in first attempt',
     ])
-    const some = await explore(scenario, { prepare, fault, bound: 2 })
+    const some = await exploreFaults(scenario, { prepare, fault, bound: 2 })
     expect(some.coverage!.never).toContainEqual({
       state: 'first attempt',
       fault: 'reset',
@@ -76,7 +76,7 @@ describe('the coverage of a check', () => {
 describe('guidance', () => {
   const runs = 150
   const reached = async (guidance: 'unreached' | 'none', seed: number) =>
-    (await checkDelivery({ ...saga, runs, seed, guidance, exhausted: true })).coverage
+    (await assertResilient({ ...saga, runs, seed, guidance, exhausted: true })).coverage
 
   test('reaches more than chance in as many runs, and the same each time', async () => {
     const [guided, again, chance] = [
@@ -99,11 +99,11 @@ describe('guidance', () => {
       exhausted: true,
       runs: 1000,
     }
-    const found: DeliveryBroken = await checkDelivery(options).catch((error) => error)
-    expect(found.name).toBe('DeliveryBroken')
+    const found: ResilienceError = await assertResilient(options).catch((error) => error)
+    expect(found.name).toBe('ResilienceError')
     // Beyond those that are left to chance.
     expect(Number.parseInt(found.path, 10)).toBeGreaterThanOrEqual(20)
-    const again: DeliveryBroken = await checkDelivery({ ...options, seed: found.seed, path: found.path }).catch(
+    const again: ResilienceError = await assertResilient({ ...options, seed: found.seed, path: found.path }).catch(
       (error) => error,
     )
     expect(again.faults).toEqual(found.faults)

@@ -1,5 +1,5 @@
 import { badSignature, defineScenario, lostAck, reset, type Sandbox, signatureFlaws, status } from 'stuntdouble'
-import { explore, interleavings } from 'stuntdouble/scenarios'
+import { exploreFaults, exploreInterleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
@@ -35,7 +35,7 @@ describe('one fault at each place', () => {
 
   test('what if exactly this one fails', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const tried = await explore(once, {
+    const tried = await exploreFaults(once, {
       ...handledBy(charge),
       fault: [status(500), lostAck()],
       holds: ({ store }) => store.get('charged') === '1',
@@ -61,7 +61,7 @@ describe('one fault at each place', () => {
       handledBy(pay).prepare(sandbox)
     }
     const tried = (most: number) =>
-      explore(once, { prepare, holds: ({ traffic }) => traffic.of('call').length <= most })
+      exploreFaults(once, { prepare, holds: ({ traffic }) => traffic.of('call').length <= most })
     expect((await tried(1)).table()).toMatch(
       /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) answered false$/m,
     )
@@ -75,7 +75,7 @@ describe('one fault at each place', () => {
       steps: [{ publish: { to: orders } }, { drain: true }],
     })
     const seen: number[] = []
-    const tried = await explore(thrice, {
+    const tried = await exploreFaults(thrice, {
       ...handledBy(charge),
       holds: ({ traffic, store }) => seen.push(traffic.of('attempt').length * 10 + Number(store.get('charged'))),
     })
@@ -91,7 +91,7 @@ describe('one fault at each place', () => {
     }
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const holds = ({ store }: Sandbox) => expect(store.get('b')).toBe('1')
-    const tried = await explore(once, { ...handledBy(work), on: ['store.request', 'store.command'], holds })
+    const tried = await exploreFaults(once, { ...handledBy(work), on: ['store.request', 'store.command'], holds })
     expect(tried.outcomes.map(({ what }) => what)).toEqual([
       'no fault',
       'lost-ack at request 1: POST https://store.test/',
@@ -107,13 +107,13 @@ describe('one fault at each place', () => {
   test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const fault = Object.keys(signatureFlaws).map((flaw) => badSignature(flaw))
-    const tried = await explore(once, { ...handledBy(charge), fault })
+    const tried = await exploreFaults(once, { ...handledBy(charge), fault })
     expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
       Object.keys(signatureFlaws).map((flaw) => `signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),
     )
     expect(tried.outcomes).toHaveLength(11)
     const statuses = [status(500), status(503, { body: 'later' }), lostAck()]
-    const mixed = await explore(once, { ...handledBy(charge), fault: statuses })
+    const mixed = await exploreFaults(once, { ...handledBy(charge), fault: statuses })
     expect(mixed.outcomes.slice(1).map(({ what }) => what.split(' at ')[0])).toEqual([
       'status (status: 500)',
       "status (status: 503, body: 'later')",
@@ -122,7 +122,7 @@ describe('one fault at each place', () => {
   })
 
   test('no further than the bound', async () => {
-    const tried = await explore(buyers(9), { ...handledBy(charge), bound: 5 })
+    const tried = await exploreFaults(buyers(9), { ...handledBy(charge), bound: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
     expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `bound`.')
   })
@@ -134,7 +134,7 @@ describe('every order of concurrent deliveries', () => {
       if (Number(await command(sandbox, 'GET', 'stock')) > 0) await command(sandbox, 'DECR', 'stock')
     }
     const holds = ({ store }: Sandbox) => store.get('stock') === '0'
-    const tried = await interleavings(buyers(2), { ...handledBy(buy), holds })
+    const tried = await exploreInterleavings(buyers(2), { ...handledBy(buy), holds })
     expect(tried.complete).toBe(true)
     const broken = tried.outcomes.filter(({ holds }) => !holds)
     expect(broken).toHaveLength(1)
@@ -156,7 +156,7 @@ describe('every order of concurrent deliveries', () => {
     const buyAtOnce: Handle = async (sandbox) => {
       if (Number(await command(sandbox, 'DECR', 'stock')) < 0) await command(sandbox, 'INCR', 'stock')
     }
-    expect((await interleavings(buyers(2), { ...handledBy(buyAtOnce), holds })).holds).toBe(true)
+    expect((await exploreInterleavings(buyers(2), { ...handledBy(buyAtOnce), holds })).holds).toBe(true)
   })
 
   // Two that take three turns each can take them in 6! / (3! 3!) orders, three with two turns in 6! / (2! 2! 2!).
@@ -169,7 +169,7 @@ describe('every order of concurrent deliveries', () => {
     const work: Handle = async (sandbox) => {
       for (let nth = 0; nth < requests; nth++) await command(sandbox, 'INCR', 'n')
     }
-    const tried = await interleavings(buyers(count), handledBy(work))
+    const tried = await exploreInterleavings(buyers(count), handledBy(work))
     expect([tried.runs, tried.complete, tried.outcomes.length]).toEqual([orders, true, 1])
   })
 
@@ -177,7 +177,7 @@ describe('every order of concurrent deliveries', () => {
     const push: Handle = async (sandbox, request) => {
       await command(sandbox, 'RPUSH', 'list', request.headers.get('service-message-id')!.slice(4, 8))
     }
-    const tried = await interleavings(buyers(2), handledBy(push))
+    const tried = await exploreInterleavings(buyers(2), handledBy(push))
     const endings = tried.outcomes.map(({ sandbox }) => sandbox.store.run('LRANGE', 'list', 0, -1))
     expect(endings).toHaveLength(2)
     expect(endings[0]).toEqual([...(endings[1] as string[])].reverse())
@@ -187,14 +187,14 @@ describe('every order of concurrent deliveries', () => {
 
   test('no further than the bound', async () => {
     const work: Handle = (sandbox) => command(sandbox, 'INCR', 'n')
-    const tried = await interleavings(buyers(4), { ...handledBy(work), bound: 30 })
+    const tried = await exploreInterleavings(buyers(4), { ...handledBy(work), bound: 30 })
     expect([tried.runs, tried.complete]).toEqual([30, false])
   })
 })
 
 test('misuse is told', async () => {
-  await expect(explore({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
-  const rejection = async (options: object) => (await explore(buyers(1), options).catch((error) => error)).message
+  await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
+  const rejection = async (options: object) => (await exploreFaults(buyers(1), options).catch((error) => error)).message
   expect(await rejection({ on: 'stream.open' })).toMatch(
     /^explore\(\): fault lost-ack cannot strike at stream\.open\. It strikes at store\.request, /,
   )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
-import { deliveryScripts, faultRules, storeTurns, takeTurns } from 'stuntdouble/fast-check'
+import { deliveryScripts, faultRules, storeTurns, sendStoreRequests } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds, stepKinds } from '../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../src/faults/fault.js'
@@ -93,7 +93,7 @@ describe('several clients of the store', () => {
     await fc.assert(
       fc.asyncProperty(storeTurns({ clients: 3, only }), async (turns) => {
         const [served, direct] = [createSandbox(), createSandbox()]
-        const answers = await takeTurns(served, turns)
+        const answers = await sendStoreRequests(served, turns)
         for (const [index, { form, commands }] of turns.entries()) {
           const replies = commands.map((words) => {
             try {
@@ -114,7 +114,7 @@ describe('several clients of the store', () => {
     await fc.assert(
       fc.asyncProperty(storeTurns({ clients: 4, max: 20, only }), async (turns) => {
         const sandbox = createSandbox()
-        const answers = await takeTurns(sandbox, turns, 'concurrent')
+        const answers = await sendStoreRequests(sandbox, turns, 'concurrent')
         expect(answers).toHaveLength(turns.length)
         expect(examineAll(sandbox).breaches).toEqual([])
       }),

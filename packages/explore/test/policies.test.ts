@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import {
-  checkDelivery,
-  DeliveryBroken,
+  assertResilient,
+  ResilienceError,
   type DeliveryHandler,
   deliveryFaults,
   disputedPolicies,
@@ -12,11 +12,11 @@ import { defaultPolicy } from '../../../src/policy/policy.js'
 import { policyWith } from '../../../src/policy/schema.js'
 
 const reports = 'https://shop.test/reports'
-type Options = Parameters<typeof checkDelivery>[0]
+type Options = Parameters<typeof assertResilient>[0]
 
-async function brokenBy(options: Options): Promise<DeliveryBroken> {
-  const error = await checkDelivery(options).catch((thrown: unknown) => thrown)
-  if (error instanceof DeliveryBroken) return error
+async function brokenBy(options: Options): Promise<ResilienceError> {
+  const error = await assertResilient(options).catch((thrown: unknown) => thrown)
+  if (error instanceof ResilienceError) return error
   throw new Error(`nothing was found: ${JSON.stringify(error)} ${error}`)
 }
 
@@ -50,7 +50,7 @@ const policies: PolicyChoices = { deduplicationWindow: ['10m', '90d'] }
 
 describe('a daily deduplication id [story 2]', () => {
   test('is not found while the window is ten minutes, and it is found under the other one', async () => {
-    await checkDelivery(daily)
+    await assertResilient(daily)
     const { message, faults, policy } = await brokenBy({ ...daily, policies })
     expect(faults).toEqual([])
     expect(policy).toEqual({ deduplicationWindow: 7_776_000_000 })
@@ -66,13 +66,13 @@ describe('a daily deduplication id [story 2]', () => {
   })
 
   test('the mended one passes under both', async () => {
-    expect(await checkDelivery({ ...mended, policies })).toMatchObject({ runs: 100 })
+    expect(await assertResilient({ ...mended, policies })).toMatchObject({ runs: 100 })
   })
 
   test('is found again from the line to paste', async () => {
     const first = await brokenBy({ ...daily, policies, seed: 5 })
     const line =
-      /Replay: checkDelivery\(\{ …, policies: \{ deduplicationWindow: \['10m', '90d'\] \}, seed: 5, path: '([\d:]+)' \}\)$/
+      /Replay: assertResilient\(\{ …, policies: \{ deduplicationWindow: \['10m', '90d'\] \}, seed: 5, path: '([\d:]+)' \}\)$/
     const [, path] = line.exec(first.message)!
     expect(await brokenBy({ ...daily, policies, seed: 5, path: path! })).toMatchObject({
       message: expect.any(String),
@@ -109,7 +109,7 @@ describe('a static idempotency key [story 5]', () => {
   })
 
   test('does not where each try has its own', async () => {
-    await checkDelivery(again('order-42-2'))
+    await assertResilient(again('order-42-2'))
   })
 })
 
@@ -131,7 +131,7 @@ describe('a failure that needs a policy and a fault', () => {
   }
 
   test('is shrunk to both', async () => {
-    await checkDelivery({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
+    await assertResilient({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
     const { message, faults, policy } = await brokenBy({
       ...forgetful,
       policies: { backoffFactor: [2.5, 12], callbackTimes: ['string', 'number'] },
@@ -171,7 +171,7 @@ describe('which combinations are tried', () => {
       worlds.add([deduplicationWindow, retries, waitList, maxRatePeriod].join(' '))
       sandbox.queue.publish({ to: reports })
     }
-    await checkDelivery({ deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
+    await assertResilient({ deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
     return worlds
   }
 
@@ -202,7 +202,7 @@ test('misuse is told', async () => {
     [{ xyz: [1] }, 'there is no policy "xyz". The policies are trafficLimit'],
     [
       { deduplicationWindow: '10m' },
-      'policies.deduplicationWindow is a list of values. Write checkDelivery({ …, policies:',
+      'policies.deduplicationWindow is a list of values. Write assertResilient({ …, policies:',
     ],
     [{ deduplicationWindow: [] }, 'policies.deduplicationWindow is a list of values'],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
@@ -212,9 +212,9 @@ test('misuse is told', async () => {
     [['10m'], 'policies are lists of values by name'],
     [null, 'policies are lists of values by name'],
   ] as const)
-    await expect(checkDelivery({ ...mended, policies: given as never })).rejects.toThrow(sentence)
+    await expect(assertResilient({ ...mended, policies: given as never })).rejects.toThrow(sentence)
   const sandbox = { policy: { deduplicationWindow: 5 } }
-  await expect(checkDelivery({ ...mended, sandbox, policies })).rejects.toThrow(
+  await expect(assertResilient({ ...mended, sandbox, policies })).rejects.toThrow(
     'policies varies deduplicationWindow, and sandbox.policy sets it. Leave one of them out.',
   )
 })

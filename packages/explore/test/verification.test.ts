@@ -3,7 +3,7 @@ import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import { decodeJwt, jwtVerify } from 'jose'
 import { createSandbox, type Sandbox, signatureFlaws } from 'stuntdouble'
-import { expectVerified, type VerificationCase, type VerificationOptions } from 'stuntdouble/fast-check'
+import { assertVerifiesSignatures, type VerificationCase, type VerificationOptions } from 'stuntdouble/fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const to = 'https://shop.test/api/orders'
@@ -22,8 +22,8 @@ const right: Handler = async (request) => {
   return new Response(null, { status: isRight ? 200 : 401 })
 }
 
-const told = (app: Parameters<typeof expectVerified>[0], options: VerificationOptions = upstash): Promise<string> =>
-  expectVerified(app, options).then(
+const told = (app: Parameters<typeof assertVerifiesSignatures>[0], options: VerificationOptions = upstash): Promise<string> =>
+  assertVerifiesSignatures(app, options).then(
     () => 'nothing',
     (error: Error) => `${error.name}: ${error.message}`,
   )
@@ -187,7 +187,7 @@ describe('an app that leaves one thing out is told which', () => {
   test.each(Object.entries(found))('%s', async (leavesOut, [cases, cause]) => {
     const message = await told(sloppy(leavesOut))
     const only = cases.map((name) => `'${name}'`).join(', ')
-    expect(message.split('\n').at(-1)).toBe(`Replay: expectVerified(app, { …, only: [${only}] })`)
+    expect(message.split('\n').at(-1)).toBe(`Replay: assertVerifiesSignatures(app, { …, only: [${only}] })`)
     const lines = message.split('\n\n')[0]!.split('\n')
     expect(lines.length).toBeLessThanOrEqual(15)
     expect(lines[0]).toBe(`NotVerified: ${to} did not answer as it should:`)
@@ -385,7 +385,7 @@ test('an app that never answers refuses, and what cannot be published is told', 
 })
 
 test('misuse is told', async () => {
-  expect(await told(undefined as never)).toContain('TypeError: expectVerified() needs a handler')
+  expect(await told(undefined as never)).toContain('TypeError: assertVerifiesSignatures() needs a handler')
   expect(await told(right, { only: ['expird' as VerificationCase] })).toContain(
     '`only` knows no "expird". Did you mean "expired"?',
   )

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import type { Sandbox } from 'stuntdouble'
-import { checkDelivery, DeliveryBroken, type DeliveryHandler, deliveryFaults } from 'stuntdouble/fast-check'
+import { assertResilient, ResilienceError, type DeliveryHandler, deliveryFaults } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/api/orders'
@@ -9,11 +9,11 @@ const mails = 'https://shop.test/api/mails'
 const keys = { current: 'sig_currentcurrentcurrent', next: 'sig_nextnextnextnextnext' }
 const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
 const sandbox = { vocabulary: 'upstash', signingKey: keys.current, nextSigningKey: keys.next } as const
-type Options = Parameters<typeof checkDelivery>[0]
+type Options = Parameters<typeof assertResilient>[0]
 
-async function brokenBy(options: Options): Promise<DeliveryBroken> {
-  const error = await checkDelivery(options).catch((thrown: unknown) => thrown)
-  if (error instanceof DeliveryBroken) return error
+async function brokenBy(options: Options): Promise<ResilienceError> {
+  const error = await assertResilient(options).catch((thrown: unknown) => thrown)
+  if (error instanceof ResilienceError) return error
   throw new Error(`nothing was found: ${JSON.stringify(error)} ${error}`)
 }
 
@@ -61,7 +61,7 @@ describe('an app that verifies one route and not the other', () => {
   })
 
   test('the mended one passes', async () => {
-    await checkDelivery({ ...shop, handler: { [orders]: verified(order), [mails]: verified(mail) } })
+    await assertResilient({ ...shop, handler: { [orders]: verified(order), [mails]: verified(mail) } })
   })
 
   test('a destination of somebody else need not verify', async () => {
@@ -70,7 +70,7 @@ describe('an app that verifies one route and not the other', () => {
       if (store.run('SET', 'sent', 1, 'NX') !== null) queue.publish({ to: elsewhere })
       return new Response()
     }
-    await checkDelivery({ ...shop, handler: { [orders]: verified(sends), [elsewhere]: mail } })
+    await assertResilient({ ...shop, handler: { [orders]: verified(sends), [elsewhere]: mail } })
   })
 
   test('a callback that is not verified is found, too', async () => {
@@ -80,7 +80,7 @@ describe('an app that verifies one route and not the other', () => {
     const open = await brokenBy({ ...shop, deliver, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
-    await checkDelivery({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
+    await assertResilient({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
   })
 })
 
@@ -124,7 +124,7 @@ describe('a verification that leaves something out', () => {
 
 describe('who is not accused', () => {
   test('an app that verifies nowhere: its tests are about something else', async () => {
-    expect(await checkDelivery({ ...shop, handler: { [orders]: order, [mails]: mail } })).toMatchObject({ runs: 40 })
+    expect(await assertResilient({ ...shop, handler: { [orders]: order, [mails]: mail } })).toMatchObject({ runs: 40 })
   })
 
   test('an app that fails by itself, for good or now and then', async () => {
@@ -134,11 +134,11 @@ describe('who is not accused', () => {
       queue.publish({ to: mails, body: { id: 1 } })
     }
     const options = { ...shop, deliver, holds: () => true }
-    await checkDelivery({ ...options, handler: { [orders]: down, [mails]: mail } })
+    await assertResilient({ ...options, handler: { [orders]: down, [mails]: mail } })
     for (const every of [2, 3, 5, 7]) {
       let times = 0
       const flaky: DeliveryHandler = () => new Response(null, { status: ++times % every === 0 ? 500 : 200 })
-      await checkDelivery({ ...options, handler: { [orders]: flaky, [mails]: mail } })
+      await assertResilient({ ...options, handler: { [orders]: flaky, [mails]: mail } })
     }
   })
 
@@ -152,28 +152,28 @@ describe('who is not accused', () => {
             nextSigningKey: keys.next,
           }) as unknown as (request: Request) => Promise<Response>
         )(request)
-    await checkDelivery({ ...shop, handler: { [orders]: wrapped(order), [mails]: wrapped(mail) } })
+    await assertResilient({ ...shop, handler: { [orders]: wrapped(order), [mails]: wrapped(mail) } })
   })
 
   test('an app that tells the queue not to try again what nobody but a forger would send', async () => {
     const never = () => new Response(null, { status: 489, headers: { 'upstash-nonretryable-error': 'true' } })
     const handler = { [orders]: verified(order, never), [mails]: verified(mail, never) }
     // Guidance also tries schedules that leave a message nothing but faults.
-    expect((await checkDelivery({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
+    expect((await assertResilient({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
     expect(message).toContain('is the verification missing here?')
   })
 
   test('whoever says what goes wrong gets that, and nothing else', async () => {
     const faults = deliveryFaults({ kinds: ['lost-ack', 'signature'] })
-    await checkDelivery({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
+    await assertResilient({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
   })
 })
 
 test('a failure is found again from the line to paste, and alone', async () => {
   const options: Options = { ...shop, handler: { [orders]: verified(order), [mails]: mail }, seed: 9 }
   const first = await brokenBy(options)
-  expect(first.message).toContain(`Replay: checkDelivery({ …, seed: 9, path: '${first.path}' })`)
+  expect(first.message).toContain(`Replay: assertResilient({ …, seed: 9, path: '${first.path}' })`)
   let runs = 0
   const deliver = (world: Sandbox) => {
     runs++
@@ -197,7 +197,7 @@ test('what is drawn does not depend on who verifies', async () => {
     }
     // What a guide prefers depends on what it has seen.
     const subject = { ...shop, handler: { [orders]: handler, [mails]: mail }, guidance: 'none' } as const
-    await checkDelivery({ ...subject, ...more, holds, exhausted: true }).catch(() => {})
+    await assertResilient({ ...subject, ...more, holds, exhausted: true }).catch(() => {})
     return seen.slice(0, 40)
   }
   const plain = await observed(order, { faults })

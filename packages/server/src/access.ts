@@ -4,7 +4,7 @@ import { addressesOf, locator, relocator, type ServiceUrl } from '../../../src/p
 import { basicCredentials, RoutedRequest, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
 import { vocabularyOf } from '../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../src/protocol/dialect-detector.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
 import { isPublic, tokensOf } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
@@ -24,7 +24,7 @@ export class AccessGate {
   }
 
   /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
-  turnsAway(call: Call, tenant: string, known: Sandbox | undefined): Answer | Promise<Answer> | undefined {
+  turnsAway(call: RawRequest, tenant: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
     const addresses = known?.addresses ?? addressesOf({ base: this.#optionsOf(tenant).base })
     this.#porter ??= porterOf(this.#optionsOf('porter'))
@@ -32,7 +32,7 @@ export class AccessGate {
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
   }
 
-  lets(call: Call, tenant: string, known: Sandbox | undefined): boolean {
+  lets(call: RawRequest, tenant: string, known: Sandbox | undefined): boolean {
     return hasToken(call, known?.options ?? this.#optionsOf(tenant), known, true)
   }
 }
@@ -42,7 +42,7 @@ export class AccessGate {
  * @param options what the tenant is made with, its `base` among it
  * @param isWide whether other machines can call: tokens that everybody knows do not count then
  */
-export function hasToken(call: Call, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
+export function hasToken(call: RawRequest, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
   const addresses = known?.addresses ?? addressesOf({ base: options.base })
   const location = locator(addresses)(call.url)
   if (location === undefined) return false
@@ -61,7 +61,7 @@ function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
 }
 
 function mayEnter(
-  call: Call,
+  call: RawRequest,
   location: ServiceUrl,
   options: SandboxOptions,
   known: Sandbox | undefined,

@@ -3,7 +3,7 @@ import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../../../src/kernel/clock.js'
 import { instant } from '../../../src/kernel/instant.js'
 import { vocabularyNames } from '../../../src/protocol/dialect.js'
-import { publicCredentials, userOf } from '../../../src/queue/signing/public-users.js'
+import { devUsers, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
 import { defaultHost, defaultPort } from './listen-addresses.js'
 import type { ServerLimits } from './server-limits.js'
@@ -63,7 +63,7 @@ type Name =
   | 'i-know'
 
 /** As their tokens name them. */
-const publicUsers = publicCredentials.map(({ token }) => userOf(token))
+const publicUsers = devUsers.map(({ token }) => userOf(token))
 
 /** The options of `stuntdouble serve`. */
 export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'string' }) | BooleanArgDef>> = {
@@ -260,7 +260,7 @@ function devUser(
   name: string | undefined,
 ): Pick<ServerOptions, 'queueToken' | 'signingKey' | 'nextSigningKey'> | undefined {
   if (name === undefined) return undefined
-  const user = publicCredentials[publicUsers.indexOf(name)]
+  const user = devUsers[publicUsers.indexOf(name)]
   if (user === undefined) {
     throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
   }

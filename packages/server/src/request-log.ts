@@ -3,7 +3,7 @@ import { standardRedaction } from '../../../src/report/redaction.js'
 import { targetOf } from './listener.js'
 
 /** One answered request, as `--log` prints it: a JSON object on a line. */
-export interface LoggedRequest {
+export interface RequestLogEntry {
   /** Host time, ISO. */
   readonly time: string
   readonly method: string
@@ -19,7 +19,7 @@ export interface LoggedRequest {
 export function logRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  log: (request: LoggedRequest) => void,
+  log: (request: RequestLogEntry) => void,
 ): void {
   const begun = performance.now()
   response.once('close', () => {

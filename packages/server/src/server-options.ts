@@ -11,7 +11,7 @@ import { listenFailure } from './listen-failure.js'
 import { listedHost } from './origin-check.js'
 import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
-import type { LoggedRequest } from './request-log.js'
+import type { RequestLogEntry } from './request-log.js'
 import { defaultLimits, type ServerLimits } from './server-limits.js'
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
@@ -49,7 +49,7 @@ export interface ServerOptions
   readonly secret?: string
   readonly limits?: Partial<ServerLimits>
   /** Receives every request that is over, with tokens taken out. */
-  readonly log?: (request: LoggedRequest) => void
+  readonly log?: (request: RequestLogEntry) => void
   /**
    * Keeps every tenant in this file and takes them from it at the start. Written atomically, at most 200 ms after a
    * change; a damaged file is refused and left as it is.

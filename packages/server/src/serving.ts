@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import type { RespHost } from '../../../src/store/resp/resp-connection.js'
@@ -176,7 +176,7 @@ export class Serving {
     )
   }
 
-  #linkFor(call: Call): Answer | undefined {
+  #linkFor(call: RawRequest): RawResponse | undefined {
     const { tenants } = this
     return this.links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
   }

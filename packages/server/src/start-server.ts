@@ -1,12 +1,12 @@
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import type { Node } from './cluster/tenant-lease.js'
+import type { ClusterNode } from './cluster/tenant-lease.js'
 import { planOf, type ServerOptions } from './server-options.js'
 import { Serving } from './serving.js'
 import type { Tenants } from './tenants.js'
 
 /** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
-export interface RunningServer extends AsyncDisposable {
+export interface StuntdoubleServer extends AsyncDisposable {
   readonly origin: string
   readonly host: string
   readonly port: number
@@ -36,7 +36,7 @@ export interface RunningServer extends AsyncDisposable {
   /** Addresses and environment of a tenant, who is not made by this. */
   outline(name: string): Pick<Sandbox, 'addresses' | 'env'>
   /** Itself, where it is a node of a cluster: the others know it by this. */
-  readonly node: Node | undefined
+  readonly node: ClusterNode | undefined
   /** The tenants that were used so far. */
   readonly tenants: readonly string[]
   /**
@@ -64,7 +64,7 @@ export interface RunningServer extends AsyncDisposable {
  * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')
  */
-export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(options: ServerOptions = {}): Promise<StuntdoubleServer> {
   const plan = await planOf(options)
   const serving = new Serving(plan, options)
   await serving.start()

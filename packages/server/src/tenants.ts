@@ -5,7 +5,7 @@ import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import { addressesOf, locator, relocator } from '../../../src/protocol/address.js'
 import { HttpError, json } from '../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
 import type { RoomForAnswers } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
 import { isPublic, publicOnes, tokensOf } from '../../../src/sandbox/credentials.js'
@@ -149,7 +149,7 @@ export class Tenants {
   }
 
   /** The tenant that a request asks for, made where it may make one. @throws HttpError where it may not */
-  asked(name: string, { headers }: Call): Sandbox {
+  asked(name: string, { headers }: RawRequest): Sandbox {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
     // Who passes the door has a token, which no foreign page has.
@@ -189,7 +189,7 @@ export class Tenants {
   }
 
   /** A stray request is told why it has no tenant, as an answer. */
-  #made(name: string, call: Call): Sandbox | RangeError | HttpError {
+  #made(name: string, call: RawRequest): Sandbox | RangeError | HttpError {
     return this.#madeBy(() => this.asked(name, call))
   }
 
@@ -237,7 +237,7 @@ export class Tenants {
    * Other machines, and those before a container, have another address of the server than it has of itself; and a fork
    * speaks of its origin's addresses, where it does not answer.
    */
-  reached(given: string, { headers }: Call, name: string): string {
+  reached(given: string, { headers }: RawRequest, name: string): string {
     const address = this.#addressOf(given, name)
     const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1]
     if (this.#door === undefined || host === undefined || !address.startsWith(`${this.origin}/`)) return address
@@ -300,12 +300,12 @@ export class Tenants {
   }
 
   /** Path and query of a call. */
-  targetOf({ url }: Call): string {
+  targetOf({ url }: RawRequest): string {
     return url.slice(this.origin.length)
   }
 
   /** The tenant that a call is for; `undefined` where it is for the server itself. */
-  nameOf(call: Call): string | undefined {
+  nameOf(call: RawRequest): string | undefined {
     const path = this.targetOf(call)
     const [, ordered] = /^\/_control\/([^/?#]+)/.exec(path) ?? []
     if (ordered === undefined) return this.#addressee(call, path)?.name ?? foreignIn(path)?.name
@@ -314,7 +314,7 @@ export class Tenants {
   }
 
   /** Whether a call may make the tenant that it is for. */
-  mayMake(call: Call, name: string): boolean {
+  mayMake(call: RawRequest, name: string): boolean {
     const path = this.targetOf(call)
     if (/^\/_control\//.test(path))
       return this.mayControl(call) && (this.#door !== undefined || mayMakeTenant(call.headers, this.hosts))
@@ -323,7 +323,7 @@ export class Tenants {
     return this.#door?.lets(to.call, name, to.sandbox) ?? mayMakeTenant(call.headers, this.hosts)
   }
 
-  exchange(call: Call): Answer | Promise<Answer> {
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse> {
     const path = this.targetOf(call)
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
@@ -347,7 +347,7 @@ export class Tenants {
     return json({ error }, 404)
   }
 
-  #isRegistered(call: Call, path: string): boolean {
+  #isRegistered(call: RawRequest, path: string): boolean {
     const foreign = foreignIn(path)
     return (
       foreign !== undefined && this.#sandboxes.get(foreign.name)?.calls.isRegistered(call.method, foreign.url) === true
@@ -355,7 +355,7 @@ export class Tenants {
   }
 
   /** Answers for a foreign host what the tenant has registered, and never asks the host itself: it notes what it refuses. */
-  #standIn(call: Call, { name, url }: ForeignAddress): Answer | Promise<Answer> {
+  #standIn(call: RawRequest, { name, url }: ForeignAddress): RawResponse | Promise<RawResponse> {
     const calls = this.#sandboxes.get(name)?.calls
     if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
     const known = calls?.wrongWith(call.method, url)
@@ -370,7 +370,7 @@ export class Tenants {
    * The answer for a call that has no right to another one: a server gives it before it reads a body.
    * `undefined` lets it in.
    */
-  turnsAway(call: Call): Answer | Promise<Answer> | undefined {
+  turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return this.mayControl(call) ? undefined : noToken(call)
     if (this.#door === undefined) return undefined
@@ -382,7 +382,7 @@ export class Tenants {
    * Whether what a call that was let in is answered does not depend on its body: the services refuse it, or it is for no
    * service, and for no foreign host that a tenant has registered.
    */
-  isUnwanted(call: Call): boolean {
+  isUnwanted(call: RawRequest): boolean {
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return isStray(call, path)
     const to = this.#addressee(call, path)
@@ -393,7 +393,7 @@ export class Tenants {
   }
 
   /** Whose services a call is for, and as they know it. */
-  #addressee(call: Call, path: string): { name: string; call: Call; sandbox: Sandbox | undefined } | undefined {
+  #addressee(call: RawRequest, path: string): { name: string; call: RawRequest; sandbox: Sandbox | undefined } | undefined {
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) {
       return {
@@ -410,7 +410,7 @@ export class Tenants {
   }
 
   /** What a tenant answers, who is made at the first call that may come in. */
-  #entered(call: Call, name: string, known: Sandbox | undefined): Answer | Promise<Answer> {
+  #entered(call: RawRequest, name: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
     const sandbox = known ?? this.#made(name, call)
@@ -421,13 +421,13 @@ export class Tenants {
   }
 
   /** How many tenants there are is for those to know who may call. */
-  #census(call: Call): { tenants?: number; node?: string } {
+  #census(call: RawRequest): { tenants?: number; node?: string } {
     if (this.#door !== undefined && !this.mayControl(call)) return {}
     return { tenants: this.#sandboxes.size, ...(this.node !== undefined && { node: this.node }) }
   }
 
   /** Whether a call brings what the control API asks for. */
-  mayControl({ headers }: Call): boolean {
+  mayControl({ headers }: RawRequest): boolean {
     const token = this.#controlToken
     if (token === undefined) return true
     return headers.some(
@@ -463,7 +463,7 @@ export class Tenants {
 /** Not the services of a tenant that is called `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
-function noToken(call: Call): Answer {
+function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
     ? ''
     : ', and the one given is a different one'
@@ -471,7 +471,7 @@ function noToken(call: Call): Answer {
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 
-function moved(call: Call, url: string): Call {
+function moved(call: RawRequest, url: string): RawRequest {
   return {
     method: call.method,
     url,

@@ -9,7 +9,7 @@ import { maxQueueValues } from '../../../src/queue/rest/reading.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { maxControlValues } from '../src/control/operation-parts.js'
 import { HeldStream, Outgoing } from '../src/outgoing.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 
 const megabyte = 1_048_576
 const ends: (() => unknown)[] = []
@@ -17,13 +17,13 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
+async function start(options: ServerOptions = {}): Promise<StuntdoubleServer> {
   const server = await startServer({ port: 0, clock: 'manual', storeToken: 't', queueToken: 'q', ...options })
   ends.push(() => server.close({ grace: 0 }))
   return server
 }
 
-function sent(server: RunningServer, text: string): Socket {
+function sent(server: StuntdoubleServer, text: string): Socket {
   const socket = dial(server.port, '127.0.0.1')
   ends.push(() => socket.destroy())
   socket.on('error', () => undefined)
@@ -44,7 +44,7 @@ async function untilEnd(socket: Socket): Promise<string> {
   return text
 }
 
-const ping = (server: RunningServer): Promise<number> =>
+const ping = (server: StuntdoubleServer): Promise<number> =>
   fetch(`${server.origin}/main/store`, {
     method: 'POST',
     headers: { authorization: 'Bearer t' },

@@ -1,11 +1,11 @@
 import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
 export const shop = 'https://shop.test/orders'
 
-let server: RunningServer | undefined
+let server: StuntdoubleServer | undefined
 
 /** The sandbox in the process and the one behind a server: whoever awaits every answer cannot tell. */
 export const kinds: readonly (readonly [string, () => Promise<Sandbox | RemoteSandbox>])[] = [

@@ -1,8 +1,8 @@
 import { connect, type RemoteSandbox } from 'stuntdouble/client'
-import { type RunningServer, startServer } from 'stuntdouble/server'
+import { type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let sandbox: RemoteSandbox
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { createSandbox } from '../../../src/index.js'
-import { type History, historyOf, replay } from '../../explore/src/scenarios.js'
+import { type RunHistory, historyOf, replay } from '../../explore/src/scenarios.js'
 import { startServer } from '../src/server.js'
 import { program, run } from './command-line.js'
 
@@ -73,7 +73,7 @@ describe('of a running server', () => {
         0,
         'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nPayload and results are in it as they are: look through it before you commit it.\n',
       ])
-      const history = JSON.parse(out) as History
+      const history = JSON.parse(out) as RunHistory
       expect(history).toEqual(await historyOf(sandbox, 'wfr_1'))
       expect(history).toMatchObject({ url, runId: 'wfr_1', headers: { 'x-user': 'u1', authorization: 'Bearer ***' } })
       expect(history.entries.map(({ body }) => body)).toEqual(list.map(({ body }) => body))
@@ -118,7 +118,7 @@ describe('of a file', () => {
     const done = await run('history', file('list.json', list), ...options, ...headers)
     expect([done.code, done.out]).toEqual([0, ''])
     expect(done.err).not.toContain('abc-def')
-    const history = JSON.parse(readFileSync(out, 'utf8')) as History
+    const history = JSON.parse(readFileSync(out, 'utf8')) as RunHistory
     expect(history).toEqual({
       format: 'stuntdouble/history',
       version: 1,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 const shop = 'https://shop.test/orders'
-let server: RunningServer
+let server: StuntdoubleServer
 let remote: RemoteSandbox
 const reported: string[] = []
 

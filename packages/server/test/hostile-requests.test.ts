@@ -7,22 +7,22 @@ import fc from 'fast-check'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
-import { serviceVocabulary } from '../../../src/protocol/dialect.js'
+import { neutralDialect } from '../../../src/protocol/dialect.js'
 import { queueEndpoints } from '../../../src/queue/rest/queue-endpoints.js'
-import { publicCredentials } from '../../../src/queue/signing/public-users.js'
+import { devUsers } from '../../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { statsService } from '../../../src/stats/rest/stats-endpoints.js'
 import { storeService } from '../../../src/store/rest/store-endpoints.js'
 import { runs } from '../../../test/support/effort.js'
 import { addressOf, isLoopbackAddress } from '../src/listen-addresses.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 import { maxHead, maxHeaders } from '../src/server-limits.js'
 
 const secret = 'a secret of the server, 32 bytes'
-const running: RunningServer[] = []
+const running: StuntdoubleServer[] = []
 const agent = new Agent({ keepAlive: true })
 
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   const server = await startServer({ port: 0, clock: 'manual', host: '0.0.0.0', vocabulary: 'upstash', ...options })
   running.push(server)
   return server
@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 /** As another machine sees the server: at an address that is not loopback, where this machine has one. */
-const outside = ({ port }: RunningServer): string => {
+const outside = ({ port }: StuntdoubleServer): string => {
   const addresses = Object.values(networkInterfaces()).flat()
   const own = addresses.find((one) => one?.family === 'IPv4' && !one.internal)?.address
   return `http://${own ?? '127.0.0.1'}:${port}`
@@ -96,7 +96,7 @@ const doors: readonly Door[] = (Object.keys(tables) as Door['service'][]).flatMa
 const plain = createSandbox()
 const { tokens: defaults } = plain
 
-const queueToken = serviceVocabulary.queueTokenQuery
+const queueToken = neutralDialect.queueTokenQuery
 
 /** What a stranger can know, in every form in which a service takes it. */
 const strangers: readonly (readonly [string, Record<string, string>, string])[] = [
@@ -105,7 +105,7 @@ const strangers: readonly (readonly [string, Record<string, string>, string])[] 
   ['an empty user', basic('', ''), ''],
   ...[
     ...Object.values(defaults),
-    ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
+    ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
   ].flatMap((known) => [
     [`Bearer ${known}`, bearer(known), ''] as const,
     [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
@@ -247,7 +247,7 @@ describe('who has no token', () => {
     for (const place of ['', '/main/queue', '/w1/queue']) {
       const attack = await ask(`${outside(server)}${place}/v2/publish/${url}`, {
         method: 'POST',
-        headers: { ...bearer(publicCredentials[0].token), 'upstash-callback': url },
+        headers: { ...bearer(devUsers[0].token), 'upstash-callback': url },
       })
       expect(attack.status).toBe(401)
     }
@@ -369,11 +369,11 @@ describe('what everybody knows is refused', () => {
   test.each<[string, ServerOptions]>([
     ['storeToken', { storeToken: defaults.store }],
     ['readonlyToken', { readonlyToken: defaults.store }],
-    ['queueToken', { queueToken: publicCredentials[3]!.token }],
+    ['queueToken', { queueToken: devUsers[3]!.token }],
     ['queueReadonlyToken', { queueReadonlyToken: defaults.queueReadonly }],
     ['mgmtKey', { mgmtKey: defaults.mgmtKey }],
-    ['signingKey', { signingKey: publicCredentials[1]!.current }],
-    ['nextSigningKey', { nextSigningKey: publicCredentials[2]!.current }],
+    ['signingKey', { signingKey: devUsers[1]!.current }],
+    ['nextSigningKey', { nextSigningKey: devUsers[2]!.current }],
   ])('as %s of a server', async (name, options) => {
     await expect(start(options)).rejects.toThrow(`What was given as ${name} is public, and other machines can call`)
     const server = await start({ ...options, host: '127.0.0.1' })
@@ -394,7 +394,7 @@ describe('what everybody knows is refused', () => {
   })
 
   test('as keys of a scenario, which gets others', async () => {
-    const { current, next } = publicCredentials[0]
+    const { current, next } = devUsers[0]
     const destinations = [{ url: 'https://shop.test/a' }]
     const scenario = { name: 'imported', destinations, given: { signingKeys: { current, next } } }
     const server = await start({ secret, scenario })
@@ -409,7 +409,7 @@ describe('what everybody knows is refused', () => {
     const { tokens } = sandbox
     await sandbox.load(plain.dump())
     expect(sandbox.tokens).toEqual(tokens)
-    expect(server.tenant('main').queue.keys.current).not.toBe(publicCredentials[0].current)
+    expect(server.tenant('main').queue.keys.current).not.toBe(devUsers[0].current)
     expect((await ask(`${outside(server)}/main/store/ping`, { headers: bearer(defaults.store) })).status).toBe(401)
   })
 })
@@ -428,7 +428,7 @@ describe('a state file', () => {
     const kept = sandbox.store.get('k')
     work(sandbox)
     const { tokens } = sandbox
-    const known = [defaults.store, defaults.readonly, ...publicCredentials.map(({ token }) => token)]
+    const known = [defaults.store, defaults.readonly, ...devUsers.map(({ token }) => token)]
     if (options.host === undefined) {
       for (const token of known) {
         for (const path of ['store/get/k', 'queue/v2/keys']) {

@@ -2,10 +2,10 @@ import { connect as dial, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSandbox, latency, slowBody } from '../../../src/index.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 
-let server: RunningServer
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+let server: StuntdoubleServer
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   server = await startServer({ port: 0, clock: 'manual', ...options })
   return server
 }

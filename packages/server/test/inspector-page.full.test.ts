@@ -4,7 +4,7 @@ import type { Browser, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSandbox } from '../../../src/index.js'
 import { hasBrowser, launch } from '../../../test/report/page.js'
-import { inspect, type LoggedRequest, type RunningServer, startServer } from '../src/server.js'
+import { inspect, type RequestLogEntry, type StuntdoubleServer, startServer } from '../src/server.js'
 
 const token = 'a-token-that-nobody-guesses'
 
@@ -54,7 +54,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
   }
 
   async function started(options: { readonly controlToken?: string } = {}) {
-    const logged: LoggedRequest[] = []
+    const logged: RequestLogEntry[] = []
     const server = await startServer({ port: 0, clock: 'manual', log: (one) => logged.push(one), ...options })
     ends.push(() => server.close())
     server.tenant('main').store.run('SET', 'greeting', 'hello from the store')
@@ -217,7 +217,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
   })
 
   test('sends no cookie, and an app at another port of this host gets nothing of the token', async () => {
-    const server: RunningServer = await started({ controlToken: token })
+    const server: StuntdoubleServer = await started({ controlToken: token })
     const app = await elsewhere('<!doctype html>app')
     ends.push(() => app.server.close())
     const { page } = await opened(server.inspector)

@@ -3,10 +3,10 @@ import { connect as dial } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
 import { InspectorLinks } from '../src/inspector/inspector-links.js'
-import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type RequestLogEntry, type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 
-const running: RunningServer[] = []
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+const running: StuntdoubleServer[] = []
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   const server = await startServer({ port: 0, clock: 'manual', report: () => {}, ...options })
   running.push(server)
   return server
@@ -269,7 +269,7 @@ describe('who is kept out', () => {
   })
 
   test('a token that somebody puts into an address is in no log', async () => {
-    const logged: LoggedRequest[] = []
+    const logged: RequestLogEntry[] = []
     const { origin } = await start({ controlToken: token, log: (one) => logged.push(one) })
     for (const path of [`/?token=${token}`, `/_inspector?token=${token}`, `/_control/main?control-token=${token}`]) {
       await ask(origin + path, browser)

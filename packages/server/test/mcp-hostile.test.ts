@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/copy-forms.js'
+import { copyFormats } from '../../../src/report/copy/copy-forms.js'
 import { fenceData } from '../src/mcp/fenced-answer.js'
 import { prompts } from '../src/mcp/prompts.js'
 import { tools } from '../src/mcp/tools.js'
@@ -126,7 +126,7 @@ const calls: readonly (readonly [tool: string, args: () => Record<string, unknow
       },
     }),
   ],
-  ...copyForms.flatMap(({ name: form }) => [
+  ...copyFormats.flatMap(({ name: form }) => [
     ['copy_as', () => ({ form, entry: 4 })] as const,
     ['copy_as', () => ({ form, message: ids.id })] as const,
     ['copy_as', () => ({ form, from: 1, to: 20 })] as const,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 interface Received {
   readonly url: string
@@ -11,7 +11,7 @@ interface Received {
   readonly body: string
 }
 
-let server: RunningServer
+let server: StuntdoubleServer
 let app: Server
 let received: Received[]
 let answers: number[]

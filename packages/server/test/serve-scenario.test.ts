@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 import { place, run, started } from './command-line.js'
 
 const scenario: Scenario = {
@@ -15,8 +15,8 @@ const scenario: Scenario = {
   faults: [{ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } }],
 }
 
-let server: RunningServer | undefined
-const start = async (options: ServerOptions): Promise<RunningServer> => {
+let server: StuntdoubleServer | undefined
+const start = async (options: ServerOptions): Promise<StuntdoubleServer> => {
   server = await startServer({ port: 0, clock: 'manual', ...options })
   return server
 }
@@ -25,7 +25,7 @@ afterEach(async () => {
   server = undefined
 })
 
-const ping = async (running: RunningServer, tenant: string): Promise<number> => {
+const ping = async (running: StuntdoubleServer, tenant: string): Promise<number> => {
   const { addresses, tokens } = running.tenant(tenant)
   return (await fetch(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })).status
 }

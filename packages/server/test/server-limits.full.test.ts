@@ -1,10 +1,10 @@
 import { connect as dial, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
-import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type RequestLogEntry, type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 
-let server: RunningServer | undefined
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+let server: StuntdoubleServer | undefined
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   server = await startServer({ port: 0, clock: 'manual', ...options })
   return server
 }
@@ -13,7 +13,7 @@ afterEach(async () => {
   server = undefined
 })
 
-const store = (running: RunningServer, tenant: string, init: RequestInit & { path?: string } = {}) => {
+const store = (running: StuntdoubleServer, tenant: string, init: RequestInit & { path?: string } = {}) => {
   const { addresses, tokens } = running.tenant(tenant)
   const headers = { authorization: `Bearer ${tokens.store}` }
   return fetch(addresses.store + (init.path ?? ''), { method: 'POST', headers, ...init })
@@ -153,7 +153,7 @@ describe('production', () => {
 })
 
 test('logs requests without their secrets', async () => {
-  const lines: LoggedRequest[] = []
+  const lines: RequestLogEntry[] = []
   const running = await start({ log: (line) => lines.push(line) })
   const { store: token } = running.tenant('main').tokens
   await (await fetch(`${running.origin}/main/store/get/k?_token=${encodeURIComponent(token)}`)).text()

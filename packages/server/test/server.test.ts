@@ -1,9 +1,9 @@
 import { request as nodeRequest } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 const reported: string[] = []
 
 const start = async (options: ServerOptions = {}): Promise<void> => {

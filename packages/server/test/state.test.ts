@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../src/sandbox/sandbox.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
 import { readState, StateFileError, writeState } from '../src/state/state-file.js'
 
 let place: string
 let path: string
-const running: RunningServer[] = []
+const running: StuntdoubleServer[] = []
 
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), 'stuntdouble-state-'))
@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(place, { recursive: true, force: true })
 })
 
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   const server = await startServer({
     port: 0,
     clock: 'manual',

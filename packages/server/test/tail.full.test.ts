@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createConnection } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 import { program, run, started } from './command-line.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 beforeEach(async () => {
   server = await startServer({ port: 0, clock: 'manual', startAt: '2030-01-01T09:00:00Z' })
 })

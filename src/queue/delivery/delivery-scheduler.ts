@@ -2,7 +2,7 @@ import type { FaultSource } from '../../faults/fault.js'
 import { Records } from '../../kernel/indexed-records.js'
 import { IdSource } from '../../kernel/random.js'
 import type { Task } from '../../kernel/time.js'
-import type { Traffic } from '../../kernel/traffic-log.js'
+import type { TrafficLog } from '../../kernel/traffic-log.js'
 import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import { failedOutcome, failureText, type RawOutcome } from '../destinations/raw-response.js'
@@ -30,7 +30,7 @@ import { DeliveryFaultRules, type Prevention } from './delivery-faults.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** The queue of this name, which is made if there is none. */

@@ -4,10 +4,10 @@ import type { HeaderList } from '../../kernel/http.js'
 import type {
   AttemptEntry,
   AttemptOutcome,
-  EntryStamp,
-  HiddenFields,
+  EntryBase,
+  RedactedFields,
   MessageKind,
-  StoreChange,
+  StoreDiff,
 } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Message } from '../message/message.js'
@@ -38,7 +38,7 @@ export interface SigningFault {
  * One delivery attempt: the entry in the traffic log and the request that a destination gets. Headers, and with them
  * the signature, are made when they are first read; so is everything else that tells the story.
  */
-export class Attempt implements AttemptEntry, EntryStamp {
+export class Attempt implements AttemptEntry, EntryBase {
   static {
     loggedAsJson(Attempt)
   }
@@ -48,7 +48,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   cause = 0
   endedAfter?: number
   declare fault?: string
-  declare store?: StoreChange
+  declare store?: StoreDiff
   readonly message: Message
   readonly retried: number
   /** Which attempt of its message it is, from 1. */
@@ -198,7 +198,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return toArray(this.body)
   }
 
-  get redact(): HiddenFields | undefined {
+  get redact(): RedactedFields | undefined {
     return hiddenFields(this.message)
   }
 
@@ -222,7 +222,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     }
   }
 
-  toJSON(): EntryStamp & AttemptEntry {
+  toJSON(): EntryBase & AttemptEntry {
     const { waited, outcome, workflowRunId, fault } = this
     return {
       seq: this.seq,

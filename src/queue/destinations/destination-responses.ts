@@ -4,7 +4,7 @@ import { errorText } from '../../kernel/error-text.js'
 import type { HeaderRecord, Step } from './delivery-script.js'
 
 /** What a plain destination answers: a status, a status with headers and body, a script step, or a `Response`. */
-export type PlainAnswer =
+export type DestinationResponse =
   | number
   | Step
   | Response
@@ -53,7 +53,7 @@ export function wrongWithAnswer(answer: unknown): string | undefined {
 }
 
 /** @throws TypeError */
-export function checkAnswer(answer: PlainAnswer, called: string): void {
+export function checkAnswer(answer: DestinationResponse, called: string): void {
   const [problem] = answerProblems(answer)
   if (problem !== undefined) throw new TypeError(`${called}: ${problem.sentence}`)
 }

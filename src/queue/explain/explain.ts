@@ -4,7 +4,7 @@ import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'
 
 /** What can be explained beside a message: one of these by its name. */
-export type Explained =
+export type ExplainTarget =
   | { readonly queue: string }
   | { readonly flowControlKey: string }
   | { readonly schedule: string }
@@ -21,7 +21,7 @@ const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => st
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
 /** Why a message is where it is, or how something that messages wait for stands, in sentences that a person can act on. */
-export function explain(queue: QueueEngine, what: string | Explained): string {
+export function explain(queue: QueueEngine, what: string | ExplainTarget): string {
   if (typeof what === 'string') return messageText(queue, what)
   const [[subject, name] = [], ...more] = Object.entries(what ?? {})
   const tell = subject === undefined || !Object.hasOwn(subjects, subject) ? undefined : subjects[subject]

@@ -1,4 +1,4 @@
-import type { Forecast, ForecastCause } from './forecast.js'
+import type { Forecast, ForecastBlocker } from './forecast.js'
 import { listed, timeText } from './time-text.js'
 
 type Name = (messageId: string) => string
@@ -14,7 +14,7 @@ export function forecastText(forecast: Forecast, name: Name = (id) => id): strin
 }
 
 /** `msg_1 must answer first` */
-function causeText(because: ForecastCause, name: Name): string {
+function causeText(because: ForecastBlocker, name: Name): string {
   if (because.kind === 'pause')
     return 'queue' in because
       ? `queue ${because.queue} is paused until somebody resumes it`

@@ -1,4 +1,4 @@
-import type { FaultPoint } from '../../faults/points.js'
+import type { InjectionPoint } from '../../faults/points.js'
 import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { Cause, ForecastMessage } from './forecast-copies.js'
@@ -16,10 +16,10 @@ export type Forecast =
       /** What alone can change it, as part of a sentence: a rule of faults, the end of its workflow run. */
       readonly unless?: string
     }
-  | { readonly notBefore: number; readonly because: ForecastCause }
+  | { readonly notBefore: number; readonly because: ForecastBlocker }
 
 /** What a forecast depends on. */
-export type ForecastCause =
+export type ForecastBlocker =
   | {
       readonly kind: 'answer'
       /** Messages whose answers count: those that are being delivered, or will be. */
@@ -54,7 +54,7 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
 
 /** Tells forecasts of one play; what many have in common is put together once. */
 class ForecastReader {
-  readonly #causes = new Map<Cause, ForecastCause>()
+  readonly #causes = new Map<Cause, ForecastBlocker>()
   #openOfRuns: Map<string, number> | undefined
 
   constructor(private readonly queue: QueueEngine) {}
@@ -66,7 +66,7 @@ class ForecastReader {
     return { at: start, ...(unless !== undefined && { unless }) }
   }
 
-  #cause(cause: Cause): ForecastCause {
+  #cause(cause: Cause): ForecastBlocker {
     let told = this.#causes.get(cause)
     if (told === undefined) {
       told = causeOf(cause)
@@ -78,7 +78,7 @@ class ForecastReader {
   #whatElse(message: Message): string | undefined {
     const { faults } = this.queue
     const { part, kind } = message
-    const points: FaultPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
+    const points: InjectionPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
     if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
     if (message.injections === undefined && points.some((point) => faults?.activeByPoint[point] !== undefined))
       return 'a rule of faults strikes'
@@ -99,7 +99,7 @@ function countedRuns({ courier }: QueueEngine): Map<string, number> {
   return counts
 }
 
-function causeOf(cause: Cause): ForecastCause {
+function causeOf(cause: Cause): ForecastBlocker {
   if (cause.kind === 'pause') {
     const { kind, of, name } = cause
     return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }

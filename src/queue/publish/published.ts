@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
-import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../../kernel/traffic-log.js'
+import type { EntryBase, RedactedFields, MessageKind, PublishedEntry } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message } from '../message/message.js'
 
@@ -8,7 +8,7 @@ import type { Draft, Message } from '../message/message.js'
  * The traffic entry of an accepted message. It only points at the message, because with many messages pending a copy
  * of every field would be most of the memory.
  */
-export class Published implements PublishedEntry, EntryStamp {
+export class Published implements PublishedEntry, EntryBase {
   static {
     loggedAsJson(Published)
   }
@@ -59,7 +59,7 @@ export class Published implements PublishedEntry, EntryStamp {
     return this.message.notBefore
   }
 
-  toJSON(): EntryStamp & PublishedEntry {
+  toJSON(): EntryBase & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
     // What is to be hidden shows in no rendering, and so not here.
@@ -132,7 +132,7 @@ export function hiddenFields({
   settings,
   source,
   part,
-}: Pick<Draft, 'settings' | 'source' | 'part'>): HiddenFields | undefined {
+}: Pick<Draft, 'settings' | 'source' | 'part'>): RedactedFields | undefined {
   return (
     settings.redact ??
     part?.redact ??

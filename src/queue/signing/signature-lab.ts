@@ -35,7 +35,7 @@ export interface SignedRequest {
   readonly body?: string
 }
 
-export interface SignatureOverrides {
+export interface SignOptions {
   /** Break exactly this. */
   readonly wrong?: SignatureFlaw
   /** Claims to put instead of the valid ones; `undefined` leaves a claim out. */
@@ -60,7 +60,7 @@ interface SigningContext {
 /** Mints the signature that a delivery of this request would carry now, or one that is wrong on purpose. */
 export function mintSignature(
   request: SignedRequest,
-  overrides: SignatureOverrides,
+  overrides: SignOptions,
   keys: SigningKeys,
   context: SigningContext,
 ): string {
@@ -77,7 +77,7 @@ export function mintSignature(
 function mint(
   url: string,
   body: Bytes,
-  overrides: SignatureOverrides,
+  overrides: SignOptions,
   keys: SigningKeys,
   context: SigningContext,
 ): string {
@@ -121,7 +121,7 @@ function otherSpelling(json: string): string {
   return compact === json ? JSON.stringify(value, null, 2) : compact
 }
 
-function keyFor(overrides: SignatureOverrides, keys: SigningKeys): string {
+function keyFor(overrides: SignOptions, keys: SigningKeys): string {
   if (overrides.key !== undefined) {
     return overrides.key === 'current' ? keys.current : overrides.key === 'next' ? keys.next : overrides.key
   }

@@ -1,12 +1,12 @@
 import { iso } from '../../kernel/instant.js'
 import { type CopyRange, copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
-import type { CopyContext, Selection } from './selection.js'
+import type { CopyContext, CopySelection } from './selection.js'
 
 export type TestRunner = 'vitest' | 'jest' | 'playwright'
 
 /** A whole test file in which the selected stretch happens again, and which fails when it does not. */
-export function testOf(runner: TestRunner, selection: Selection, context: CopyContext): string {
+export function testOf(runner: TestRunner, selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '// There is nothing here that a test could play.\n'
   const options = jsLiteral({

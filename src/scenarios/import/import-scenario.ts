@@ -4,9 +4,9 @@ import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
-import type { VocabularyName } from '../../protocol/dialect.js'
+import type { DialectName } from '../../protocol/dialect.js'
 import { networkErrors } from '../../queue/destinations/delivery-script.js'
-import { publicCredentials } from '../../queue/signing/public-users.js'
+import { devUsers } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
 import { maxRecordedAnswer } from '../recorded.js'
 import type { PublishStep, ScenarioStep } from '../step-values.js'
@@ -17,7 +17,7 @@ import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.j
 
 export interface ImportOptions {
   /** Vocabulary of the scenario. Default `auto`, which the scenario does without naming. */
-  readonly vocabulary?: VocabularyName
+  readonly vocabulary?: DialectName
   /** Kinds of secrets that stay as they are. Default none. */
   readonly keep?: readonly SecretKind[]
   /**
@@ -92,7 +92,7 @@ class Writer {
       about: `Imported from ${messages.length === 1 ? 'a record' : 'records'} of the service.`,
       startAt: iso(first!.createdAt),
       ...(options.vocabulary !== undefined && options.vocabulary !== 'auto' && { vocabulary: options.vocabulary }),
-      given: { signingKeys: { current: publicCredentials[0].current, next: publicCredentials[0].next } },
+      given: { signingKeys: { current: devUsers[0].current, next: devUsers[0].next } },
       destinations: this.#destinations(),
       steps: this.#steps(),
       expect: this.#expectations(),

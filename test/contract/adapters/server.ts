@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSandbox } from 'stuntdouble'
-import { type RunningServer, startServer } from 'stuntdouble/server'
+import { type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { expect } from 'vitest'
 import { listener } from '../../../packages/server/src/listener.js'
 import { type ConnectingAdapter, globalFetch, type SandboxAdapter, type Target } from '../adapter.js'
@@ -73,7 +73,7 @@ export const adoptingServer: SandboxAdapter = {
 }
 
 /** Without the grace of 2 seconds: after an abort, fetch keeps a connection that never sends a request. */
-const closeNow = (server: RunningServer): Promise<void> => server.close({ grace: 0 })
+const closeNow = (server: StuntdoubleServer): Promise<void> => server.close({ grace: 0 })
 
 /** A server that knows itself by the address of one service. */
 async function listen(

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/copy-forms.js'
+import { copyFormats } from '../../../src/report/copy/copy-forms.js'
 import type { Trace } from '../../../src/report/trace.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { playedByVitest } from './played.js'
 import { captured, capturedWorlds, hostileWorld } from './worlds.js'
 
-const form = (name: string) => copyForms.find((one) => one.name === name)!
+const form = (name: string) => copyFormats.find((one) => one.name === name)!
 
 function copied(name: string, trace: Trace): string {
   const { entries } = trace

@@ -2,13 +2,13 @@ import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { describe } from 'vitest'
 import { expect, test } from '../../../fixtures/vitest.js'
-import { connector } from '../../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../../packages/server/src/redis-port/in-process.js'
 import type { Sandbox } from '../../../src/index.js'
 
 // BullMQ keeps its jobs in the data store and goes by the clock and the timers of its process.
 
 function connection(sandbox: Sandbox): Redis {
-  const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: null })
+  const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: null })
   redis.on('error', () => undefined)
   return redis
 }
@@ -45,7 +45,7 @@ describe('BullMQ', () => {
     const errors: string[] = []
     const done: string[] = []
     const [first, second] = [0, 1].map(() => {
-      const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: null })
+      const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: null })
       redis.on('error', ({ message }) => errors.push(message))
       return redis
     })

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connector } from '../../../packages/server/src/redis-port/in-process.js'
+import { ioredisConnector } from '../../../packages/server/src/redis-port/in-process.js'
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
 import type { Blocked } from '../../../src/store/blocking/blocked.js'
 import { nilArray } from '../../../src/store/command/reply.js'
@@ -207,7 +207,7 @@ test('time that nobody moves is told, for a wait that it would end, whatever the
     return sandbox
   }
   void world().store.connection().run('BLPOP', 'jobs', 5)
-  const redis = new Redis({ Connector: connector(world()) })
+  const redis = new Redis({ Connector: ioredisConnector(world()) })
   onTestFinished(() => redis.disconnect())
   void redis.blpop('jobs', 5).catch(() => undefined)
   // Nothing is said of one that only another command ends, and of one that was served.

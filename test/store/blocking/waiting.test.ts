@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
-import { VirtualClock } from '../../../src/kernel/clock.js'
+import { Clock } from '../../../src/kernel/clock.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
 import { AccessControl } from '../../../src/store/access/access-control.js'
@@ -11,7 +11,7 @@ import { StoreEngine } from '../../../src/store/store-engine.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
 
 function world(policy: Partial<Policy> = {}) {
-  const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) })
+  const clock = new Clock({ startAt: Date.UTC(2026, 0, 1) })
   const store = new StoreEngine({
     clock,
     random: createRandom('waiting'),

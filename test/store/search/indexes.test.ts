@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, Word } from '../../../src/store/direct-store.js'
+import type { PlainReply, CommandArg } from '../../../src/store/direct-store.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
 // Numbers of sections are those of search.md.
 
 let sandbox: Sandbox
-let run: (line: string, ...words: readonly Word[]) => PlainReply
+let run: (line: string, ...words: readonly CommandArg[]) => PlainReply
 
 beforeEach(async () => {
   sandbox = await searchingSandbox()

@@ -1,6 +1,6 @@
 import { figureText } from '../campaign/coverage-text.js'
-import type { CoverageCell, CoverageFigure, ReachedCell } from '../delivery/coverage.js'
-import type { Disturbance } from './disruption.js'
+import type { CoverageCell, Coverage, ReachedCell } from '../delivery/coverage.js'
+import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /**
@@ -9,10 +9,10 @@ import type { RunDelivery } from './run-delivery.js'
  */
 export function crashCoverage(
   deliveries: readonly RunDelivery[],
-  all: readonly Disturbance[],
-  tried: readonly (readonly Disturbance[])[],
-): CoverageFigure {
-  const runs = new Map<Disturbance, number>()
+  all: readonly Disruption[],
+  tried: readonly (readonly Disruption[])[],
+): Coverage {
+  const runs = new Map<Disruption, number>()
   for (const [index, schedule] of tried.entries())
     for (const one of schedule) if (!runs.has(one)) runs.set(one, index + 1)
   const cells: ReachedCell[] = []

@@ -1,5 +1,5 @@
 import { text } from '../../../../src/kernel/bytes.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
@@ -27,9 +27,9 @@ export function guardRequests(world: CrashWorld): void {
 async function exchanged(
   world: CrashWorld,
   work: DeliveryWork | undefined,
-  call: Call,
+  call: RawRequest,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<RawResponse> {
   const endpoint = endpointOf(world, call)
   if (endpoint === undefined) return ownRequest(world, work, call, exchange)
   const skip = world.count(`${call.method} ${endpoint}`)
@@ -51,10 +51,10 @@ async function exchanged(
 async function ownRequest(
   world: CrashWorld,
   work: DeliveryWork | undefined,
-  call: Call,
+  call: RawRequest,
   exchange: Exchange,
   endpoint?: string,
-): Promise<Answer> {
+): Promise<RawResponse> {
   if (work?.delivery === undefined) return exchange(call)
   const { method } = call
   const mark = world.sandbox.traffic.mark()
@@ -71,8 +71,8 @@ async function submit(
   world: CrashWorld,
   work: DeliveryWork,
   given: Omit<Submission, 'what' | 'at'>,
-  exchange: () => Answer | Promise<Answer>,
-): Promise<Answer> {
+  exchange: () => RawResponse | Promise<RawResponse>,
+): Promise<RawResponse> {
   const { ordinal, submissions } = work.delivery!
   const { endpoint, method, body } = given
   const nth = work.made++
@@ -95,7 +95,7 @@ async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: n
 }
 
 /** Path below the address of the queue; `undefined` for other services. */
-function endpointOf({ sandbox }: CrashWorld, { url }: Call): string | undefined {
+function endpointOf({ sandbox }: CrashWorld, { url }: RawRequest): string | undefined {
   const { queue } = sandbox.addresses
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }

@@ -16,11 +16,11 @@ const disturbanceKinds = [
   'parallel-order',
   'notify-first',
 ] as const
-export type DisturbanceKind = (typeof disturbanceKinds)[number]
+export type DisruptionKind = (typeof disturbanceKinds)[number]
 
 /** One thing that goes wrong in a schedule. */
-export interface Disturbance {
-  readonly kind: DisturbanceKind
+export interface Disruption {
+  readonly kind: DisruptionKind
   /** Which delivery of all runs it meets, 1 for the first. */
   readonly delivery: number
   /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others, `lost-call`: which call of a foreign host. */
@@ -40,11 +40,11 @@ export interface Disturbance {
 const maxBranches = 4
 
 /** Everything that can disturb a run whose undisturbed deliveries are these, one thing at a time. */
-export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Disturbance[] {
+export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Disruption[] {
   return [...deliveries.flatMap(disturbancesAt), ...parallelOrders(deliveries)]
 }
 
-function disturbancesAt(delivery: RunDelivery): Disturbance[] {
+function disturbancesAt(delivery: RunDelivery): Disruption[] {
   const { submissions, ordinal, place } = delivery
   const here = `delivery ${ordinal} (${delivery.told})`
   const meets: FaultRule = {
@@ -53,7 +53,7 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
     times: 1,
     fault: { kind: 'reset' },
   }
-  const all: Disturbance[] = [
+  const all: Disruption[] = [
     made('before-route', delivery, {
       told: `the process dies as ${here} arrives, before the route`,
       rules: [{ ...meets, phase: 'before' }],
@@ -116,7 +116,7 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
 }
 
 /** After each thing that code did to others but the last: the SDK's submission follows that one. */
-function betweenEffects(delivery: RunDelivery): Disturbance[] {
+function betweenEffects(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
   const seen = [...effects.entries()].filter(([, { isSeen }]) => isSeen)
   return seen.slice(1).map(([, next], at) => {
@@ -127,7 +127,7 @@ function betweenEffects(delivery: RunDelivery): Disturbance[] {
 }
 
 /** A foreign host does its work, and its answer is lost: the app lives, and cannot know. */
-function lostCalls(delivery: RunDelivery): Disturbance[] {
+function lostCalls(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
   return effects.flatMap(({ call, what }) => {
     if (call === undefined) return []
@@ -142,16 +142,16 @@ function lostCalls(delivery: RunDelivery): Disturbance[] {
   })
 }
 
-type DisruptionFields = Partial<Disturbance> & { readonly told: string }
+type DisruptionFields = Partial<Disruption> & { readonly told: string }
 
-function made(kind: DisturbanceKind, { ordinal, submissions }: RunDelivery, given: DisruptionFields): Disturbance {
+function made(kind: DisruptionKind, { ordinal, submissions }: RunDelivery, given: DisruptionFields): Disruption {
   const { submission = 0, order = [], heldMs = 0, rules = [], told } = given
   const nth = submissions.length > 1 && given.submission !== undefined ? `.${submission + 1}` : ''
   return { kind, delivery: ordinal, submission, order, heldMs, id: given.id ?? `${kind} ${ordinal}${nth}`, told, rules }
 }
 
 /** Branches that begin at the same instant may end in any order. */
-function parallelOrders(deliveries: readonly RunDelivery[]): Disturbance[] {
+function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
   const groups = new Map<string, RunDelivery[]>()
   for (const delivery of deliveries) {
     if (!delivery.isPlan) continue

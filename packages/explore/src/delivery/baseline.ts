@@ -61,7 +61,7 @@ export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | un
       "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreCalls: ['https://log.test/*'].",
     ].join('\n'),
   )
-  error.name = 'NotRepeatable'
+  error.name = 'NotRepeatableError'
   error.stack = `${error.name}: ${error.message}`
   return error
 }

@@ -1,10 +1,10 @@
 import type fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { DeliverySubject } from './delivery-run.js'
+import type { DeliveryUnderTest } from './delivery-run.js'
 import type { PolicyChoices } from './policy-choices.js'
 
-export interface CheckDeliveryOptions extends DeliverySubject {
+export interface ResilienceOptions extends DeliveryUnderTest {
   /**
    * What goes wrong. Default: `deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is
    * lost, and each wrong signature if the app verifies any.

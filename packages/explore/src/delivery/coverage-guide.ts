@@ -1,13 +1,13 @@
 import { catalog } from '../../../../src/faults/catalog.js'
 import type { Fault, FaultKind, FaultRule } from '../../../../src/faults/fault.js'
-import type { FaultPoint } from '../../../../src/faults/points.js'
+import type { InjectionPoint } from '../../../../src/faults/points.js'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
 import type { CoverageMoment } from './coverage.js'
 
 /** What schedules of single strikes can be made of. */
 export interface FaultPlanSpace {
-  readonly on: FaultPoint | readonly FaultPoint[]
+  readonly on: InjectionPoint | readonly InjectionPoint[]
   readonly kinds: readonly FaultKind[]
   readonly max: number
   readonly reach: number

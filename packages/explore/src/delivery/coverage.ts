@@ -4,7 +4,7 @@ import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { figureText } from '../campaign/coverage-text.js'
-import type { DisturbanceKind } from '../crash/disruption.js'
+import type { DisruptionKind } from '../crash/disruption.js'
 
 // How much of what can go wrong an exploration has seen: in which states which faults struck at which points.
 
@@ -12,9 +12,9 @@ import type { DisturbanceKind } from '../crash/disruption.js'
 export interface CoverageCell {
   /** What had become of the message until then, and the app's own state where one is told: `retry 1 of 3 after reset`. */
   readonly state: string
-  /** The kind of the fault; of `everyCrashPoint()` the kind of the disturbance. */
-  readonly fault: FaultKind | DisturbanceKind
-  /** Where it struck: `queue.delivery https://shop.test/orders`; of `everyCrashPoint()` the name of the schedule. */
+  /** The kind of the fault; of `assertCrashSafe()` the kind of the disturbance. */
+  readonly fault: FaultKind | DisruptionKind
+  /** Where it struck: `queue.delivery https://shop.test/orders`; of `assertCrashSafe()` the name of the schedule. */
   readonly point: string
 }
 
@@ -25,7 +25,7 @@ export interface ReachedCell extends CoverageCell {
 }
 
 /** What an exploration has reached, out of each fault in each state at each point that occurred. */
-export interface CoverageFigure {
+export interface Coverage {
   readonly reached: number
   readonly possible: number
   readonly cells: readonly ReachedCell[]
@@ -96,7 +96,7 @@ export class CoverageTracker {
     })
   }
 
-  figure(): CoverageFigure {
+  figure(): Coverage {
     const rows = this.rows()
     const cells: ReachedCell[] = []
     const never: CoverageCell[] = []
@@ -113,7 +113,7 @@ export class CoverageTracker {
 }
 
 /** Puts the figure where assertions over the counts, and what runners print, do not see each of its cells. */
-export function withCoverage<T extends object>(result: T, figure: CoverageFigure): T & { coverage: CoverageFigure } {
+export function withCoverage<T extends object>(result: T, figure: Coverage): T & { coverage: Coverage } {
   return Object.defineProperty(result, 'coverage', { value: figure }) as never
 }
 

@@ -10,7 +10,7 @@ import { answerCalls, askedOf, type ForeignAnswers, type HandledOutbound } from 
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
 
 /** What is put to the test: somebody publishes, somebody handles. */
-export interface DeliverySubject {
+export interface DeliveryUnderTest {
   /** Publishes. Called once a run, in a world of its own. */
   readonly deliver: (sandbox: Sandbox) => unknown
   /** Answers the deliveries: one handler for every url, or handlers by url, `*` standing for any characters. */
@@ -44,7 +44,7 @@ const budget = 20_000
 
 /** Sets the environment once for many runs: their worlds are alike, and the process is slow to change. */
 export async function inEnvironment<T>(
-  { sandbox: options = {} }: Pick<DeliverySubject, 'sandbox'>,
+  { sandbox: options = {} }: Pick<DeliveryUnderTest, 'sandbox'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const { via: _, ...rest } = options
@@ -63,7 +63,7 @@ export async function inEnvironment<T>(
  * @param watch is called before anything happens
  */
 export async function runDelivery(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   faults: readonly FaultRule[],
   watch?: (sandbox: Sandbox) => void,
 ): Promise<DeliveryRun> {
@@ -109,7 +109,7 @@ export function checkHandler(handler: unknown, caller: string): void {
   if (url !== undefined) throw new TypeError(`${caller}: the handler of ${url} is not a function. It takes ${wanted}.`)
 }
 
-function register(sandbox: Sandbox, handler: DeliverySubject['handler']): void {
+function register(sandbox: Sandbox, handler: DeliveryUnderTest['handler']): void {
   if (typeof handler !== 'function') {
     for (const [url, each] of Object.entries(handler))
       sandbox.destinations.on(url, (request, task) => each(request, task, sandbox))

@@ -3,7 +3,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength } from '../campaign/blocks.js'
 import { CoverageTracker, type StateOf, watchStates } from './coverage.js'
 import { CoverageGuide, seedOfBlock } from './coverage-guide.js'
-import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-run.js'
+import { type DeliveryRun, type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
 
 interface ScheduleOptions {
@@ -39,7 +39,7 @@ export class DrawnSchedules {
   }
 
   /** Runs a schedule, and learns from it if it was the guide's own. */
-  async run(subject: DeliverySubject, rules: readonly FaultRule[]): Promise<DeliveryRun> {
+  async run(subject: DeliveryUnderTest, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
     const run = await runDelivery(subject, rules, (sandbox) => {
       states = watchStates(sandbox, this.#options.stateOf)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
 import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
-import { type DeliveryPoint, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { type DeliveryInjectionPoint, type InjectionPoint, faultPoints } from '../../../../src/faults/points.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)
@@ -78,7 +78,7 @@ export interface FaultRulesOptions {
 
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
-  readonly on?: DeliveryPoint | readonly DeliveryPoint[]
+  readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
   /** Deliveries that may pass before a rule strikes, at most. Default 5. */
   readonly reach?: number
 }
@@ -90,7 +90,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
   const rule = fc
-    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as FaultPoint[]).map(faultsOf)))
+    .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as InjectionPoint[]).map(faultsOf)))
     .map(([skip, fault]): FaultRule => ({ on, ...(skip > 0 && { skip }), times: 1, fault }))
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
@@ -131,7 +131,7 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
 
 export interface AnyFaultRulesOptions extends FaultRulesOptions {
   /** Points that occur. Default: all. */
-  readonly on?: readonly FaultPoint[]
+  readonly on?: readonly InjectionPoint[]
 }
 
 /** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
@@ -176,7 +176,7 @@ export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<r
   >
 }
 
-function checkedKinds(kinds: readonly FaultKind[], points: readonly FaultPoint[]): readonly FaultKind[] {
+function checkedKinds(kinds: readonly FaultKind[], points: readonly InjectionPoint[]): readonly FaultKind[] {
   if (kinds.length === 0) throw new TypeError('There are no kinds of faults to choose from: `kinds` is empty.')
   for (const kind of kinds) {
     if (!Object.hasOwn(catalog, kind))
@@ -222,7 +222,7 @@ export function* simpler(
     for (const shorter of shortened(rule)) yield rules.toSpliced(index, 1, shorter)
   for (const [index, rule] of rules.entries()) {
     for (const kind of kinds.slice(0, Math.max(0, kinds.indexOf(rule.fault.kind)))) {
-      if (![rule.on].flat().every((point) => catalog[kind].points.includes(point as FaultPoint))) continue
+      if (![rule.on].flat().every((point) => catalog[kind].points.includes(point as InjectionPoint))) continue
       yield rules.toSpliced(index, 1, fitted({ ...without(rule, 'until', 'phase'), fault: catalog[kind].example }))
     }
   }

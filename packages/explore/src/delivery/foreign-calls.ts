@@ -1,11 +1,11 @@
-import { ForeignCall } from '../../../../src/calls/foreign-call.js'
-import type { CallHandler } from '../../../../src/calls/outbound-responses.js'
+import { OutboundRequest } from '../../../../src/calls/foreign-call.js'
+import type { OutboundHandler } from '../../../../src/calls/outbound-responses.js'
 import { text } from '../../../../src/kernel/bytes.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
 /** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.calls.on(url, answer)`. */
-export type ForeignAnswers = Readonly<Record<string, CallHandler>>
+export type ForeignAnswers = Readonly<Record<string, OutboundHandler>>
 
 /** What a foreign host did for the app: once for each time that it did it. */
 export interface HandledOutbound {
@@ -36,7 +36,7 @@ export function askedOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.of('call').flatMap((entry) => {
     const { method, url, body, headers, handled } = entry
     const key = 'idempotency-key'
-    const idempotencyKey = entry instanceof ForeignCall ? entry.header(key) : headerOf(headers, key)
+    const idempotencyKey = entry instanceof OutboundRequest ? entry.header(key) : headerOf(headers, key)
     return Array.from({ length: handled }, () => ({ method, url, body: text(body), idempotencyKey }))
   })
 }

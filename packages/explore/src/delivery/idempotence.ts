@@ -9,21 +9,21 @@ import {
   checkHandler,
   type DeliveryHandler,
   type DeliveryRun,
-  type DeliverySubject,
+  type DeliveryUnderTest,
   inEnvironment,
   runDelivery,
 } from './delivery-run.js'
 
 /** What makes a handler see the same message again, or messages in another order. */
-export type Repetition = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
+export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
 
-export interface IdempotenceOptions extends Omit<DeliverySubject, 'handler' | 'deliver'>, EffectOptions {
+export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'deliver'>, EffectOptions {
   /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.calls` knows. */
-  readonly under?: readonly Repetition[]
+  readonly under?: readonly RepetitionKind[]
   /** Publishes what the handler gets. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
   readonly deliver?: (sandbox: Sandbox) => unknown
   /** Only these, by the names that a failure gives for `Replay`: `lost-ack 2` strikes the second delivery. */
-  readonly only?: readonly `${Repetition} ${number}`[]
+  readonly only?: readonly `${RepetitionKind} ${number}`[]
   /** More that must be the same as without faults, beside data store and outgoing calls: anything that JSON can tell. */
   readonly effect?: (sandbox: Sandbox) => unknown
 }
@@ -35,7 +35,7 @@ interface Struck {
   readonly told: string
 }
 
-const repetitions: Readonly<Record<Repetition, Struck>> = {
+const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
   duplicate: { fault: { kind: 'duplicate' }, told: 'the message is delivered twice' },
   'lost-ack': { fault: { kind: 'lost-ack' }, told: 'the answer is lost and the message is delivered again' },
   concurrent: {
@@ -58,23 +58,23 @@ const repetitions: Readonly<Record<Repetition, Struck>> = {
  * data in the store, the same messages and calls going out; what `deliver` publishes is none of them. Each message is
  * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
  * the date, could not be compared.
- * @example await expectIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
- * @throws Error `NotIdempotent` with what is different, or `NotRepeatable` where it is so without any fault
+ * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
+ * @throws Error `IdempotenceError` with what is different, or `NotRepeatableError` where it is so without any fault
  */
-export async function expectIdempotent(
+export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
   options: IdempotenceOptions = {},
 ): Promise<void> {
-  checkHandler(handler, 'expectIdempotent()')
+  checkHandler(handler, 'assertIdempotent()')
   const under = checkedRepetitions(options.under ?? options.only?.map(repetitionOf))
-  const subject: DeliverySubject = { ...options, handler, deliver: options.deliver ?? deliverTwo }
+  const subject: DeliveryUnderTest = { ...options, handler, deliver: options.deliver ?? deliverTwo }
   await inEnvironment(subject, () => compareAll(subject, options, under))
 }
 
 async function compareAll(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   options: IdempotenceOptions,
-  under: readonly Repetition[],
+  under: readonly RepetitionKind[],
 ): Promise<void> {
   const once = await runDelivery(subject, [])
   once.end()
@@ -82,17 +82,17 @@ async function compareAll(
   const attempts = once.sandbox.traffic.of('attempt').filter(({ kind }) => kind === 'message')
   const deliveries = attempts.length
   if (deliveries === 0) {
-    throw new TypeError('expectIdempotent(): nothing was delivered. Publish a message in `deliver`.')
+    throw new TypeError('assertIdempotent(): nothing was delivered. Publish a message in `deliver`.')
   }
   if (under.includes('reorder') && new Set(attempts.map(({ messageId }) => messageId)).size < 2) {
     throw new TypeError(
-      "expectIdempotent(): 'reorder' needs two messages. Publish another one in `deliver`, or leave it out of `under`.",
+      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `deliver`, or leave it out of `under`.",
     )
   }
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
     const { outcome } = attempts[0]!
     throw new Error(
-      `expectIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `answered ${outcome?.status}`}.`,
+      `assertIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `answered ${outcome?.status}`}.`,
     )
   }
   const wanted = told(once, options)
@@ -101,7 +101,7 @@ async function compareAll(
   // The last one has none behind it that it could change places with.
   const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.of('call').length }
   const places = under.flatMap((repetition) => {
-    const length = (placesOf as Partial<Record<Repetition, number>>)[repetition] ?? deliveries
+    const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
     return Array.from({ length }, (_, skip) => ({ repetition, skip }))
   })
   for (const place of chosen(places, options.only)) await compare(subject, options, place, wanted)
@@ -109,7 +109,7 @@ async function compareAll(
 
 /** A handler whose effects are other ones each time cannot be told from one that does things twice. */
 async function unrepeatable(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   options: IdempotenceOptions,
   wanted: LeftBehind,
 ): Promise<Error | undefined> {
@@ -126,7 +126,7 @@ async function unrepeatable(
 
 /** A repetition, and how many deliveries come before the one that it strikes. */
 interface RepetitionTarget {
-  readonly repetition: Repetition
+  readonly repetition: RepetitionKind
   readonly skip: number
 }
 
@@ -140,13 +140,13 @@ function chosen(places: readonly RepetitionTarget[], only: IdempotenceOptions['o
     const place = places.find((each) => placeName(each) === name)
     if (place !== undefined) return place
     throw new TypeError(
-      `expectIdempotent(): \`only\` names ${JSON.stringify(name)}, and there are ${places.map(placeName).join(', ')}.`,
+      `assertIdempotent(): \`only\` names ${JSON.stringify(name)}, and there are ${places.map(placeName).join(', ')}.`,
     )
   })
 }
 
 async function compare(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   options: IdempotenceOptions,
   place: RepetitionTarget,
   wanted: LeftBehind,
@@ -160,7 +160,7 @@ async function compare(
     const broken = differences(now.effects, wanted.effects)
     if (now.more !== wanted.more) broken.push(`effect() gave ${now.more}, without faults ${wanted.more}`)
     if (broken.length === 0) return
-    const replay = `expectIdempotent(handler, { …, only: ['${placeName(place)}'] })`
+    const replay = `assertIdempotent(handler, { …, only: ['${placeName(place)}'] })`
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })
     const error = new Error(
       [
@@ -173,7 +173,7 @@ async function compare(
         ...replayLines(replay),
       ].join('\n'),
     )
-    error.name = 'NotIdempotent'
+    error.name = 'IdempotenceError'
     error.stack = `${error.name}: ${error.message}`
     throw carryFailure(error, { causes: broken, replay, timeline: timeline.split('\n') })
   } finally {
@@ -190,17 +190,17 @@ function deliverTwo({ queue }: Sandbox): void {
 }
 
 /** The word before the number. */
-function repetitionOf(name: unknown): Repetition {
-  return String(name).split(' ')[0] as Repetition
+function repetitionOf(name: unknown): RepetitionKind {
+  return String(name).split(' ')[0] as RepetitionKind
 }
 
-function checkedRepetitions(under: readonly Repetition[] | undefined): readonly Repetition[] {
-  const all = Object.keys(repetitions) as Repetition[]
+function checkedRepetitions(under: readonly RepetitionKind[] | undefined): readonly RepetitionKind[] {
+  const all = Object.keys(repetitions) as RepetitionKind[]
   if (under !== undefined && !Array.isArray(under))
-    throw new TypeError(`expectIdempotent(): \`under\` is a list of ${all.join(', ')}.`)
+    throw new TypeError(`assertIdempotent(): \`under\` is a list of ${all.join(', ')}.`)
   const unknown = under?.find((name) => !Object.hasOwn(repetitions, name))
   if (unknown !== undefined)
-    throw new TypeError(`expectIdempotent() knows no ${JSON.stringify(unknown)}. It knows ${all.join(', ')}.`)
-  if (under?.length === 0) throw new TypeError(`expectIdempotent(): \`under\` is empty. It knows ${all.join(', ')}.`)
+    throw new TypeError(`assertIdempotent() knows no ${JSON.stringify(unknown)}. It knows ${all.join(', ')}.`)
+  if (under?.length === 0) throw new TypeError(`assertIdempotent(): \`under\` is empty. It knows ${all.join(', ')}.`)
   return under === undefined ? all : [...new Set(under)]
 }

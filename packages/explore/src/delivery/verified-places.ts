@@ -3,7 +3,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { differences, type Effects, effectsOf } from './delivery-effects.js'
-import { type DeliverySubject, runDelivery } from './delivery-run.js'
+import { type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 
 // Whether an app verifies signatures anywhere: only then a wrong one can teach something.
 
@@ -30,7 +30,7 @@ export interface Verified {
 }
 
 /** Signs each delivery that is accepted in an undisturbed run wrongly, one at a time. */
-export async function verifiedPlaces(subject: DeliverySubject): Promise<Verified> {
+export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verified> {
   const refusing = new Set<string>()
   const first = await undisturbed(subject)
   let anywhere = false
@@ -61,7 +61,7 @@ interface Place {
 }
 
 async function undisturbed(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
 ): Promise<{ places: readonly Place[]; calls: number; effects: Effects }> {
   const run = await runDelivery(subject, [])
   run.end()
@@ -87,7 +87,7 @@ function acceptedIn({ traffic }: Sandbox): readonly Place[] {
 async function wronglySignedAt(
   place: Place,
   flaw: SignatureFlaw,
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
 ): Promise<{ struck: Struck | undefined; effects: Effects }> {
   const run = await runDelivery(subject, [wronglySigned(place, flaw)])
   run.end()
@@ -127,7 +127,7 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
     const { url } = struck
     if (refusing.has(url))
       return new Error(
-        `${takenText(struck)}, although it refuses one that was signed with a wrong key. expectVerified() tells what it does not verify.`,
+        `${takenText(struck)}, although it refuses one that was signed with a wrong key. assertVerifiesSignatures() tells what it does not verify.`,
       )
     const verifying = [...refusing].find((other) => originOf(other) === originOf(url))
     if (verifying !== undefined)

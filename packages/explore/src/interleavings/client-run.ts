@@ -9,10 +9,10 @@ import { ClientTurns } from './client-turns.js'
 import { everything, type Touched, touchedBy } from './touched.js'
 
 /** Somebody who uses the services: whatever it awaits, others may come between. */
-export type Client = (sandbox: Sandbox) => unknown
+export type ConcurrentClient = (sandbox: Sandbox) => unknown
 
 /** How a client ended: what it returned, or what it threw. */
-export type ClientResult = { readonly value: unknown } | { readonly error: unknown }
+export type ClientOutcome = { readonly value: unknown } | { readonly error: unknown }
 
 /** One request of one client, or one command of its pipeline. */
 export interface InterleavingStep {
@@ -33,7 +33,7 @@ export interface TurnPicker {
 }
 
 export interface ClientSubject {
-  readonly clients: ReadonlyMap<string, Client>
+  readonly clients: ReadonlyMap<string, ConcurrentClient>
   readonly prepare?: ((sandbox: Sandbox) => unknown) | undefined
   readonly settle?: ((sandbox: Sandbox) => unknown) | undefined
   readonly sandbox?: FixtureOptions | undefined
@@ -46,7 +46,7 @@ export interface OrderRun {
   readonly steps: readonly InterleavingStep[]
   /** Who went, as `replay` takes it. */
   readonly order: readonly string[]
-  readonly results: ReadonlyMap<string, ClientResult>
+  readonly results: ReadonlyMap<string, ClientOutcome>
   /** What time or the engine complained about, or a run that has no end. */
   readonly error?: unknown
 }
@@ -74,7 +74,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
   const sandbox = sandboxOf(options)
   const disconnect = connect(sandbox, options)
   const clients = [...subject.clients.keys()]
-  const results = new Map<string, ClientResult>()
+  const results = new Map<string, ClientOutcome>()
   const steps: InterleavingStep[] = []
   const order: string[] = []
   context.chances = new Map(
@@ -85,7 +85,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
     await subject.prepare?.(sandbox)
     const gate = new ClientTurns(sandbox, clients, context.names)
     for (const [name, client] of subject.clients) {
-      const done = (result: ClientResult): void => {
+      const done = (result: ClientOutcome): void => {
         results.set(name, result)
         gate.finished(name)
       }

@@ -1,12 +1,12 @@
 import type { FailureData } from '../../../../src/report/failure.js'
 import { literal } from '../delivery/rule-literal.js'
 import { differenceText, flawText, stepRows } from './order-text.js'
-import type { Outcome } from './outcome.js'
+import type { ExplorationOutcome } from './outcome.js'
 
 // What an exploration says of what fails.
 
 /** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
-export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
+export function reasonOf({ why, flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [flaw === undefined ? told : `${flaw.name}: ${told}`, why].filter(Boolean).join('; ')
 }
@@ -14,7 +14,7 @@ export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
 const maxRows = 8
 
 /** @param table all outcomes, and a line that counts them */
-export function explorationFailure(outcomes: readonly Outcome[], table: string): FailureData {
+export function explorationFailure(outcomes: readonly ExplorationOutcome[], table: string): FailureData {
   const lines = table.split('\n')
   const failing = lines.filter((line) => line.startsWith('✗'))
   const first = outcomes.find(({ holds }) => !holds)!

@@ -1,12 +1,12 @@
 import type { Fault, FaultRule } from '../../../../src/faults/fault.js'
-import type { FaultPoint } from '../../../../src/faults/points.js'
+import type { InjectionPoint } from '../../../../src/faults/points.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type Play, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { type PlayResult, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
-import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
+import { type Coverage, CoverageTracker, withCoverage } from '../delivery/coverage.js'
 import { faultName } from '../delivery/fault-names.js'
 import { askedOf } from '../delivery/foreign-calls.js'
 import type { InterleavingStep } from './client-run.js'
@@ -15,7 +15,7 @@ import { explorationFailure, reasonOf } from './exploration-text.js'
 import { flawIn } from './flaws.js'
 import { placesOf } from './interleaving-moments.js'
 import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
-import type { Outcome } from './outcome.js'
+import type { ExplorationOutcome } from './outcome.js'
 
 export interface ExploreOptions extends PlayOptions {
   /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
@@ -24,22 +24,22 @@ export interface ExploreOptions extends PlayOptions {
   readonly bound?: number
 }
 
-export interface PlacementOptions extends ExploreOptions {
+export interface FaultExplorationOptions extends ExploreOptions {
   /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
   /** Where: any point, those of workflow runs too. Default `queue.delivery`. */
-  readonly on?: FaultPoint | readonly FaultPoint[]
+  readonly on?: InjectionPoint | readonly InjectionPoint[]
 }
 
 export interface Exploration {
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly ExplorationOutcome[]
   /** Every way was tried: the bound did not cut any off. */
   readonly complete: boolean
   readonly runs: number
   /** All of it holds. */
   readonly holds: boolean
   /** For `explore()`: which faults struck in which states, and which never did. */
-  readonly coverage?: CoverageFigure
+  readonly coverage?: Coverage
   /** The outcomes as a text, a line each. */
   table(): string
   /** What fails, with the timeline of the first; `''` where all holds. */
@@ -53,11 +53,11 @@ export interface Exploration {
  * const tried = await explore(checkout, { prepare: ({ destinations }) => destinations.on(orders, route), holds })
  * expect(tried.holds, tried.table()).toBe(true)
  */
-export async function explore(given: Scenario, options: PlacementOptions = {}): Promise<Exploration> {
+export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
-  const outcomes: Outcome[] = []
-  const places = await placesOf(scenario, [on].flat() as FaultPoint[], [fault].flat() as Fault[], options)
+  const outcomes: ExplorationOutcome[] = []
+  const places = await placesOf(scenario, [on].flat() as InjectionPoint[], [fault].flat() as Fault[], options)
   const undisturbed = await judged(await play(scenario, options), options)
   outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
   const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
@@ -143,7 +143,7 @@ interface Ended {
   readonly found: Ending
 }
 
-function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly SerialEnding[]): Outcome {
+function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly SerialEnding[]): ExplorationOutcome {
   const { order, steps } = turnstile
   const outcome = { what: order.join(', '), times, order, steps, ...verdict }
   if (verdict.holds || right.length === 0) return outcome
@@ -160,7 +160,7 @@ function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
   return [...new Set(steps.map(({ who }) => who))]
 }
 
-function play(scenario: Scenario, options: ExploreOptions): Promise<Play> {
+function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> {
   // A fault that is put in may keep another from striking.
   return playScenario(scenario, { strict: false, ...options })
 }
@@ -171,7 +171,7 @@ interface Verdict {
   readonly sandbox: Sandbox
 }
 
-async function judged(run: Play, { holds }: ExploreOptions): Promise<Verdict> {
+async function judged(run: PlayResult, { holds }: ExploreOptions): Promise<Verdict> {
   const { sandbox } = run
   const broken = run.findings.filter((finding) => !finding.holds).map(({ place, expected }) => `${place}: ${expected}`)
   try {
@@ -183,10 +183,10 @@ async function judged(run: Play, { holds }: ExploreOptions): Promise<Verdict> {
 }
 
 function exploration(
-  outcomes: readonly Outcome[],
+  outcomes: readonly ExplorationOutcome[],
   complete: boolean,
   runs: number,
-  quiet: readonly FaultPoint[] = [],
+  quiet: readonly InjectionPoint[] = [],
 ): Exploration {
   const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { times }) => sum + times, 0)
   const table = (): string => {

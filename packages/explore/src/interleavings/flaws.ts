@@ -5,7 +5,7 @@ import { keysUsed } from './touched.js'
 // What goes wrong where several work on the same keys, by the names of the field.
 // [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
-export type FlawName =
+export type AnomalyName =
   | 'lost update'
   | 'double spend'
   | 'stale check'
@@ -18,8 +18,8 @@ export type FlawName =
   | 'not serial'
   | 'none'
 
-export interface Flaw {
-  readonly name: FlawName
+export interface Anomaly {
+  readonly name: AnomalyName
   /** What happened, with the numbers of steps from 1. */
   readonly sentence: string
   /** The steps that make it, from 1. */
@@ -76,12 +76,12 @@ function takes({ command, words }: Use): boolean {
   )
 }
 
-type Finder = (uses: readonly Use[]) => Generator<Flaw, void>
+type Finder = (uses: readonly Use[]) => Generator<Anomaly, void>
 
 const looksOnly = ({ reads, writes }: Use): boolean => reads && !writes
 
 /** One looked, another changed it, and the first one went on by what it had seen. */
-function* overwritten(uses: readonly Use[]): Generator<Flaw, void> {
+function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [look, change, act] of triples(uses)) {
     if (!looksOnly(look) || !change.writes || !act.writes) continue
     if (change.key !== look.key || change.who === look.who || act.who !== look.who) continue
@@ -121,7 +121,7 @@ function* overwritten(uses: readonly Use[]): Generator<Flaw, void> {
 }
 
 /** Each looked at what the other changed then. */
-function* skewed(uses: readonly Use[]): Generator<Flaw, void> {
+function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
   const rivals = [...pairs(uses)].filter(
     ([look, change]) => looksOnly(look) && change.writes && look.key === change.key && look.who !== change.who,
   )
@@ -136,7 +136,7 @@ function* skewed(uses: readonly Use[]): Generator<Flaw, void> {
 }
 
 /** One deletes what another has put in the place of its own. */
-function* deleted(uses: readonly Use[]): Generator<Flaw, void> {
+function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [own, other, gone] of triples(uses)) {
     if (!/^(?:DEL|UNLINK)$/.test(gone.command) || own.key !== other.key || other.key !== gone.key) continue
     if (own.who !== gone.who || other.who === own.who || !own.writes || !other.writes) continue
@@ -152,7 +152,7 @@ function* deleted(uses: readonly Use[]): Generator<Flaw, void> {
 }
 
 /** Somebody saw the work of another half done, or before and after. */
-function* between(uses: readonly Use[]): Generator<Flaw, void> {
+function* between(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [first, middle, last] of triples(uses)) {
     if (first.who !== last.who || middle.who === first.who) continue
     const steps = [first.at, middle.at, last.at]
@@ -211,7 +211,7 @@ function* between(uses: readonly Use[]): Generator<Flaw, void> {
 }
 
 const finders: readonly Finder[] = [deleted, overwritten, skewed, between]
-const precedence: readonly FlawName[] = [
+const precedence: readonly AnomalyName[] = [
   'foreign delete',
   'lost update',
   'double spend',
@@ -227,10 +227,10 @@ const precedence: readonly FlawName[] = [
  * What went wrong in an order.
  * @param differing keys that hold something else than in any order of the clients one after the other: flaws of these come first
  */
-export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Flaw {
+export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Anomaly {
   const uses = usesOf(steps)
   const found = finders.flatMap((find) => [...find(uses)])
-  const rank = ({ name, keys, steps }: Flaw): number =>
+  const rank = ({ name, keys, steps }: Anomaly): number =>
     (keys.some((key) => differing.has(key)) ? 0 : 10_000) +
     100 * precedence.indexOf(name) +
     Math.min(99, steps.at(-1)! - steps[0]!)

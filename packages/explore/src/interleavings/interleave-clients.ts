@@ -7,9 +7,9 @@ import { carrier, replaceChance } from '../crash/step-chance.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { Memory } from './client-memory.js'
 import {
-  type Client,
+  type ConcurrentClient,
   type ClientContext,
-  type ClientResult,
+  type ClientOutcome,
   type ClientSubject,
   type OrderRun,
   runClients,
@@ -19,18 +19,18 @@ import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
 import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
-import { TriedInterleavings, type TriedOrders } from './tried-orders.js'
+import { TriedInterleavings, type InterleavingExploration } from './tried-orders.js'
 
-export interface ClientOrderOptions {
+export interface InterleavingOptions {
   /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
-  readonly clients: Readonly<Record<string, Client>> | readonly Client[]
+  readonly clients: Readonly<Record<string, ConcurrentClient>> | readonly ConcurrentClient[]
   /** Makes the initial state, in each world anew. */
   readonly prepare?: (sandbox: Sandbox) => unknown
   /**
    * What must be so in the end: answers false, or throws as an assertion does. Default: it has ended as it can end when
    * the clients go one after the other.
    */
-  readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientResult>>) => unknown
+  readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
   /** `first failure` stops there; `all`, the default, counts how many orders fail. */
   readonly until?: 'first failure' | 'all'
   /** Only this order, as a failure prints it: `alice bob alice bob`. */
@@ -52,7 +52,7 @@ export interface ClientOrderOptions {
 const maxClients = 5
 
 /** Tries the orders of the clients' requests. */
-export async function interleaveClients(options: ClientOrderOptions): Promise<TriedOrders> {
+export async function interleaveClients(options: InterleavingOptions): Promise<InterleavingExploration> {
   const campaign = campaignUnderWay()
   if (campaign === undefined) return searching(options, (search) => search.all())
   const { replay: _, ...given } = { ...options, seed: campaign.given.seed }
@@ -66,7 +66,7 @@ export async function interleaveClients(options: ClientOrderOptions): Promise<Tr
 }
 
 /** Does something with a search, while time and chance in the clients come from the seed. */
-async function searching<T>(options: ClientOrderOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
+async function searching<T>(options: InterleavingOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
   const clients = clientsOf(options)
   const names = carrier<string>('interleavings()')
   const context: ClientContext = { names, chances: new Map() }
@@ -85,14 +85,14 @@ async function searching<T>(options: ClientOrderOptions, work: (search: ClientSe
 /** Goes through orders until all are tried, or something says that it is enough. */
 class ClientSearch {
   readonly #subject: ClientSubject
-  readonly #options: ClientOrderOptions
+  readonly #options: InterleavingOptions
   readonly #context: ClientContext
   readonly #orders: TriedInterleavings
   readonly #memory = new Memory()
   readonly #serial: SerialEnding[] = []
   readonly #deadline: number
 
-  constructor(subject: ClientSubject, options: ClientOrderOptions, context: ClientContext) {
+  constructor(subject: ClientSubject, options: InterleavingOptions, context: ClientContext) {
     this.#subject = subject
     this.#options = options
     this.#context = context
@@ -100,7 +100,7 @@ class ClientSearch {
     this.#deadline = hostTime() + milliseconds(options.within ?? '4s')
   }
 
-  async all(): Promise<TriedOrders> {
+  async all(): Promise<InterleavingExploration> {
     const { replay, reduce = true } = this.#options
     const names = [...this.#subject.clients.keys()]
     await this.#oneAfterTheOther(names)
@@ -222,10 +222,10 @@ function isAssertion(error: unknown): boolean {
   return error instanceof Error && (/^(?:Jest)?AssertionError/.test(error.name) || 'matcherResult' in error)
 }
 
-function clientsOf({ clients, bound, replay }: ClientOrderOptions): ReadonlyMap<string, Client> {
+function clientsOf({ clients, bound, replay }: InterleavingOptions): ReadonlyMap<string, ConcurrentClient> {
   const named = Array.isArray(clients)
-    ? clients.map((client: Client, at): [string, Client] => [`client-${at + 1}`, client])
-    : Object.entries((clients ?? {}) as Record<string, Client>)
+    ? clients.map((client: ConcurrentClient, at): [string, ConcurrentClient] => [`client-${at + 1}`, client])
+    : Object.entries((clients ?? {}) as Record<string, ConcurrentClient>)
   if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
     throw new TypeError(
       `interleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,

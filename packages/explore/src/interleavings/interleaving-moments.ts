@@ -1,6 +1,6 @@
 import { catalog } from '../../../../src/faults/catalog.js'
 import type { Fault, FaultFacts } from '../../../../src/faults/fault.js'
-import { deliveryPoints, type FaultPoint, faultPoints } from '../../../../src/faults/points.js'
+import { deliveryPoints, type InjectionPoint, faultPoints } from '../../../../src/faults/points.js'
 import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -11,7 +11,7 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 /** A point, the faults that can strike there, and its moments in words, in the order in which a rule is asked. */
 export interface Places {
-  readonly point: FaultPoint
+  readonly point: InjectionPoint
   readonly faults: readonly Fault[]
   readonly moments: readonly string[]
 }
@@ -19,7 +19,7 @@ export interface Places {
 /** @throws TypeError for a point that there is none of, and for a fault that can strike at none of the points */
 export async function placesOf(
   scenario: Scenario,
-  points: readonly FaultPoint[],
+  points: readonly InjectionPoint[],
   faults: readonly Fault[],
   options: PlayOptions,
 ): Promise<readonly Places[]> {
@@ -31,7 +31,7 @@ export async function placesOf(
     await options.prepare?.(sandbox)
     const { faults: asked } = sandbox
     const ask = asked.injections.bind(asked)
-    const counted = (point: FaultPoint): number =>
+    const counted = (point: InjectionPoint): number =>
       asked.list().find(({ rule }) => rule.name === counting(point))?.matched ?? 0
     asked.injections = (point, facts, ...more) => {
       const before = counted(point)
@@ -46,17 +46,17 @@ export async function placesOf(
   return places
 }
 
-function counting(point: FaultPoint): string {
+function counting(point: InjectionPoint): string {
   return `explore() counts ${point}`
 }
 
-function fitting(points: readonly FaultPoint[], faults: readonly Fault[]): Omit<Places, 'moments'>[] {
+function fitting(points: readonly InjectionPoint[], faults: readonly Fault[]): Omit<Places, 'moments'>[] {
   const unknown = points.find((point) => !faultPoints.includes(point))
   if (unknown !== undefined || points.length === 0)
     throw new TypeError(
       `explore() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${faultPoints.join(', ')}.`,
     )
-  const [first] = points as readonly [FaultPoint, ...FaultPoint[]]
+  const [first] = points as readonly [InjectionPoint, ...InjectionPoint[]]
   for (const fault of faults) {
     const fits = points.find((point) => catalog[fault?.kind]?.points.includes(point)) ?? first
     const [problem] = ruleProblems({ on: fits, times: 1, fault })
@@ -71,9 +71,9 @@ function fitting(points: readonly FaultPoint[], faults: readonly Fault[]): Omit<
   })
 }
 
-const isDelivery = (point: FaultPoint): boolean => (deliveryPoints as readonly FaultPoint[]).includes(point)
+const isDelivery = (point: InjectionPoint): boolean => (deliveryPoints as readonly InjectionPoint[]).includes(point)
 
-function momentText(point: FaultPoint, facts: FaultFacts, nth: number): string {
+function momentText(point: InjectionPoint, facts: FaultFacts, nth: number): string {
   const { argv, attempt, url, method, scheduleId, urlGroup, queue, keys = [] } = facts
   const step = point.startsWith('workflow.') ? factOf(facts, 'step') : undefined
   const ofStep = step === undefined ? '' : `, step ${JSON.stringify(step)}`

@@ -2,13 +2,13 @@ import { plural } from '../../../../src/kernel/plural.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import { effectsOf } from '../delivery/delivery-effects.js'
 import type { HandledOutbound } from '../delivery/foreign-calls.js'
-import type { ClientResult, OrderRun } from './client-run.js'
+import type { ClientOutcome, OrderRun } from './client-run.js'
 
 /** What an order left behind, by names that a report can show: keys of the store, messages, what clients returned. */
 export type Ending = ReadonlyMap<string, string>
 
 /** Something that is otherwise than where the clients go one after the other. */
-export interface OrderDifference {
+export interface SerialDifference {
   /** A key of the data store, `what alice returned`, or a message. */
   readonly what: string
   readonly found: string
@@ -47,7 +47,7 @@ export function endingOf(
   return ending
 }
 
-export function resultText(result: ClientResult): string {
+export function resultText(result: ClientOutcome): string {
   if ('error' in result) return `threw ${messageOf(result.error)}`
   try {
     return JSON.stringify(result.value, (_, value) => (typeof value === 'bigint' ? String(value) : value)) ?? 'nothing'
@@ -62,7 +62,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** Keys of the store and messages come before what clients returned. */
-export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly OrderDifference[] {
+export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly SerialDifference[] {
   const all = serials.map(({ clients, ending: expected }) => {
     const names = [...new Set([...ending.keys(), ...expected.keys()])]
     return names

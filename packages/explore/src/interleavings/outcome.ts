@@ -1,11 +1,11 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { InterleavingStep } from './client-run.js'
-import type { Flaw } from './flaws.js'
-import type { OrderDifference } from './order-endings.js'
+import type { Anomaly } from './flaws.js'
+import type { SerialDifference } from './order-endings.js'
 
 /** One way in which it can go, and what comes of it. */
-export interface Outcome {
+export interface ExplorationOutcome {
   /** What was special about this run, in a few words. */
   readonly what: string
   /** Runs that ended so. */
@@ -22,7 +22,7 @@ export interface Outcome {
   /** For interleavings: who did what, and what came back. */
   readonly steps?: readonly InterleavingStep[]
   /** For interleavings: what goes wrong, by its name. */
-  readonly flaw?: Flaw
+  readonly flaw?: Anomaly
   /** What is otherwise than where one comes after the other, or than without the fault. */
-  readonly differences?: readonly OrderDifference[]
+  readonly differences?: readonly SerialDifference[]
 }

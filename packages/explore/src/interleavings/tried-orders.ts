@@ -4,29 +4,29 @@ import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { InterleavingStep, OrderRun } from './client-run.js'
 import type { Exploration } from './exploration.js'
-import { type Flaw, flawIn } from './flaws.js'
-import { differencesFrom, endingOf, type OrderDifference, type SerialEnding } from './order-endings.js'
+import { type Anomaly, flawIn } from './flaws.js'
+import { differencesFrom, endingOf, type SerialDifference, type SerialEnding } from './order-endings.js'
 import { differenceText, flawText, namesList, stepRows } from './order-text.js'
 import type { OrderTree } from './order-tree.js'
-import type { Outcome } from './outcome.js'
+import type { ExplorationOutcome } from './outcome.js'
 
 /** One way in which orders ended. */
-export interface OrderOutcome extends Outcome {
+export interface InterleavingOutcome extends ExplorationOutcome {
   /** Who did what, and what came back, in the order that is the easiest to follow. */
   readonly steps: readonly InterleavingStep[]
   /** That order, for `replay`: `alice bob alice bob`. */
   readonly replay: string
   /** What goes wrong, where something does. */
-  readonly flaw?: Flaw
+  readonly flaw?: Anomaly
   /** What differs from the clients one after the other. */
-  readonly differences: readonly OrderDifference[]
+  readonly differences: readonly SerialDifference[]
 }
 
 /** What came of the orders that were tried. */
-export interface TriedOrders extends Exploration {
-  readonly outcomes: readonly OrderOutcome[]
+export interface InterleavingExploration extends Exploration {
+  readonly outcomes: readonly InterleavingOutcome[]
   /** Those that do not hold. */
-  readonly failures: readonly OrderOutcome[]
+  readonly failures: readonly InterleavingOutcome[]
   /** How many orders there are, about: what was tried where all were. */
   readonly about: number
   /** What was not tried, in words; `''` where all orders were. */
@@ -105,7 +105,7 @@ export class TriedInterleavings {
     return said ?? (isSerial ? undefined : 'ends as no order of the clients one after the other does')
   }
 
-  tried(progress: Progress): TriedOrders {
+  tried(progress: Progress): InterleavingExploration {
     const outcomes = [...this.#endings.values()].map((kept) => this.#outcome(kept))
     const failures = outcomes.filter(({ holds }) => !holds).sort((a, b) => a.steps.length - b.steps.length)
     const { complete } = progress
@@ -121,7 +121,7 @@ export class TriedInterleavings {
     return carryFailureOf(tried, failure)
   }
 
-  #outcome({ run, complaint, times }: GroupedOutcome): OrderOutcome {
+  #outcome({ run, complaint, times }: GroupedOutcome): InterleavingOutcome {
     const { sandbox, steps, order } = run
     const replay = order.join(' ')
     const base = {
@@ -181,7 +181,7 @@ function number(given: number): string {
 }
 
 interface Found {
-  readonly failures: readonly OrderOutcome[]
+  readonly failures: readonly InterleavingOutcome[]
   readonly complete: boolean
   readonly about: number
   readonly all: number
@@ -189,7 +189,7 @@ interface Found {
 }
 
 /** A failure that is not about who came between. */
-function noFlaw(isBroken: boolean): Flaw {
+function noFlaw(isBroken: boolean): Anomaly {
   const sentence = isBroken
     ? 'The order was not played to its end.'
     : 'It fails when the clients go one after the other, too.'
@@ -223,7 +223,7 @@ function rounded(given: number): number {
   return Math.round(given / unit) * unit
 }
 
-function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): string {
+function row({ holds, times, flaw, replay, differences, why }: InterleavingOutcome): string {
   const named = flaw === undefined || flaw.name === 'none' ? '' : `${flaw.name}: `
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [holds ? '✓' : '✗', `${times} ×`, `${named}${replay}`, told || why].filter(Boolean).join('  ').trimEnd()
@@ -232,7 +232,7 @@ function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): st
 const maxDifferences = 2
 
 /** At most thirteen lines, then the timeline. */
-function ordersFailure(failures: readonly OrderOutcome[], summary: string): FailureData {
+function ordersFailure(failures: readonly InterleavingOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
   const { flaw = noFlaw(false), steps, differences, why, replay, sandbox } = first!
   const shown = differences.slice(0, maxDifferences).map((one) => {

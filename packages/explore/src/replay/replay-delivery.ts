@@ -4,9 +4,9 @@ import { text } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
 import { isRealHost } from '../../../../src/protocol/dialect.js'
-import type { Call } from '../../../../src/protocol/service.js'
+import type { RawRequest } from '../../../../src/protocol/service.js'
 import { createSandbox, type Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { History, StepIdentity } from '../../../../src/workflow/run-history.js'
+import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import { headerEndingIn, json, stepsIn } from '../crash/run-delivery.js'
 import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
@@ -36,7 +36,7 @@ const setUpFactor = 10
  * @param patience milliseconds of the host's time
  */
 export async function deliver(
-  history: History,
+  history: RunHistory,
   body: string,
   isFirst: boolean,
   app: ReplayedApp,
@@ -57,7 +57,7 @@ export async function deliver(
   let done: DeliveryResult = 'nothing'
   const exchange = sandbox.exchange.bind(sandbox)
   const { queue } = sandbox.addresses
-  sandbox.exchange = async (call: Call) => {
+  sandbox.exchange = async (call: RawRequest) => {
     const endpoint = call.url.startsWith(`${queue}/`) ? call.url.slice(queue.length).split('?')[0]! : undefined
     const given = await call.body()
     if (endpoint === undefined || call.method === 'GET' || !isOfRun(call, endpoint, given, history.runId))
@@ -119,7 +119,7 @@ function withRealQueue(sandbox: Sandbox, inner: typeof globalThis.fetch): typeof
   }
 }
 
-function headersOf({ runId, url, createdAt = 0, headers }: History, isFirst: boolean): Record<string, string> {
+function headersOf({ runId, url, createdAt = 0, headers }: RunHistory, isFirst: boolean): Record<string, string> {
   return {
     ...headers,
     'content-type': 'application/json',

@@ -1,5 +1,5 @@
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
-import type { History } from '../../../../src/workflow/run-history.js'
+import type { RunHistory } from '../../../../src/workflow/run-history.js'
 import type { ReplayedApp } from './replay-delivery.js'
 import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
 import { RecordedSteps } from './replayed-history.js'
@@ -19,17 +19,17 @@ export interface Incompatibility {
 }
 
 /** A list that is answered otherwise than recorded, perhaps only because of what the history or the sandbox lacks. */
-export interface Unchecked {
+export interface InconclusivePrefix {
   readonly prefix: number
   readonly reason: string
 }
 
-export interface Replay {
+export interface ReplayResult {
   /** Lists that were delivered. */
   readonly prefixes: number
   readonly incompatible: readonly Incompatibility[]
   /** Where the history has too little to tell. */
-  readonly unchecked: readonly Unchecked[]
+  readonly unchecked: readonly InconclusivePrefix[]
 }
 
 export interface ReplayOptions {
@@ -51,17 +51,17 @@ let turn: Promise<unknown> = Promise.resolve()
  * @throws TypeError for what is no history, and when nothing is served at its url; what the app throws while it is set up
  * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
  */
-export function replay(history: History, app: ReplayedApp, options: ReplayOptions = {}): Promise<Replay> {
+export function replay(history: RunHistory, app: ReplayedApp, options: ReplayOptions = {}): Promise<ReplayResult> {
   const mine = turn.then(() => replayed(history, app, options))
   turn = mine.catch(() => {})
   return mine
 }
 
-async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<Replay> {
+async function replayed(given: RunHistory, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<ReplayResult> {
   const history = checked(given, app, patience)
   const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience }
   const incompatible: Incompatibility[] = []
-  const unchecked: Unchecked[] = []
+  const unchecked: InconclusivePrefix[] = []
   let prefixes = 0
   let hung = 0
   for (const [at, { callType }] of history.entries.entries()) {
@@ -85,7 +85,7 @@ function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<
   return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
 }
 
-function checked(history: History, app: unknown, patience: unknown): History {
+function checked(history: RunHistory, app: unknown, patience: unknown): RunHistory {
   const isHistory = typeof history === 'object' && history !== null && 'format' in history
   if (!isHistory || typeof app !== 'function') {
     throw new TypeError(

@@ -3,14 +3,14 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type CommandOptions, commands } from './arbitraries.js'
 
 /** One request of one client of the data store. */
-export interface StoreTurn {
+export interface StoreRequest {
   readonly client: string
   /** `command`: one alone. `pipeline`: several, others may come between. `transaction`: several, all at once. */
   readonly form: 'command' | 'pipeline' | 'transaction'
   readonly commands: readonly (readonly string[])[]
 }
 
-export interface StoreTurnOptions extends CommandOptions {
+export interface StoreRequestOptions extends CommandOptions {
   /** Default 2. */
   readonly clients?: number
   /** Requests of all clients together, at most. Default 8. */
@@ -23,7 +23,7 @@ export interface StoreTurnOptions extends CommandOptions {
  * Requests of several clients, in the order in which they come: one interleaving of what each of them does. They
  * shrink to fewer requests, shorter ones, and single commands.
  */
-export function storeTurns(options: StoreTurnOptions = {}): fc.Arbitrary<readonly StoreTurn[]> {
+export function storeTurns(options: StoreRequestOptions = {}): fc.Arbitrary<readonly StoreRequest[]> {
   const { clients = 2, max = 8, longest = 4, ...rest } = options
   const command = commands(rest)
   const turn = fc
@@ -33,7 +33,7 @@ export function storeTurns(options: StoreTurnOptions = {}): fc.Arbitrary<readonl
       fc.array(command, { minLength: 1, maxLength: longest, size: 'max' }),
     )
     .map(
-      ([client, form, list]): StoreTurn => ({ client, form, commands: form === 'command' ? list.slice(0, 1) : list }),
+      ([client, form, list]): StoreRequest => ({ client, form, commands: form === 'command' ? list.slice(0, 1) : list }),
     )
   return fc.array(turn, { maxLength: max, size: 'max' })
 }
@@ -44,13 +44,13 @@ const paths = { command: '', pipeline: '/pipeline', transaction: '/multi-exec' }
  * Sends the requests over HTTP and returns their answers, in the order of the turns. `sequence`: one after the other,
  * as they stand. `concurrent`: all clients at the same time, each waiting for its own answers.
  */
-export async function takeTurns(
+export async function sendStoreRequests(
   sandbox: Sandbox,
-  turns: readonly StoreTurn[],
+  turns: readonly StoreRequest[],
   how: 'sequence' | 'concurrent' = 'sequence',
 ): Promise<readonly unknown[]> {
   const answers: unknown[] = []
-  const send = async ([index, { form, commands }]: readonly [number, StoreTurn]): Promise<void> => {
+  const send = async ([index, { form, commands }]: readonly [number, StoreRequest]): Promise<void> => {
     const answer = await sandbox.fetch(sandbox.addresses.store + paths[form], {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

@@ -4,9 +4,9 @@ import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import { engineOf } from '../../../../src/queue/direct-queue.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Effects, effectsOf } from '../delivery/delivery-effects.js'
-import { type DeliveryHandler, type DeliverySubject, runDelivery } from '../delivery/delivery-run.js'
+import { type DeliveryHandler, type DeliveryUnderTest, runDelivery } from '../delivery/delivery-run.js'
 import type { Question, SignedDelivery } from './verification-cases.js'
-import type { VerificationOptions, VerificationSubject } from './verification-options.js'
+import type { VerificationOptions, AppUnderTest } from './verification-options.js'
 import { isElsewhere } from './verification-options.js'
 
 /** What an app did with one delivery. */
@@ -28,12 +28,12 @@ export interface VerificationRequest extends VerificationOptions {
 }
 
 /** An app and the world in which it is asked, but for what is delivered. */
-export interface AppWorld extends Omit<DeliverySubject, 'handler' | 'deliver'> {
+export interface AppWorld extends Omit<DeliveryUnderTest, 'handler' | 'deliver'> {
   readonly sandbox: FixtureOptions
-  readonly app: VerificationSubject
+  readonly app: AppUnderTest
 }
 
-export function worldOf(app: VerificationSubject, options: VerificationOptions): AppWorld {
+export function worldOf(app: AppUnderTest, options: VerificationOptions): AppWorld {
   const { calls, settle, keys, hosts = [] } = options
   const deliver = ['127.0.0.1', 'localhost', '[::1]', ...hosts]
   return {
@@ -59,7 +59,7 @@ export async function ask(world: AppWorld, delivery: SignedDelivery, options: Ve
   const [attempt] = run.sandbox.traffic.of('attempt')
   // An assertion that fails inside of a handler refuses as any other error does.
   if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
-  if (attempt === undefined) throw new TypeError('expectVerified(): nothing was delivered. `settle` has to move time.')
+  if (attempt === undefined) throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `settle` has to move time.')
   const { status = 0 } = attempt.outcome ?? {}
   const effects = effectsOf(run, { ...options, given: false })
   return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }
@@ -76,7 +76,7 @@ function publish(
 }
 
 /** The app where the delivery arrives as it is meant to: a signature may get lost on the way. */
-function taking({ app, sandbox, ...world }: AppWorld, { unsigned }: SignedDelivery): Omit<DeliverySubject, 'deliver'> {
+function taking({ app, sandbox, ...world }: AppWorld, { unsigned }: SignedDelivery): Omit<DeliveryUnderTest, 'deliver'> {
   if (isElsewhere(app)) {
     const { fetch } = sandbox
     const lossy: typeof fetch = (input, init) => fetch!(stripped(new Request(input, init)), { redirect: 'manual' })

@@ -44,7 +44,7 @@ export function notVerified(
   const total = new Set(answers.map(({ question }) => question.name)).size
   const [first = right] = groups[0]?.answers ?? []
   const rest = total - failed.size
-  const replay = `expectVerified(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`
+  const replay = `assertVerifiesSignatures(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`
   const timeline = first.sandbox.traffic.timeline({ limit: 20 })
   const error = new Error(
     [

@@ -7,7 +7,7 @@ import {
   bodyText,
   checkOptions,
   type VerificationOptions,
-  type VerificationSubject,
+  type AppUnderTest,
 } from './verification-options.js'
 import { notVerified } from './verification-report.js'
 
@@ -16,15 +16,15 @@ import { notVerified } from './verification-report.js'
  * the current and with the next key, however its JSON is written. Each of `signatureFlaws` is tried, and a request
  * without signature, each in a world of its own. Accepted is what is answered with 2xx; any other answer, and an error
  * that is thrown, is a refusal, unless the app has done its work nevertheless. [queue.md 9]
- * @example await expectVerified(POST, { to: 'https://shop.test/api/orders' })
+ * @example await assertVerifiesSignatures(POST, { to: 'https://shop.test/api/orders' })
  * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
  */
-export async function expectVerified(subject: VerificationSubject, options: VerificationOptions = {}): Promise<void> {
+export async function assertVerifiesSignatures(subject: AppUnderTest, options: VerificationOptions = {}): Promise<void> {
   checkOptions(subject, options)
   for (const to of addressesOf(subject, options)) await verify(subject, { ...options, to })
 }
 
-async function verify(subject: VerificationSubject, options: VerificationRequest): Promise<void> {
+async function verify(subject: AppUnderTest, options: VerificationRequest): Promise<void> {
   const questions = questionsFor(bodyText(options.body))
   const world = worldOf(subject, options)
   const simple = questions[0]!.deliveries[0]!

@@ -2,13 +2,13 @@
 export const files = {
   /** Fails now and then. */
   shop: `
-import { checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/scenarios'
 
 const orders: string = 'https://shop.test/orders'
 
 export default defineCampaign(() =>
-  checkDelivery({
+  assertResilient({
     deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
     handler: async (request, _, { store }) => {
       const { id } = await request.json()
@@ -56,7 +56,7 @@ export default defineCampaign(() =>
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import { defineCampaign, everyCrashPoint } from 'stuntdouble/scenarios'
+import { defineCampaign, assertCrashSafe } from 'stuntdouble/scenarios'
 
 const checkout = 'https://shop.test/api/checkout'
 
@@ -73,6 +73,6 @@ function shop(sandbox) {
   return () => new Client(connection).trigger({ url: checkout, body: { id: 42 } })
 }
 
-export default defineCampaign(() => everyCrashPoint(shop))
+export default defineCampaign(() => assertCrashSafe(shop))
 `,
 } as const

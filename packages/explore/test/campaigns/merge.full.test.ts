@@ -6,7 +6,7 @@ import { campaignReport, isWhole } from '../../src/campaign/campaign-report.js'
 import { campaignInternals, type IndexResult } from '../../src/campaign/index-space.js'
 import { merged, type NamedReport } from '../../src/campaign/merge.js'
 import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
-import { checkDelivery } from '../../src/fast-check.js'
+import { assertResilient } from '../../src/fast-check.js'
 import { defineCampaign } from '../../src/scenarios.js'
 import { ShardRun } from '../../src/workers/shard-run.js'
 import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
@@ -16,7 +16,7 @@ import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
 const size = amount(2300, 2300, 20_300)
 const seed = 5
 const campaign = defineCampaign(() =>
-  checkDelivery({
+  assertResilient({
     deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
     handler: (_, __, { store }) => {
       store.run('INCR', 'count')
@@ -82,7 +82,7 @@ describe('one run of all', () => {
     expect(text).toMatch(/^campaign\.ts, seed 5: \d+ of [\d,]+ runs fail\. All were run\.\n.*\nReached \d+ of \d+ \(/)
     expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() answered false.`)
     // What it has reached is what the check itself says.
-    const { coverage } = await checkDelivery({
+    const { coverage } = await assertResilient({
       deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
       handler: () => new Response(),
       holds: () => true,
@@ -171,7 +171,7 @@ describe('files that do not belong together are refused', () => {
     ['another version', () => ({ version: '0.2.0' }), /the version of stuntdouble is 0\.1\.0 in the one and 0\.2\.0/],
     [
       'another size',
-      () => ({ counted: { check: 'checkDelivery', size: 2290 } }),
+      () => ({ counted: { check: 'assertResilient', size: 2290 } }),
       /the code under test is not the same/,
     ],
   ])('%s', async (_, change, sentence) => {
@@ -235,7 +235,7 @@ describe('damaged files', () => {
     ['a shard that cannot be', () => ({ shard: { nth: 3, of: 2 } }), /it is shard 3 of 2/],
     [
       'a size without end',
-      () => ({ counted: { check: 'checkDelivery', size: Number.MAX_SAFE_INTEGER } }),
+      () => ({ counted: { check: 'assertResilient', size: Number.MAX_SAFE_INTEGER } }),
       /it has \d+ blocks/,
     ],
     [

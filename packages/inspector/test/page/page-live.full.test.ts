@@ -3,7 +3,7 @@ import type { Browser, Page } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { status } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
-import { type RunningServer, startServer } from '../../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 import { inspectorPage } from '../../src/page.js'
 import { orders, seriousFindings } from './opened.js'
 
@@ -21,7 +21,7 @@ test('the page is small: at most 61 kB compressed, without the editor', () => {
 
 describe.runIf(hasBrowser)('a live page', () => {
   let browser: Browser
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     browser = await launch()
     server = await startServer({ port: 0, clock: 'manual', controlToken: token, report: () => {} })

@@ -4,7 +4,7 @@ import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { status } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
-import { type RunningServer, startServer } from '../../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 
 // The pictures of docs/inspector.md, painted when they are asked for: PICTURES=1 npx vitest run <this file>.
 
@@ -27,7 +27,7 @@ const pictures: readonly Picture[] = [
 ]
 
 /** A shop in a bad hour. */
-async function shop(server: RunningServer): Promise<void> {
+async function shop(server: StuntdoubleServer): Promise<void> {
   const sandbox = server.tenant('main')
   const { clock, destinations, faults, queue, store } = sandbox
   const [orders, done] = ['https://shop.test/api/orders', 'https://shop.test/api/done']
@@ -57,7 +57,7 @@ async function shop(server: RunningServer): Promise<void> {
 
 describe.runIf(hasBrowser && process.env.PICTURES === '1')('pictures', () => {
   let browser: Browser
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     browser = await launch()
     server = await startServer({ port: 0, clock: 'manual', report: () => {} })

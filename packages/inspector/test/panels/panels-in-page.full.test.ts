@@ -3,7 +3,7 @@ import type { Browser, Locator } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
-import type { RunningServer } from '../../../server/src/server.js'
+import type { StuntdoubleServer } from '../../../server/src/server.js'
 import { inspectorPage } from '../../src/page.js'
 import { type OpenedPage, openPage } from './page.js'
 import { shopServer } from './world.js'
@@ -14,7 +14,7 @@ const panels = ['Store', 'Console', 'Queue', 'Time', 'Faults', 'Tenants']
 
 describe.runIf(hasBrowser)('the panels, against a real server', () => {
   let browser: Browser
-  let server: RunningServer
+  let server: StuntdoubleServer
   let opened: OpenedPage
   beforeAll(async () => {
     ;[browser, server] = await Promise.all([launch(), shopServer()])

@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { lostAck, type Sandbox, status } from '../../../../src/index.js'
-import { type RunningServer, startServer } from '../../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 
 // An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
 
@@ -10,7 +10,7 @@ import { type RunningServer, startServer } from '../../../server/src/server.js'
 const hostile = '<img src=x onerror=alert(1)>'
 const orders = 'https://shop.test/orders'
 
-export async function shopServer(): Promise<RunningServer> {
+export async function shopServer(): Promise<StuntdoubleServer> {
   const server = await startServer({ port: 0, clock: 'manual', report: () => {} })
   await fill(server.tenant('main'))
   server.tenant('second').store.run('SET', 'only:there', 1)

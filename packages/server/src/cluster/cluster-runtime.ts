@@ -12,12 +12,12 @@ import { OwnerWatch } from './owner-watch.js'
 import { Ownership } from './ownership.js'
 import { RedisEngine } from './redis-engine.js'
 import { RequestRouter } from './request-router.js'
-import type { Node, NodeHost, TenantRecords } from './tenant-lease.js'
+import type { ClusterNode, NodeHost, TenantRecords } from './tenant-lease.js'
 import { warningsOf } from './warnings.js'
 
 /** This server as one node of a cluster. */
 export interface ClusterRuntime {
-  readonly node: Node
+  readonly node: ClusterNode
   readonly front: RequestRouter
   /** Hands its tenants over. What is asked of it from here on is refused. */
   close(): Promise<void>
@@ -62,7 +62,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     engine.close()
     throw error
   }
-  const node: Node = { id: randomBytes(6).toString('hex'), address }
+  const node: ClusterNode = { id: randomBytes(6).toString('hex'), address }
   tenants.node = node.id
   const open = (tenant: string, kept: TenantRecords): Promise<JournaledSandbox> =>
     JournaledSandbox.open(() => tenants.fresh(tenant), kept)
@@ -73,7 +73,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   const signer = new Signer(secret, node.id, Date.now)
   const verifier = new Verifier(secret, node.id, Date.now)
   const forwarder = new Forwarder(signer)
-  const isOwner = async (tenant: string, { id }: Node): Promise<boolean> => {
+  const isOwner = async (tenant: string, { id }: ClusterNode): Promise<boolean> => {
     const found = await ownership.where(tenant)
     return found.node?.id === id
   }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import type { MoveOptions } from '../../../../src/kernel/clock.js'
+import type { AdvanceOptions } from '../../../../src/kernel/clock.js'
 import type { Duration } from '../../../../src/kernel/duration.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import type { PendingTimer } from '../../../../src/kernel/time.js'
-import type { Call } from '../../../../src/protocol/service.js'
+import type { RawRequest } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
@@ -138,7 +138,7 @@ export const clockOrders: readonly ControlOperation[] = [
 ]
 
 /** A client that goes away ends the move that it asked for. */
-function optionsOf({ signal }: Call, budget: number | undefined): MoveOptions {
+function optionsOf({ signal }: RawRequest, budget: number | undefined): AdvanceOptions {
   return { ...(signal !== undefined && { signal }), ...(budget !== undefined && { budget }) }
 }
 

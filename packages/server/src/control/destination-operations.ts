@@ -4,7 +4,7 @@ import { portableString } from '../../../../src/kernel/portable.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { Step } from '../../../../src/queue/destinations/delivery-script.js'
-import type { PlainAnswer } from '../../../../src/queue/destinations/destination-responses.js'
+import type { DestinationResponse } from '../../../../src/queue/destinations/destination-responses.js'
 import { destinationsInternals } from '../../../../src/queue/destinations/destinations.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, maxSteps, partOf } from './operation-parts.js'
@@ -53,7 +53,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       next: 'publish and drain, then timeline.',
       args: { to: 'url or pattern', answer: 'a status, or `{"status":201,"body":{"id":1}}`' },
     },
-    run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as PlainAnswer),
+    run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as DestinationResponse),
   }),
   order({
     method: 'POST',
@@ -64,7 +64,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     example: { to: 'https://shop.test/failed' },
     run: ({ destinations }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) destinations.answer(to, answer as PlainAnswer)
+      if (answer !== undefined) destinations.answer(to, answer as DestinationResponse)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
     },
   }),

@@ -3,7 +3,7 @@ import { AddressPattern } from '../../../../src/kernel/address-pattern.js'
 import { isRealHost } from '../../../../src/protocol/dialect.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import { networkErrors } from '../../../../src/queue/destinations/delivery-script.js'
-import type { PlainAnswer } from '../../../../src/queue/destinations/destination-responses.js'
+import type { DestinationResponse } from '../../../../src/queue/destinations/destination-responses.js'
 import { networkErrorText } from '../../../../src/queue/destinations/raw-response.js'
 import { isLoopback } from '../../../../src/queue/settings/url.js'
 import type { PlayOptions } from '../../../../src/scenarios/play-scenario.js'
@@ -33,7 +33,7 @@ export function liveDestinations(
   const target = targetOf(to, limits.deliver)
   const routes = routesOf(scenario, target)
   const reached = { refused: 0, taken: 0 }
-  const send = async (delivery: Attempt, address: string): Promise<PlainAnswer> => {
+  const send = async (delivery: Attempt, address: string): Promise<DestinationResponse> => {
     const answer = await forwarded(delivery, address, limits.timeout)
     const isRefused = typeof answer === 'object' && 'kind' in answer && absent.includes(answer.kind)
     reached[isRefused ? 'refused' : 'taken']++
@@ -116,7 +116,7 @@ function patternOf(url: string): string {
 }
 
 /** One delivery over the network. What goes wrong there is what the attempt meets. */
-async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<PlainAnswer> {
+async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<DestinationResponse> {
   const { method } = delivery
   try {
     return await fetch(address, {

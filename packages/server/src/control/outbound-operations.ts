@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { callsInternals } from '../../../../src/calls/calls.js'
-import type { ForeignCall } from '../../../../src/calls/foreign-call.js'
-import type { PlainCallAnswer } from '../../../../src/calls/outbound-responses.js'
-import type { CallStep } from '../../../../src/calls/outbound-steps.js'
+import type { OutboundRequest } from '../../../../src/calls/foreign-call.js'
+import type { OutboundResponse } from '../../../../src/calls/outbound-responses.js'
+import type { OutboundStep } from '../../../../src/calls/outbound-steps.js'
 import { faultSchema } from '../../../../src/faults/fault-schema.js'
 import { statusCode } from '../../../../src/faults/fault-values.js'
 import { answerSchema } from '../../../../src/faults/step-schema.js'
@@ -24,7 +24,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ to: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
-    run: ({ calls }, { to, steps }) => void calls.script(to, steps as CallStep[]),
+    run: ({ calls }, { to, steps }) => void calls.script(to, steps as OutboundStep[]),
   }),
   order({
     method: 'POST',
@@ -33,7 +33,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ to: v.string(), answer: given }),
     describes: v.strictObject({ to: v.string(), answer: described() }),
     example: { to: 'https://bank.test/charges', answer: { status: 201, body: { id: 'ch_1' } } },
-    run: ({ calls }, { to, answer }) => void calls.answer(to, answer as PlainCallAnswer),
+    run: ({ calls }, { to, answer }) => void calls.answer(to, answer as OutboundResponse),
   }),
   order({
     method: 'POST',
@@ -45,7 +45,7 @@ export const callOrders: readonly ControlOperation[] = [
     example: { to: 'https://bank.test/*' },
     run: ({ calls }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) calls.answer(to, answer as PlainCallAnswer)
+      if (answer !== undefined) calls.answer(to, answer as OutboundResponse)
       if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
     },
   }),
@@ -60,7 +60,7 @@ export const callOrders: readonly ControlOperation[] = [
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /calls/record first.`)
       }
-      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: ForeignCall) => body.length }
+      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: OutboundRequest) => body.length }
       return listed(recorder.requests, asked, options)
     },
   },
@@ -79,6 +79,6 @@ export const callOrders: readonly ControlOperation[] = [
   },
 ]
 
-function recordedView({ url, method, at, headers, body, handled, answer }: ForeignCall): unknown {
+function recordedView({ url, method, at, headers, body, handled, answer }: OutboundRequest): unknown {
   return { url, method, at, headers, body: portableString(body), handled, status: answer?.status }
 }

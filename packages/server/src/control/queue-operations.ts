@@ -3,7 +3,7 @@ import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import { deadLetterView, messageView } from '../../../../src/client/remote-views.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { type DirectPublish, type DirectQueue, engineOf } from '../../../../src/queue/direct-queue.js'
+import { type PublishOptions, type Queue, engineOf } from '../../../../src/queue/direct-queue.js'
 import type { QueueDump } from '../../../../src/queue/dump/queue-dump.js'
 import type { Message } from '../../../../src/queue/message/message.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
@@ -60,7 +60,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     run: ({ queue }, { bytes, ...direct }) =>
       refusing(() => {
         const body = bytes === undefined ? direct.body : wordOfWire(bytes)
-        const published = queue.publish({ ...direct, body } as DirectPublish)
+        const published = queue.publish({ ...direct, body } as PublishOptions)
         return Array.isArray(published) ? published.map(messageView) : messageView(published as Message)
       }),
   }),
@@ -357,7 +357,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   }),
 ])
 
-function upcoming({ schedules }: DirectQueue, id: string, from: number, to: number): readonly number[] {
+function upcoming({ schedules }: Queue, id: string, from: number, to: number): readonly number[] {
   const slots = schedules.upcoming(id, Math.max(from, 0), to, maxSlots + 1)
   if (slots.length <= maxSlots) return slots
   const last = iso(slots[maxSlots - 1]!)
@@ -367,7 +367,7 @@ function upcoming({ schedules }: DirectQueue, id: string, from: number, to: numb
   )
 }
 
-function known(queue: DirectQueue, { id = '' }: Readonly<Record<string, string>>): Message {
+function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Message {
   const message = engineOf(queue).courier.byId.get(id)
   if (message !== undefined) return message
   throw new HttpError(404, `There is no message ${JSON.stringify(id)}. Ask GET /queue/messages for those that wait.`)

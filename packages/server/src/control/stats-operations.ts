@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { isPeriod, type Period, periodNames } from '../../../../src/stats/periods.js'
+import { isPeriod, type StatsPeriod, periodNames } from '../../../../src/stats/periods.js'
 import type { QueueStatistics, SearchStatistics } from '../../../../src/stats/statistics.js'
-import type { QueueStep, SearchStep } from '../../../../src/stats/usage-steps.js'
+import type { QueueUsageStep, SearchUsageStep } from '../../../../src/stats/usage-steps.js'
 import type { ControlOperation, OperationContext } from './operation.js'
 import { order } from './operation.js'
 import { nothing } from './schemas.js'
@@ -38,7 +38,7 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: 'Scripts what happened at the queue besides the traffic of the sandbox.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
-    run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueStep[], scale),
+    run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueUsageStep[], scale),
   }),
   {
     method: 'DELETE',
@@ -68,7 +68,7 @@ export const statsOrders: readonly ControlOperation[] = [
     body: story,
     example,
     run: (sandbox, { steps, scale }, asked) =>
-      indexOf(sandbox.stats, asked).script(steps as unknown as SearchStep[], scale),
+      indexOf(sandbox.stats, asked).script(steps as unknown as SearchUsageStep[], scale),
   }),
   {
     method: 'DELETE',
@@ -97,7 +97,7 @@ function indexOf(stats: { search(id: string): SearchStatistics }, { params }: Op
   return stats.search(params.id!)
 }
 
-function periodOf({ query }: OperationContext): Period | undefined {
+function periodOf({ query }: OperationContext): StatsPeriod | undefined {
   const name = query.get('period') ?? undefined
   if (name === undefined || isPeriod(name)) return name
   throw new HttpError(400, `There is no period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)

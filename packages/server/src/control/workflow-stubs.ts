@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import type { RunEnd } from '../../../../src/workflow/advance-run.js'
+import type { WorkflowRunEnd } from '../../../../src/workflow/advance-run.js'
 import { type ControlOperation, order, regional } from './operation.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
@@ -96,7 +96,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ state: v.optional(v.picklist(['success', 'failed', 'canceled'])) }),
     example: { state: 'success' },
     run: ({ workflow }, { state }, { params }) =>
-      there(() => workflow.run(params.id ?? '').ends(state as RunEnd | undefined)),
+      there(() => workflow.run(params.id ?? '').ends(state as WorkflowRunEnd | undefined)),
   }),
 ])
 

@@ -7,13 +7,13 @@ import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { startServer } from '../start-server.js'
 import { hasTimeout, liftTimeout } from './time-out.js'
-import { beginVisit, type Failure } from './visit.js'
+import { beginVisit, type FailedAssertion } from './visit.js'
 
 export interface InspectOptions {
   /** What the page calls the world. Default `test`. */
   readonly title?: string
   /** The assertion that failed: the page opens on it. `nearest` is the `seq` of an entry. */
-  readonly failure?: Failure
+  readonly failure?: FailedAssertion
   /** Default 0: any free one. */
   readonly port?: number
   /** Receives the sentences with the link. Default: the standard error, which runners show at once. */

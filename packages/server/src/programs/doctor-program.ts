@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { ownManifest, type Program } from '@stuntdouble/command-line'
-import { realHostsIn, upstashVocabulary } from '../../../../src/protocol/dialect.js'
+import { realHostsIn, upstashDialect } from '../../../../src/protocol/dialect.js'
 
 interface Finding {
   readonly state: 'good' | 'missing' | 'bad'
@@ -65,7 +65,7 @@ function plain(text: string): string {
 }
 
 function peers(): Finding[] {
-  const { packages } = upstashVocabulary
+  const { packages } = upstashDialect
   const sdks = [packages.store, packages.queue, packages.workflow, packages.ratelimit]
   return [
     ...Object.entries(manifest.peerDependencies).map(([name, range]) => installed(name, range)),

@@ -1,7 +1,7 @@
 import { type ParsedArguments, type Program, UsageError } from '@stuntdouble/command-line'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { secretVariable, serveArguments } from '../config.js'
-import type { RunningServer } from '../server.js'
+import type { StuntdoubleServer } from '../server.js'
 import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
@@ -54,7 +54,7 @@ async function serve(given: ParsedArguments): Promise<void> {
 }
 
 /** A state file may hold as many tenants as there may be, and none of this name. */
-async function mainOf(server: RunningServer): Promise<Sandbox> {
+async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   try {
     return server.tenant('main')
   } catch (error) {
@@ -64,7 +64,7 @@ async function mainOf(server: RunningServer): Promise<Sandbox> {
 }
 
 /** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */
-function endWithSignal(server: RunningServer): void {
+function endWithSignal(server: StuntdoubleServer): void {
   let ending = false
   const end = (): void => {
     if (ending) return

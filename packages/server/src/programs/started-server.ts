@@ -3,13 +3,13 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
 import { ListenFailure } from '../listen-failure.js'
 import { RealRedisError } from '../real-redis/real-redis-errors.js'
-import { type RunningServer, type ServerOptions, startServer } from '../server.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../server.js'
 import { StateFileError } from '../state/state-file.js'
 import { scenarioFile } from '../tenant-scenario/shipped-scenario.js'
 import { readText } from '../text-file.js'
 
 interface Started {
-  readonly server: RunningServer
+  readonly server: StuntdoubleServer
   readonly options: ServerOptions
   /** Of the scenario. */
   readonly file: string | undefined

@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox-options.js'
-import type { TwinDifference } from './shadow.js'
+import type { ShadowDifference } from './shadow.js'
 
 /** A real engine in the place of the data store. */
 export interface EngineChoice {
@@ -14,7 +14,7 @@ export interface EngineChoice {
    */
   readonly twin?: string
   /** Receives each difference between the double and its twin; default: one text each for `report`. */
-  readonly differs?: (difference: TwinDifference) => void
+  readonly differs?: (difference: ShadowDifference) => void
   /** Hosts of engines that may be elsewhere than on this machine: they are written to and flushed. */
   readonly allowEngines?: readonly string[]
 }

@@ -12,8 +12,8 @@ const onTheEngine =
 
 /** What a sandbox on an engine cannot do at once, and what to do instead. */
 const refusals: Readonly<Record<string, string>> = {
-  run: 'Use REST, or await store.run() of createEngineSandbox() or connect().',
-  get: 'Use REST, or await store.get() of createEngineSandbox() or connect().',
+  run: 'Use REST, or await store.run() of createRealRedisSandbox() or connect().',
+  get: 'Use REST, or await store.get() of createRealRedisSandbox() or connect().',
   connection: 'Connect a client of Redis with the engine itself.',
   dump: 'Look at single keys with store.run(), or at all of it with await sandbox.snapshot().',
   load: 'Write it with commands.',

@@ -16,7 +16,7 @@ import { homeOf, porterOf, serveStream } from './connections.js'
 // The data store for clients of the native protocol in this process, without a port.
 
 /** Whom connections are, before they send AUTH. */
-export interface NativeOptions {
+export interface RedisConnectionOptions {
   /** A user of the data store. Default: the standard user. */
   readonly user?: string
 }
@@ -38,7 +38,7 @@ const ownAddress = '127.0.0.1:0'
  * const redis = new Redis({ Connector: connector(sandbox) })
  * await redis.set('greeting', 'hello')
  */
-export function connector(sandbox: Sandbox, options: NativeOptions = {}): Connector {
+export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptions = {}): Connector {
   const user = userOf(sandbox, options, 'connector()')
   return class {
     #stream: Duplex | undefined
@@ -75,11 +75,11 @@ export interface RedisSocket extends AsyncDisposable {
  * takes connections until it is closed or the sandbox is disposed of.
  * @throws TypeError for a user that the data store does not have
  * @example
- * const { path } = await redisSocket(sandbox)
+ * const { path } = await openRedisSocket(sandbox)
  * const client = await createClient({ socket: { path, tls: false } }).connect()
  */
-export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
-  const user = userOf(sandbox, options, 'redisSocket()')
+export async function openRedisSocket(sandbox: Sandbox, options: RedisConnectionOptions = {}): Promise<RedisSocket> {
+  const user = userOf(sandbox, options, 'openRedisSocket()')
   const open = new Map<Socket, RespConnection>()
   const server = createServer((socket) => {
     const wire = serveStream(socket, porterOf(sandbox), ownAddress)
@@ -115,7 +115,7 @@ export async function redisSocket(sandbox: Sandbox, options: NativeOptions = {})
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
-function userOf(sandbox: Sandbox, { user = 'default' }: NativeOptions, by: string): string {
+function userOf(sandbox: Sandbox, { user = 'default' }: RedisConnectionOptions, by: string): string {
   const { engine } = storeInternals.of(sandbox.store)
   if (!(engine instanceof StoreEngine)) {
     throw new TypeError(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goOn, VirtualClock } from '../../../../src/kernel/clock.js'
+import { goOn, Clock } from '../../../../src/kernel/clock.js'
 import { createRandom } from '../../../../src/kernel/random.js'
 import { course, traceOf } from '../../../../test/sandbox/random-world.js'
 import { type Network, Nodes } from './shelf.js'
@@ -92,7 +92,7 @@ test("on the host's clock a world that was taken over several times has one past
 
 test("a clock that takes over a later time than the host's does not go back, and runs on at its pace", async () => {
   const later = Date.now() + 3_600_000
-  const clock = new VirtualClock({ mode: 'real', startAt: later })
+  const clock = new Clock({ mode: 'real', startAt: later })
   const fired: number[] = []
   clock.schedule(later + 20, 'soon', () => void fired.push(clock.now()))
   clock.schedule(later - 1000, 'overdue', () => void fired.push(clock.now()))

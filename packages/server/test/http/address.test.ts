@@ -61,7 +61,7 @@ describe('addresses', () => {
 
 test('the address of an engine is told where engines are had, and its password is not shown', () => {
   for (const store of ['redis://:geheim@127.0.0.1:6379', 'rediss://127.0.0.1', 'valkey://127.0.0.1']) {
-    expect(() => addressesOf({ store })).toThrow(/createEngineSandbox/)
+    expect(() => addressesOf({ store })).toThrow(/createRealRedisSandbox/)
     expect(() => addressesOf({ store })).not.toThrow(/geheim/)
   }
 })

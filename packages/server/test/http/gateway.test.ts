@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
-import { VirtualClock } from '../../../../src/kernel/clock.js'
-import { Traffic } from '../../../../src/kernel/traffic-log.js'
+import { Clock } from '../../../../src/kernel/clock.js'
+import { TrafficLog } from '../../../../src/kernel/traffic-log.js'
 import { addressesOf, locator } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
-import { upstashVocabulary } from '../../../../src/protocol/dialect.js'
+import { upstashDialect } from '../../../../src/protocol/dialect.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
-import type { Answer, Call, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
+import type { RawResponse, RawRequest, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
 
 /** What the endpoint of the toy service saw. */
 interface Seen {
@@ -77,30 +77,30 @@ function toy(name: 'queue' | 'stats', table: Endpoint<unknown>[]): Service {
   }
 }
 
-let clock: VirtualClock
-let traffic: Traffic
+let clock: Clock
+let traffic: TrafficLog
 let exchange: Exchange
 beforeEach(() => {
-  clock = new VirtualClock({ startAt: 0 })
-  traffic = new Traffic({ now: () => clock.now() })
+  clock = new Clock({ startAt: 0 })
+  traffic = new TrafficLog({ now: () => clock.now() })
   exchange = createGateway({
     locate: locator(addressesOf()),
-    vocabulary: upstashVocabulary,
+    vocabulary: upstashDialect,
     services: [toy('queue', endpoints), toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])],
     clock,
     traffic,
   })
 })
 
-const call = (method: string, url: string, headers: Call['headers'] = [], body = ''): Call => ({
+const call = (method: string, url: string, headers: RawRequest['headers'] = [], body = ''): RawRequest => ({
   method,
   url: url.startsWith('/') ? `https://queue.test${url}` : url,
   headers,
   body: () => utf8(body),
 })
 
-const body = (answer: Answer): unknown => JSON.parse(text(answer.body as Bytes))
-const ask = async (...given: Parameters<typeof call>): Promise<Answer> => exchange(call(...given))
+const body = (answer: RawResponse): unknown => JSON.parse(text(answer.body as Bytes))
+const ask = async (...given: Parameters<typeof call>): Promise<RawResponse> => exchange(call(...given))
 
 describe('routing', () => {
   test('parameters are decoded, a broken escape stays', async () => {
@@ -226,7 +226,7 @@ describe('HEAD', () => {
     const services = [toy('queue', table)]
     const asking = createGateway({
       locate: locator(addressesOf()),
-      vocabulary: upstashVocabulary,
+      vocabulary: upstashDialect,
       services,
       clock,
       traffic,

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import {
   neutralManagementPath,
   ownHeader,
-  serviceVocabulary,
-  upstashVocabulary,
-  type Vocabulary,
+  neutralDialect,
+  upstashDialect,
+  type Dialect,
   vocabularyOf,
 } from '../../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
 
 /** One row of the vocabulary tables: how a word is taken from a vocabulary, its neutral and its real form. */
-type Row = readonly [what: string, of: (words: Vocabulary) => unknown, neutral: unknown, real: unknown]
+type Row = readonly [what: string, of: (words: Dialect) => unknown, neutral: unknown, real: unknown]
 
 const store: Row[] = [
   ['encoding header', (v) => ownHeader('Encoding', v), 'Service-Encoding', 'Upstash-Encoding'],
@@ -76,19 +76,19 @@ const statistics: Row[] = [
 
 describe('every row of the vocabulary tables', () => {
   test.each([...store, ...queue, ...statistics])('%s', (_, of, neutral, real) => {
-    expect(of(serviceVocabulary)).toEqual(neutral)
-    expect(of(upstashVocabulary)).toEqual(real)
+    expect(of(neutralDialect)).toEqual(neutral)
+    expect(of(upstashDialect)).toEqual(real)
   })
 
   test('the region-prefixed environment names are built from the same words', () => {
-    expect(`US_EAST_1_${upstashVocabulary.environment.queueUrl}`).toBe('US_EAST_1_QSTASH_URL')
+    expect(`US_EAST_1_${upstashDialect.environment.queueUrl}`).toBe('US_EAST_1_QSTASH_URL')
   })
 })
 
 describe('vocabularyOf', () => {
   test('takes a name or an own vocabulary', () => {
-    const own: Vocabulary = { ...serviceVocabulary, name: 'own', headerPrefix: 'Acme-' }
-    expect(vocabularyOf('upstash')).toBe(upstashVocabulary)
+    const own: Dialect = { ...neutralDialect, name: 'own', headerPrefix: 'Acme-' }
+    expect(vocabularyOf('upstash')).toBe(upstashDialect)
     expect(vocabularyOf(own)).toBe(own)
   })
 
@@ -108,11 +108,11 @@ describe('settings', () => {
       ['Service-Retries', '9'],
       ['content-type', 'text/plain'],
     ]
-    expect([...new DialectDetector(upstashVocabulary).headers(headers).settings]).toEqual([
+    expect([...new DialectDetector(upstashDialect).headers(headers).settings]).toEqual([
       ['retries', '3'],
       ['label', 'a, b'],
     ])
-    expect([...new DialectDetector(serviceVocabulary).headers(headers).settings]).toEqual([['retries', '9']])
+    expect([...new DialectDetector(neutralDialect).headers(headers).settings]).toEqual([['retries', '9']])
   })
 })
 
@@ -125,6 +125,6 @@ describe('on the way in', () => {
     ['/v2/qstashes/1', '/v2/qstashes/1'],
     ['/v2/search/1/stats', '/v2/search/1/stats'],
   ])('the management path %s becomes %s', (given, expected) => {
-    expect(neutralManagementPath(given, upstashVocabulary)).toBe(expected)
+    expect(neutralManagementPath(given, upstashDialect)).toBe(expected)
   })
 })

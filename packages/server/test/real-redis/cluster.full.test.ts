@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EventReader } from '../../../../test/support/event-reader.js'
 import { hasEngine, startCluster, startEngine } from '../../../../test/support/live-engine.js'
-import { createEngineSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { slotOf } from '../../src/redis-cluster/hash-slots.js'
 
 describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>
-  let sandbox: EngineSandbox
+  let sandbox: RealRedisSandbox
   beforeAll(async () => {
     cluster = await startCluster()
-    sandbox = await createEngineSandbox(cluster.nodes[1]!.url)
+    sandbox = await createRealRedisSandbox(cluster.nodes[1]!.url)
   })
   afterAll(async () => {
     await sandbox?.close()
@@ -162,7 +162,7 @@ test.skipIf(!hasEngine)(
   async () => {
     await using engine = await startEngine('--cluster-enabled', 'yes', '--cluster-announce-ip', '192.0.2.7')
     await engine.client.send(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'])
-    await expect(createEngineSandbox(engine.url)).rejects.toThrow(/192\.0\.2\.7 is not on this machine/)
+    await expect(createRealRedisSandbox(engine.url)).rejects.toThrow(/192\.0\.2\.7 is not on this machine/)
     expect(await engine.keys()).toEqual([])
   },
 )

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine, until } from '../../../../test/support/live-engine.js'
-import { createEngineSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 
 const marker = 'stuntdouble:engine'
 
-async function ask(sandbox: EngineSandbox, path: string, body: unknown): Promise<readonly [number, string]> {
+async function ask(sandbox: RealRedisSandbox, path: string, body: unknown): Promise<readonly [number, string]> {
   const answer = await fetch(`${sandbox.addresses.store}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -13,7 +13,7 @@ async function ask(sandbox: EngineSandbox, path: string, body: unknown): Promise
   return [answer.status, await answer.text()]
 }
 
-const run = (sandbox: EngineSandbox, ...argv: string[]) => ask(sandbox, '', argv)
+const run = (sandbox: RealRedisSandbox, ...argv: string[]) => ask(sandbox, '', argv)
 
 /** What somebody else stored in another database. */
 async function theirs(engine: LiveEngine): Promise<void> {
@@ -34,7 +34,7 @@ const library = "#!lua name=l\nredis.register_function('wipe', function() return
 describe.skipIf(!hasEngine)('how far commands reach', () => {
   test('after the marker was stolen nothing destroys: no script, no function, no flush of either', async () => {
     await using engine = await startEngine()
-    const sandbox = await createEngineSandbox(engine.url)
+    const sandbox = await createRealRedisSandbox(engine.url)
     // Connections of both kinds are open.
     expect(await run(sandbox, 'EVAL', 'return 1', '0')).toEqual([200, '{"result":1}'])
     expect((await run(sandbox, 'FUNCTION', 'LOAD', library))[0]).toBe(200)
@@ -74,7 +74,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
 
   test('scripts cannot flush or leave their database, however they name the command', async () => {
     await using engine = await startEngine()
-    const sandbox = await createEngineSandbox(engine.url)
+    const sandbox = await createRealRedisSandbox(engine.url)
     await theirs(engine)
     await run(sandbox, 'SET', 'k', 'v')
     expect((await run(sandbox, 'FUNCTION', 'LOAD', library))[0]).toBe(200)
@@ -108,7 +108,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
 
   test('no command writes to another database', async () => {
     await using engine = await startEngine()
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await theirs(engine)
     await run(sandbox, 'SET', 'k', 'v')
     for (const argv of [
@@ -151,7 +151,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
 
   test('DBSIZE counts what is there, with the marker and without it', async () => {
     await using engine = await startEngine()
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'MSET', 'a', '1', 'b', '2')
     const rows = [['DBSIZE'], ['SET', 'c', '3'], ['dbsize']]
     expect(await ask(sandbox, '/multi-exec', rows)).toEqual([200, '[{"result":2},{"result":"OK"},{"result":3}]'])
@@ -163,7 +163,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
 
   test('a script that does not end is told with 503, and SCRIPT KILL ends it', async () => {
     await using engine = await startEngine('--busy-reply-threshold', '50')
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
     const endless = run(sandbox, 'EVAL', 'while true do end', '0')
     await until(async () => (await run(sandbox, 'GET', 'k'))[0] === 503)
@@ -177,7 +177,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
 
   test('the passwords of an engine are not told', async () => {
     await using engine = await startEngine()
-    const sandbox = await createEngineSandbox(engine.url)
+    const sandbox = await createRealRedisSandbox(engine.url)
     await engine.client.send(['CONFIG', 'SET', 'masterauth', 's3cret'])
     for (const names of [
       ['*'],

@@ -6,7 +6,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hasEngine, startEngine, until } from '../../../../test/support/live-engine.js'
 import { Marker } from '../../src/real-redis/marker.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
-import { createEngineSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { EngineConnection } from '../../src/real-redis/redis-connection.js'
 import { engineUrl } from '../../src/real-redis/redis-urls.js'
 import { startServer } from '../../src/server.js'
@@ -14,7 +14,7 @@ import { startServer } from '../../src/server.js'
 const marker = 'stuntdouble:engine'
 
 /** A command as an app sends it. */
-async function run(sandbox: EngineSandbox, ...argv: string[]): Promise<{ status: number; body: string }> {
+async function run(sandbox: RealRedisSandbox, ...argv: string[]): Promise<{ status: number; body: string }> {
   const answer = await fetch(sandbox.addresses.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -39,11 +39,11 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     ] as const) {
       if (words[0] === 'MOVE') await engine.client.send(['SET', 'theirs', '1'])
       await engine.client.send(words)
-      await expect(createEngineSandbox(engine.url)).rejects.toThrow(/is not empty|libraries of functions/)
+      await expect(createRealRedisSandbox(engine.url)).rejects.toThrow(/is not empty|libraries of functions/)
       expect(await engine.client.send(['GET', marker])).toEqual({ nil: 'bulk' })
       await engine.client.send(undo)
     }
-    const sandbox = await createEngineSandbox(engine.url)
+    const sandbox = await createRealRedisSandbox(engine.url)
     await sandbox.close()
   })
 
@@ -73,7 +73,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('the marker is nobody’s to see, to read or to change', async () => {
     await using engine = await startEngine()
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
     expect(await engine.keys()).toEqual(['k', marker])
     expect((await run(sandbox, 'KEYS', '*')).body).toBe('{"result":["k"]}')
@@ -104,7 +104,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await using engine = await startEngine('--notify-keyspace-events', 'Kg')
     const flags = async (): Promise<unknown> => engine.client.send(['CONFIG', 'GET', 'notify-keyspace-events'])
     const before = await flags()
-    const sandbox = await createEngineSandbox(engine.url)
+    const sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'CONFIG', 'SET', 'notify-keyspace-events', 'KEA')
     expect(await flags()).not.toEqual(before)
     await sandbox.reset()
@@ -120,7 +120,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     ['flushed with the rest', (steal: (...argv: string[]) => Promise<unknown>) => steal('FLUSHALL')],
   ])('a marker that was %s: neither reset nor FLUSHALL nor close flushes', async (_, steal) => {
     await using engine = await startEngine()
-    const sandbox = await createEngineSandbox(engine.url)
+    const sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'ours', '1')
     // A connection that a flush will use is open, and was ours when it was opened.
     expect((await run(sandbox, 'FLUSHALL')).status).toBe(200)
@@ -159,7 +159,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('an engine that was lost is asked nothing more, until it is empty and taken again', async () => {
     await using engine = await startEngine()
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await engine.client.send(['SET', marker, 'another'])
     await expect(sandbox.reset()).rejects.toThrow('Another sandbox has the engine')
     const transaction = await fetch(`${sandbox.addresses.store}/multi-exec`, {
@@ -184,7 +184,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
   ]
   test.each(everyForm)('a second after a flush by others no key of theirs is deleted: %s', async (_, path, body) => {
     await using engine = await startEngine()
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     const send = (): Promise<Response> =>
       fetch(`${sandbox.addresses.store}${path}`, {
         method: 'POST',
@@ -249,7 +249,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('an engine that takes no writes answers reads, and one that runs a script takes its end', async () => {
     await using engine = await startEngine('--busy-reply-threshold', '50')
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
     await engine.client.send(['CONFIG', 'SET', 'min-replicas-to-write', '1'])
     await wait(1_100)
@@ -300,7 +300,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('an engine that goes away is told with 503, and a restarted one is not ours', async () => {
     await using engine = await startEngine()
-    await using sandbox = await createEngineSandbox(engine.url)
+    await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
     engine.child.kill('SIGKILL')
     await until(async () => (await run(sandbox, 'GET', 'k')).status === 503)
@@ -347,11 +347,11 @@ describe('where an engine may be', () => {
     ['127.0.0.1', /is no url/],
     ['redis://127.0.0.1/3', /the database is 0/],
   ])('%s is refused', async (url, sentence) => {
-    await expect(createEngineSandbox(url)).rejects.toThrow(sentence)
+    await expect(createRealRedisSandbox(url)).rejects.toThrow(sentence)
   })
 
   test('nobody listens: a sentence, and soon', async () => {
-    await expect(createEngineSandbox('redis://user:s3cret@127.0.0.1:1')).rejects.toThrow(
+    await expect(createRealRedisSandbox('redis://user:s3cret@127.0.0.1:1')).rejects.toThrow(
       /^The engine at 127\.0\.0\.1:1 is away: /,
     )
   })
@@ -360,7 +360,7 @@ describe('where an engine may be', () => {
     const server = createServer((socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
-    await expect(createEngineSandbox(`redis://127.0.0.1:${port}`)).rejects.toThrow(
+    await expect(createRealRedisSandbox(`redis://127.0.0.1:${port}`)).rejects.toThrow(
       'does not speak the protocol of Redis',
     )
     await new Promise((resolve) => server.close(resolve))
@@ -381,14 +381,14 @@ describe('where an engine may be', () => {
   })
 
   test('a password that is no text of a url is told, and not shown', async () => {
-    const refused = createEngineSandbox('redis://u:ge%heim@127.0.0.1:1')
+    const refused = createRealRedisSandbox('redis://u:ge%heim@127.0.0.1:1')
     await expect(refused).rejects.toThrow(/engine \(--store\).*%25/)
     await expect(refused).rejects.not.toThrow('heim')
   })
 
   test('what an engine cannot have is refused, with what to do', async () => {
     const url = 'redis://127.0.0.1:1'
-    await expect(createEngineSandbox(url, { clock: 'manual' })).rejects.toThrow(
+    await expect(createRealRedisSandbox(url, { clock: 'manual' })).rejects.toThrow(
       /has no clock: 'manual'.*engine's own clock/,
     )
     await expect(startServer({ port: 0, engine: url, redisPort: 0 })).rejects.toThrow('has no redisPort')

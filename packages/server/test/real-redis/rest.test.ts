@@ -7,17 +7,17 @@ import { connect } from '../../../../src/client/connect.js'
 import { errorReply, lostAck, reset, status } from '../../../../src/faults/constructors.js'
 import { EventReader } from '../../../../test/support/event-reader.js'
 import { hasEngine, type LiveEngine, noEngine, startEngine, until } from '../../../../test/support/live-engine.js'
-import { createEngineSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { startServer } from '../../src/server.js'
 
 if (!hasEngine) console.warn(`packages/server/test/real-redis: ${noEngine}`)
 
 describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => {
   let engine: LiveEngine
-  let sandbox: EngineSandbox
+  let sandbox: RealRedisSandbox
   beforeAll(async () => {
     engine = await startEngine()
-    sandbox = await createEngineSandbox(engine.url)
+    sandbox = await createRealRedisSandbox(engine.url)
   })
   afterAll(async () => {
     await sandbox?.close()

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine } from '../../../../test/support/live-engine.js'
-import { createTwinSandbox, type TwinSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createShadowSandbox, type ShadowSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 
 describe.skipIf(!hasEngine)('a double and its twin', () => {
   let engine: LiveEngine
-  let sandbox: TwinSandbox
+  let sandbox: ShadowSandbox
   let before = 0
   beforeAll(async () => {
     engine = await startEngine()
-    sandbox = await createTwinSandbox(engine.url)
+    sandbox = await createShadowSandbox(engine.url)
   })
   afterAll(async () => {
     await sandbox?.close()

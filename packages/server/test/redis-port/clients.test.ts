@@ -14,7 +14,7 @@ import {
   status,
   truncate,
 } from '../../../../src/index.js'
-import { connector, redisSocket } from '../../src/redis-port/in-process.js'
+import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 import { served } from './served.js'
 
 // The native protocol, as its own public clients speak it.
@@ -27,7 +27,7 @@ function ioredis(url: string, options: object = {}): Redis {
 }
 
 function inProcess(sandbox: Sandbox, options: object = {}): Redis {
-  const redis = new Redis({ Connector: connector(sandbox), ...options })
+  const redis = new Redis({ Connector: ioredisConnector(sandbox), ...options })
   redis.on('error', () => undefined)
   onTestFinished(() => redis.disconnect())
   return redis
@@ -214,7 +214,7 @@ test('searches, over a connection that loads what that needs', async () => {
 describe('node-redis', () => {
   test.each([2, 3] as const)('speaks RESP%d at a private socket', async (RESP) => {
     const sandbox = sandboxWith()
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const client = createClient({ socket: { path, reconnectStrategy: false }, RESP })
     client.on('error', () => undefined)
     await client.connect()
@@ -436,7 +436,7 @@ describe('the life of a connection', () => {
     const sandbox = sandboxWith()
     const run = (...words: string[]): unknown => sandbox.store.run(...words)
     run('ACL', 'SETUSER', 'alice', 'on', '~*', '+@all')
-    const { path } = await redisSocket(sandbox, { user: 'alice' })
+    const { path } = await openRedisSocket(sandbox, { user: 'alice' })
     const lines = ['CLIENT SETNAME x', 'HELLO 3', 'MULTI', 'RESET', 'CLIENT GETNAME', 'ACL WHOAMI']
     const got = await raw(path, `${lines.join('\r\n')}\r\n`, /alice\r\n$/)
     expect(got).toMatch(/\+RESET\r\n\$-1\r\n\$5\r\nalice\r\n$/)
@@ -478,7 +478,7 @@ describe('the life of a connection', () => {
 describe('what only redis-server has', () => {
   test('CLIENT REPLY: no replies for good, or one less; messages come anyway', async () => {
     const sandbox = sandboxWith({ policy: { commands: 'all' } })
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const words = [
       'CLIENT REPLY OFF',
       'SET a 1',

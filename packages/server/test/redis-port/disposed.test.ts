@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSandbox, latency, reset, type Sandbox, slowBody } from '../../../../src/index.js'
-import { connector, redisSocket } from '../../src/redis-port/in-process.js'
+import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 
 // A sandbox that is disposed of closes no connection: a client that a failed test left open fails nothing else.
 
@@ -52,10 +52,10 @@ async function nodeRedis(path: string, RESP: 2 | 3): Promise<Client> {
 }
 
 const ways: readonly (readonly [string, (sandbox: Sandbox) => Promise<Client>])[] = [
-  ['ioredis with connector()', async (sandbox) => ioredis({ Connector: connector(sandbox) })],
-  ['ioredis with redisSocket()', async (sandbox) => ioredis(await redisSocket(sandbox))],
-  ['node-redis with RESP2', async (sandbox) => nodeRedis((await redisSocket(sandbox)).path, 2)],
-  ['node-redis with RESP3', async (sandbox) => nodeRedis((await redisSocket(sandbox)).path, 3)],
+  ['ioredis with connector()', async (sandbox) => ioredis({ Connector: ioredisConnector(sandbox) })],
+  ['ioredis with openRedisSocket()', async (sandbox) => ioredis(await openRedisSocket(sandbox))],
+  ['node-redis with RESP2', async (sandbox) => nodeRedis((await openRedisSocket(sandbox)).path, 2)],
+  ['node-redis with RESP3', async (sandbox) => nodeRedis((await openRedisSocket(sandbox)).path, 3)],
 ]
 
 /** Time for the host to bring whatever was sent. */
@@ -132,7 +132,7 @@ describe.each(ways)('%s, after its sandbox was disposed of', (_, clientOf) => {
 
 test('a reply that has begun cannot end: the connection closes when its client goes on', async () => {
   const sandbox = createSandbox()
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const { got, socket } = await peer(path)
   sandbox.faults.add({ on: 'store.request', fault: slowBody(1) })
   socket.write('PING\r\n')
@@ -149,7 +149,7 @@ test('a reply that has begun cannot end: the connection closes when its client g
 
 test('QUIT ends a connection, and so does its client', async () => {
   const sandbox = createSandbox()
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const [one, other] = [await peer(path), await peer(path)]
   sandbox.dispose()
   one.socket.write('GET a\r\nQUIT\r\n')
@@ -161,7 +161,7 @@ test('QUIT ends a connection, and so does its client', async () => {
 
 test('commands that are sent behind one that waits get no reply that is not theirs', async () => {
   const sandbox = createSandbox()
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const { got, socket } = await peer(path)
   socket.write('BLPOP jobs 0\r\nGET a\r\n')
   await aWhile()
@@ -173,7 +173,7 @@ test('commands that are sent behind one that waits get no reply that is not thei
 
 test('a private socket takes nobody any more, and leaves no file', async () => {
   const sandbox = createSandbox()
-  const { path, close } = await redisSocket(sandbox)
+  const { path, close } = await openRedisSocket(sandbox)
   const { socket } = await peer(path)
   sandbox.dispose()
   await expect.poll(() => existsSync(dirname(path)), promptly).toBe(false)
@@ -188,7 +188,7 @@ test('connections that are left keep no process alive', async () => {
   const pipes = (): number => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
   const before = pipes()
   const sandbox = createSandbox()
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const { socket } = await peer(path)
   expect(pipes()).toBeGreaterThan(before)
   sandbox.dispose()
@@ -199,7 +199,7 @@ test('connections that are left keep no process alive', async () => {
 
 test('faults and resets close connections as they did before', async () => {
   const sandbox = createSandbox()
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const [broken, waiting] = [await peer(path), await peer(path)]
   waiting.socket.write('BLPOP jobs 0\r\n')
   sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault: reset() })

@@ -13,7 +13,7 @@ import {
   truncate,
 } from '../../../../src/index.js'
 import { runs } from '../../../../test/support/effort.js'
-import { redisSocket } from '../../src/redis-port/in-process.js'
+import { openRedisSocket } from '../../src/redis-port/in-process.js'
 
 // What connections did is part of the past: a fork of their world is the same world.
 
@@ -31,7 +31,7 @@ async function expectSame(sandbox: Sandbox): Promise<void> {
 /** A world with connections, which send what the function says. */
 async function withPeers(scene: (sandbox: Sandbox, open: () => Promise<Socket>) => Promise<void>): Promise<void> {
   using sandbox = createSandbox({ policy: { commands: 'all' } })
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   const peers: Socket[] = []
   await scene(sandbox, async () => {
     const peer = connect(path).on('error', () => undefined)

@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../../src/index.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { runs } from '../../../../test/support/effort.js'
-import { redisSocket } from '../../src/redis-port/in-process.js'
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.js'
+import { openRedisSocket } from '../../src/redis-port/in-process.js'
+import { type StuntdoubleServer, type ServerOptions, startServer } from '../../src/server.js'
 import { served } from './served.js'
 
 // What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.
@@ -49,11 +49,11 @@ class Peer {
 }
 
 /** Somebody who may do everything. */
-function signedIn(server: RunningServer): Peer {
+function signedIn(server: StuntdoubleServer): Peer {
   return new Peer(server.redisPort!).send(`AUTH ${server.tenant('main').tokens.store}\r\n`)
 }
 
-async function stillServes(server: RunningServer): Promise<void> {
+async function stillServes(server: StuntdoubleServer): Promise<void> {
   const peer = signedIn(server).send('ECHO still-here\r\n')
   await peer.hears(/\+OK\r\n\$10\r\nstill-here\r\n/)
   peer.socket.destroy()
@@ -225,7 +225,7 @@ describe('those that read nothing', () => {
     async (how) => {
       const sandbox = createSandbox()
       onTestFinished(() => sandbox.dispose())
-      const { path } = await redisSocket(sandbox)
+      const { path } = await openRedisSocket(sandbox)
       const [deaf, keen] = [new Peer(path), new Peer(path)]
       for (const peer of [deaf, keen]) {
         peer.send(`${how}\r\n`)
@@ -248,7 +248,7 @@ describe('those that read nothing', () => {
     const sandbox = createSandbox()
     onTestFinished(() => sandbox.dispose())
     sandbox.store.run('SET', 'large', 'x'.repeat(500_000))
-    const { path } = await redisSocket(sandbox)
+    const { path } = await openRedisSocket(sandbox)
     const deaf = new Peer(path)
     deaf.socket.pause()
     deaf.send('GET large\r\nINCR n\r\n'.repeat(1_000))

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSandbox, latency, reset, type Sandbox, truncate } from '../../../../src/index.js'
-import { connector, redisSocket } from '../../src/redis-port/in-process.js'
+import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 
 // connector(): a stream in this process that clients take for a socket. A socket brings nothing within a call of write().
 
@@ -20,7 +20,7 @@ async function connection(
   sandbox: Sandbox,
   user = 'default',
 ): Promise<{ readonly stream: Duplex; readonly brought: string[] }> {
-  const Connector = connector(sandbox, { user })
+  const Connector = ioredisConnector(sandbox, { user })
   const stream: Duplex = await new Connector({}).connect()
   onTestFinished(() => void stream.destroy())
   const brought: string[] = []
@@ -111,7 +111,7 @@ describe('a connection in this process', () => {
   })
 
   test('carries more than its buffers hold, both ways', async () => {
-    const redis = new Redis({ Connector: connector(sandboxOfTest()) })
+    const redis = new Redis({ Connector: ioredisConnector(sandboxOfTest()) })
     onTestFinished(() => redis.disconnect())
     const large = 'x'.repeat(3_000_000)
     await redis.set('large', large)
@@ -132,10 +132,10 @@ describe('a connection in this process', () => {
   })
 })
 
-describe.each(['connector()', 'redisSocket()'])('ioredis with %s', (way) => {
+describe.each(['connector()', 'openRedisSocket()'])('ioredis with %s', (way) => {
   async function client(): Promise<{ redis: Redis; sandbox: Sandbox; errors: string[] }> {
     const sandbox = sandboxOfTest()
-    const to = way === 'connector()' ? { Connector: connector(sandbox) } : { path: (await redisSocket(sandbox)).path }
+    const to = way === 'connector()' ? { Connector: ioredisConnector(sandbox) } : { path: (await openRedisSocket(sandbox)).path }
     const redis = new Redis({ ...to, retryStrategy: () => null })
     const errors: string[] = []
     redis.on('error', ({ message }) => errors.push(message))

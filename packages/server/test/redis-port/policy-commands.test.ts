@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type SandboxOptions } from '../../../../src/index.js'
 import { documentedCommands } from '../../../../test/support/documented-commands.js'
-import { connector } from '../../src/redis-port/in-process.js'
+import { ioredisConnector } from '../../src/redis-port/in-process.js'
 
 // policy.commands, as clients of the native protocol see it. Which commands have no page: docs/protocol/commands.json.
 
@@ -12,7 +12,7 @@ async function answers(options: SandboxOptions, lines: readonly string[]): Promi
   for (const line of ['MSET a 1 b 12', 'RPUSH l 2 1', 'XADD s 1-1 f v']) sandbox.store.run(...line.split(' '))
   const got: unknown[] = []
   for (const line of lines) {
-    const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: 0 })
+    const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
     const [name, ...args] = line.split(' ')
     got.push(await redis.call(name!, ...args).catch((error: Error) => `error: ${error.message}`))
@@ -45,7 +45,7 @@ describe('a connection', () => {
 
   test('queues none of them in a transaction where the policy refuses them', async () => {
     using sandbox = createSandbox({ policy: { commands: 'documented' } })
-    const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: 0 })
+    const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
     await redis.call('MULTI')
     await expect(redis.call('SORT', 'l')).rejects.toThrow(/not available/)
@@ -55,7 +55,7 @@ describe('a connection', () => {
 
   test('waits with XREAD BLOCK, which is no diagnostic there', async () => {
     using sandbox = createSandbox()
-    const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: 0 })
+    const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
     const reply = redis.call('XREAD', 'BLOCK', '1000', 'STREAMS', 's', '$')
     await expect.poll(() => sandbox.store.run('INFO', 'clients')).toContain('blocked_clients:1')
@@ -69,7 +69,7 @@ describe('a connection', () => {
     using sandbox = createSandbox({ policy: { aclRules: 'redis' } })
     const rules = ['on', '>hunter22', '+ping', '+info', '+get', '~a', '(+set ~b)', '(+subscribe &news)', '-client|list']
     sandbox.store.run('ACL', 'SETUSER', 'ann', ...rules)
-    const redis = new Redis({ Connector: connector(sandbox), maxRetriesPerRequest: 0 })
+    const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
     expect(await redis.call('AUTH', 'ann', 'wrong').catch((error: Error) => error.message)).toMatch(/^WRONGPASS/)
     expect(await redis.call('AUTH', 'ann', 'hunter22')).toBe('OK')

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../../src/index.js'
-import { redisSocket } from '../../src/redis-port/in-process.js'
+import { openRedisSocket } from '../../src/redis-port/in-process.js'
 
 // Bytes that redis-server 7.0 sends for lines that are refused, in and outside of transactions.
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 async function heard(lines: readonly string[]): Promise<string> {
   const sandbox = createSandbox({ policy: { commands: 'all' } })
   ends.push(() => sandbox.dispose())
-  const { path } = await redisSocket(sandbox)
+  const { path } = await openRedisSocket(sandbox)
   return new Promise((resolve, reject) => {
     let got = ''
     const socket = connect(path, () => socket.write(`${[...lines, 'QUIT'].join('\r\n')}\r\n`))

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox } from '../../../../src/index.js'
-import { redisSocket } from '../../src/redis-port/in-process.js'
+import { openRedisSocket } from '../../src/redis-port/in-process.js'
 import { served } from './served.js'
 
 // Peers at the native port that have not signed in, or speak another protocol.
@@ -30,7 +30,7 @@ const closes = ({ isClosed }: Peer): Promise<unknown> => expect.poll(isClosed, s
 async function privateSocket() {
   const sandbox = createSandbox()
   onTestFinished(() => sandbox.dispose())
-  const { path, close } = await redisSocket(sandbox)
+  const { path, close } = await openRedisSocket(sandbox)
   onTestFinished(close)
   return { sandbox, path }
 }
