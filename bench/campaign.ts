@@ -4,7 +4,7 @@ import { defineCampaign } from 'stuntdouble/scenarios'
 
 export default defineCampaign(() =>
   assertResilient({
-    deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
+    publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
     handler: () => new Response(),
     holds: () => true,
   }),

@@ -16,9 +16,9 @@ export interface MatcherInput {
   readonly received: unknown
   /** What a failure hides. */
   readonly redaction: Redaction
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[]
+  ofType<T extends EntryType>(type: T): readonly EntryOf<T>[]
   /** Every entry about one message, oldest first. */
-  about(messageId: string): readonly Entry[]
+  forMessage(messageId: string): readonly Entry[]
   /** Short names of the messages, as the timeline uses them. */
   name(messageId: string): string
 }
@@ -31,7 +31,7 @@ export const storeInternals: Internals<object, StoreInternals> = internals('stor
 type UnknownRecord = Record<string, unknown>
 
 /** A log that finds by type and by message without looking at every entry. */
-type Log = Pick<MatcherInput, 'entries' | 'of' | 'about'>
+type Log = Pick<MatcherInput, 'entries' | 'ofType' | 'forMessage'>
 
 /**
  * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
@@ -68,8 +68,8 @@ function evidence(role: Role, received: unknown): MatcherInput {
       redaction ??= view?.redaction() ?? standardRedaction
       return redaction
     },
-    of: (type) => log.of(type),
-    about: (messageId) => log.about(messageId),
+    ofType: (type) => log.ofType(type),
+    forMessage: (messageId) => log.forMessage(messageId),
     name: (messageId) => {
       names ??= shortNames(log.entries)
       return names(messageId)
@@ -82,8 +82,8 @@ export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): Matche
   return {
     ...evidence,
     entries: evidence.entries.filter(({ seq }) => seq > mark),
-    of: (type) => evidence.of(type).filter(({ seq }) => seq > mark),
-    about: (messageId) => evidence.about(messageId).filter(({ seq }) => seq > mark),
+    ofType: (type) => evidence.ofType(type).filter(({ seq }) => seq > mark),
+    forMessage: (messageId) => evidence.forMessage(messageId).filter(({ seq }) => seq > mark),
   }
 }
 
@@ -114,7 +114,7 @@ function logOf(received: unknown): { log: Log; context: TrafficContext; view?: T
 }
 
 function isIndexed(log: unknown): log is Log {
-  const { of, about } = log as Partial<Log>
+  const { ofType: of, forMessage: about } = log as Partial<Log>
   return typeof of === 'function' && typeof about === 'function'
 }
 
@@ -123,8 +123,8 @@ function plainLog(given: readonly Entry[]): Log {
   const entries = isOrdered ? given : given.toSorted((a, b) => a.seq - b.seq)
   return {
     entries,
-    of: <T extends EntryType>(type: T) => entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
-    about: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
+    ofType: <T extends EntryType>(type: T) => entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
+    forMessage: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
   }
 }
 

@@ -126,7 +126,7 @@ function keysOf(received: unknown): ReceiverKeys | undefined {
 function signedIn(matcher: string, received: unknown): { evidence: MatcherInput; things: () => Iterable<Signed> } {
   if (roleOf(received) !== undefined && !isAttempts(received)) {
     const evidence = evidenceOf(matcher, received, 'queue')
-    return { evidence, things: () => evidence.of('attempt').map(signedAttempt) }
+    return { evidence, things: () => evidence.ofType('attempt').map(signedAttempt) }
   }
   const single = singleOf(received)
   if (single === undefined) throw new TypeError(cannotLook(matcher, received))

@@ -50,12 +50,12 @@ interface Counted {
 
 const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> = {
   messages: (evidence) =>
-    notOf(evidence, 'store', () => countedBy(evidence.of('attempt'), attemptName(evidence.redaction))),
-  bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.of('attempt')) })),
+    notOf(evidence, 'store', () => countedBy(evidence.ofType('attempt'), attemptName(evidence.redaction))),
+  bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.ofType('attempt')) })),
   commands: (evidence) => {
     const amount = spendOf(evidence)?.commands
     if (amount === undefined) return undefined
-    const sent = evidence.of('command').filter(({ via }) => via !== 'direct')
+    const sent = evidence.ofType('command').filter(({ via }) => via !== 'direct')
     const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
     // Commands of scripts and the ends of transactions are billed, and not in the log.
@@ -69,7 +69,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
   requests: (evidence) => {
     const { role } = evidence
     const own = evidence
-      .of('request')
+      .ofType('request')
       .filter(({ service }) => (role !== 'store' && role !== 'queue') || service === role)
     return countedBy(own, ({ method, service }) => `${plainText(method)} to the ${service}`)
   },
@@ -229,7 +229,7 @@ function bandwidthOf(attempts: readonly EntryOf<'attempt'>[]): number {
 }
 
 function droppedHints(evidence: MatcherInput): string[] {
-  const [dropped] = evidence.of('dropped')
+  const [dropped] = evidence.ofType('dropped')
   if (dropped === undefined) return []
   return [
     `the log has dropped ${dropped.count} entries, which are not counted; raise policy.trafficLimit to keep more.`,

@@ -10,7 +10,7 @@ const share = 0.95
 type App = typeof saga
 
 async function explored(app: App, seed: number, guidance: 'none' | 'unreached', runs: number): Promise<Coverage> {
-  return (await assertResilient({ ...app, seed, guidance, runs, exhausted: true })).coverage
+  return (await assertResilient({ ...app, seed, guidance, runs, includeExhausted: true })).coverage
 }
 
 /** The run in which so many cells had been reached. */

@@ -12,10 +12,10 @@ function threeAttempts(): Figure {
     await assertResilient({
       faults,
       runs: times,
-      deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
+      publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
       handler: () => new Response(),
       holds: ({ traffic }) => {
-        attempts += traffic.of('attempt').length
+        attempts += traffic.ofType('attempt').length
         return true
       },
     })

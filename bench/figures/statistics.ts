@@ -8,14 +8,14 @@ const month = 30 * 86_400_000
 /** A sandbox whose traffic log got so many entries, spread over a month, and then one report after the other. */
 async function reports(name: string, entries: number, period: StatsPeriod): Promise<Variant> {
   const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: undefined } })
-  sandbox.destinations.answer('https://shop.test/orders', () => 200)
+  sandbox.destinations.respond('https://shop.test/orders', () => 200)
   // A message is two entries: it was published, and it was delivered.
   for (let index = 0; index < entries / 2; index++) {
-    const notBefore = Math.floor((start + (index / (entries / 2)) * month) / 1000)
+    const notBefore = Math.floor((start + (index / (entries / 2)) * month) / 1000) * 1000
     sandbox.queue.publish({ to: 'https://shop.test/orders', body: '{"id":1}', notBefore })
   }
   await sandbox.clock.advanceTo(start + month)
-  if (sandbox.traffic.of('attempt').length !== entries / 2) throw new Error('Not every message was delivered.')
+  if (sandbox.traffic.ofType('attempt').length !== entries / 2) throw new Error('Not every message was delivered.')
   return {
     name,
     run(times) {

@@ -14,7 +14,7 @@ async function charge(request: Request, _: unknown, { store }: Sandbox): Promise
 
 export default defineCampaign(() =>
   assertResilient({
-    deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
+    publish: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
     handler: charge,
     holds: ({ store }) => store.get('charged:42') === '1',
     stateOf: ({ store }) => (store.get('charged:42') === null ? 'new' : 'charged'),

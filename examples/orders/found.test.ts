@@ -6,10 +6,10 @@ import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts
 // The defect of main.ts, found without knowing that it is there.
 
 const order = { id: '4711', cents: 1_990 }
-const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', via: 'fetch' } as const
+const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', intercept: 'fetch' } as const
 const subject = {
   sandbox,
-  deliver: () => checkout(order),
+  publish: () => checkout(order),
   holds: ({ store }: Sandbox) => store.get(`charged:${order.id}`) === String(order.cents),
 }
 
@@ -34,7 +34,7 @@ test('and it is idempotent, but for what it remembers and what it reports', asyn
   const ignoreKeys = ['seen:*', 'reports']
   await assertIdempotent(handler, {
     sandbox,
-    deliver: subject.deliver,
+    publish: subject.publish,
     ignoreKeys,
     under: ['duplicate', 'lost-ack', 'concurrent'],
   })

@@ -16,7 +16,7 @@ const trip: Trip = { id: 't1', traveller: 'ada' }
 
 /** Where the app and those that it calls live. @returns what books a trip */
 function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown> {
-  destinations.on(url, route).answer(`${air}*`, 201).answer(`${stay}*`, 201)
+  destinations.on(url, route).respond(`${air}*`, 201).respond(`${stay}*`, 201)
   return () => new Client({ token: process.env.QSTASH_TOKEN! }).trigger({ url, body: trip, workflowRunId: trip.id })
 }
 
@@ -31,7 +31,7 @@ test('a trip is booked, and the traveller has the points', async () => {
 test('no hotel: the flight is cancelled, although the airline is down for a while', async () => {
   const { clock, destinations, queue } = sandbox
   const book = travel(sandbox)
-  destinations.answer(stay, 409).script(`${air}/t1`, [status(503), status(503)])
+  destinations.respond(stay, 409).script(`${air}/t1`, [status(503), status(503)])
   await book()
   await clock.drain()
   expect(sandbox).toHaveRun({ state: 'success', result: 'no hotel' })
@@ -41,16 +41,16 @@ test('no hotel: the flight is cancelled, although the airline is down for a whil
 test('the points cannot be written: a person is told', async () => {
   const { store, workflow } = sandbox
   await travel(sandbox)()
-  workflow.step('points').fails(new Error('READONLY'))
+  workflow.stubStep('points').throws(new Error('READONLY'))
   workflow.skipRetryDelays()
-  await workflow.run('wfr_t1').ends('failed')
+  await workflow.getRun('wfr_t1').advanceToEnd('failed')
   await sandbox.clock.drain()
   expect(sandbox).toHaveStep('points', { attempts: 4 })
   expect(store.run('SMEMBERS', 'needs a person')).toEqual(['t1'])
 })
 
 test('wherever the process dies, the traveller has one flight, one hotel and the points of one trip', async () => {
-  const { schedules, skipped } = await assertCrashSafe(travel)
+  const { plans: schedules, skipped } = await assertCrashSafe(travel)
   expect(schedules).toBeGreaterThan(20)
   expect(skipped).toBe(0)
 })

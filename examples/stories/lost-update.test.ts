@@ -9,9 +9,9 @@ const cause = /Lost update/
 story('lost-update', { asItWas, mended, cause }, (test, app) => {
   test('three visitors take a seat each', async () => {
     const tried = await exploreInterleavings({
-      prepare: ({ store }) => store.run('SET', 'seats', 100),
+      setup: ({ store }) => store.run('SET', 'seats', 100),
       clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },
-      until: 'first failure',
+      stopOnFirstFailure: 'first failure',
     })
     expect(tried).toHold()
   })

@@ -4,7 +4,7 @@ import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
 type StrayNoter = Partial<Pick<Sandbox, 'noteStray'>>
-type Caller = Partial<Pick<Sandbox, 'calls'>>
+type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
  * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.calls` has registered; every other
@@ -21,12 +21,12 @@ type Caller = Partial<Pick<Sandbox, 'calls'>>
  * await redis.set('greeting', 'hello')
  */
 export function replaceFetch(
-  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,
+  sandbox: Pick<Sandbox, 'urls' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,
 ): (() => void) & Disposable {
   const endLayer = layOver((url, input, init, pass) => {
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
     // A real host of the service may be registered, too: then it is not called.
-    if (sandbox.calls?.takes(methodOf(input, init), url)) return sandbox.calls.fetch(input, init)
+    if (sandbox.outbound?.takes(methodOf(input, init), url)) return sandbox.outbound.fetch(input, init)
     if (!isReal(url)) return pass()
     const error = strayed(url, sandbox)
     const refuse = (): never => {
@@ -45,10 +45,10 @@ export function replaceFetch(
 }
 
 /** What a connection to a host is told that should have been a call of the replaced `fetch`. */
-function missed(hostname: string, sandbox: Pick<Sandbox, 'addresses'> & StrayNoter): Error | undefined {
+function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
   if (isReal(url)) return strayed(url, sandbox)
-  const { store, queue, mgmt, regions } = sandbox.addresses
+  const { store, queue, mgmt, regions } = sandbox.urls
   const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
     (address) => new URL(address).hostname === hostname,
   )
@@ -64,7 +64,7 @@ function isReal(url: string): boolean {
 }
 
 /** An application may swallow the error, so the sandbox remembers it for the end of the test. */
-function strayed(url: string, { addresses, noteStray }: Pick<Sandbox, 'addresses'> & StrayNoter): Error {
+function strayed(url: string, { urls: addresses, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
   const { host } = new URL(url)
   const sentence =
     `A test was about to call ${host}, a real host of the service. ` +

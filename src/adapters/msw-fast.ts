@@ -28,7 +28,7 @@ export interface FastNetworkOptions {
  * network.enable() // and network.disable() at the end
  */
 export function fastNetwork(
-  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'calls'>>,
+  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'outbound'>>,
   { handlers = [], onUnhandledFrame = 'warn' }: FastNetworkOptions = {},
 ): NetworkApi<[FetchSource]> {
   const source = new FetchSource(sandbox)
@@ -36,7 +36,7 @@ export function fastNetwork(
   return defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })
 }
 
-type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'calls'>>
+type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>
 
 /** The global `fetch` as a source of msw's frames. */
 export class FetchSource extends NetworkSource<FetchFrame> {
@@ -56,7 +56,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
       const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
       if (this.#sandbox.owns(url)) return this.#sandbox.fetch(input, init)
       const request = new Request(input, init)
-      const { calls } = this.#sandbox
+      const { outbound: calls } = this.#sandbox
       return calls?.takes(request.method, request.url) ? calls.fetch(request) : this.#handled(request, before)
     }
     globalThis.fetch = replacement

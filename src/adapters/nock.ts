@@ -17,10 +17,10 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * nockScopes(sandbox)
  */
 export function nockScopes(
-  sandbox: Pick<Sandbox, 'addresses' | 'exchange' | 'onDispose' | 'owns'> &
-    Partial<Pick<Sandbox, 'calls' | 'clock' | 'onRenewal'>>,
+  sandbox: Pick<Sandbox, 'urls' | 'exchange' | 'onDispose' | 'owns'> &
+    Partial<Pick<Sandbox, 'outbound' | 'clock' | 'onReset'>>,
 ): (() => void) & Disposable {
-  const { store, queue, mgmt, regions } = sandbox.addresses
+  const { store, queue, mgmt, regions } = sandbox.urls
   const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
   const answering: Answering = {
     takes: (_, url) => sandbox.owns(url),
@@ -40,13 +40,13 @@ export function nockScopes(
   // nock wants to know each host beforehand; whatever else is asked of a foreign one goes where it went before.
   const follow = (): void => {
     forget()
-    const { calls } = sandbox
+    const { outbound: calls } = sandbox
     if (calls === undefined) return
     const stop = calls.onOrigin((origin) => void foreign.push(answerAt(origin, calls, { allowUnmocked: true })))
     foreign.push(stop)
   }
   follow()
-  const stop = sandbox.onRenewal?.(follow)
+  const stop = sandbox.onReset?.(follow)
   const restore = (): void => {
     stop?.()
     forget()

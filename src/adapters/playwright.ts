@@ -5,8 +5,8 @@ import type { RawResponse, RawRequest } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */
-export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'> &
-  Partial<Pick<Sandbox, 'calls'>> & {
+export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
+  Partial<Pick<Sandbox, 'outbound'>> & {
     /** Whether a request finds its way without the bridge. */
     readonly leaves?: (request: Request) => boolean
   }
@@ -30,7 +30,7 @@ export async function routeSandbox(
   sandbox: Bridged,
   options: RouteOptions = {},
 ): Promise<() => Promise<void>> {
-  const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.calls?.knows(url.href) === true
+  const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.outbound?.knows(url.href) === true
   const handler = (route: Route): Promise<void> => bridged(route, sandbox, options)
   await context.route(owned, handler)
   return () => context.unroute(owned, handler)
@@ -44,9 +44,9 @@ async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): P
     return
   }
   const [isOurs, call] = [sandbox.owns(request.url()), new RoutedCall(request)]
-  if (!isOurs && sandbox.calls?.takes(call.method, call.url) !== true) return route.fallback()
+  if (!isOurs && sandbox.outbound?.takes(call.method, call.url) !== true) return route.fallback()
   try {
-    const answer = isOurs ? sandbox.exchange(call) : sandbox.calls!.exchange(call, { outside: true })
+    const answer = isOurs ? sandbox.exchange(call) : sandbox.outbound!.exchange(call, { outside: true })
     await fulfil(route, await answer, options)
   } catch (error) {
     if (!(error instanceof ConnectionBroken)) throw error

@@ -70,7 +70,7 @@ export type CallsEffects = MethodEffects<
   Outbound,
   {
     on: 'changes'
-    answer: 'changes'
+    respond: 'changes'
     record: 'changes'
     script: 'changes'
     off: 'changes'
@@ -171,8 +171,8 @@ export class Outbound {
    * Registers an answer, or a plain function over the call.
    * @throws TypeError for what no host can answer
    */
-  answer(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
-    const [at, given] = this.#inputs.record('answer', pattern, answer)
+  respond(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
+    const [at, given] = this.#inputs.record('respond', pattern, answer)
     const name = called('answer', at)
     if (given === undefined || given === null) {
       throw new TypeError(
@@ -207,7 +207,7 @@ export class Outbound {
   }
 
   /** Steps of scripts that no call has met yet: faults, and for code `response` or `handler`. */
-  get unplayed(): readonly UnusedScript[] {
+  get unused(): readonly UnusedScript[] {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
@@ -280,7 +280,7 @@ export class Outbound {
   #attempt(): number | undefined {
     const { callers, traffic } = this.#options
     const { cause } = callers.caller(false)
-    return cause !== undefined && traffic.find(cause)?.type === 'attempt' ? cause : undefined
+    return cause !== undefined && traffic.get(cause)?.type === 'attempt' ? cause : undefined
   }
 
   /** Whether a url is registered, for whatever method. */

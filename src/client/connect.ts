@@ -5,12 +5,11 @@ import type { SandboxUrls, QueueRegion } from '../protocol/address.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
-import type { Scenario } from '../scenarios/written-scenario.js'
 import { type ConnectOptions, ControlClient } from './control-client.js'
 import { RemoteCalls } from './remote-calls.js'
 import { RemoteClock } from './remote-clock.js'
 import { RemoteDestinations } from './remote-destinations.js'
-import { RemoteFaults, type RemoteFaultHandle } from './remote-faults.js'
+import { RemoteFaults } from './remote-faults.js'
 import { RemotePastStore } from './remote-past.js'
 import { RemoteQueue } from './remote-queue.js'
 import { SandboxSnapshot } from './remote-snapshot.js'
@@ -79,7 +78,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   checkOptionNames('connect()', options, Object.keys(optionNames))
   const wire = new ControlClient(url, options)
   const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
-  if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
+  if (typeof facts?.env !== 'object' || typeof facts.urls !== 'object') throw wire.foreign('something else')
   return new RemoteSandbox(wire, facts as TenantFacts)
 }
 
@@ -90,11 +89,11 @@ export interface RemoteForkOptions {
   /** Name of the new tenant. Default: one like that of this tenant. */
   readonly name?: string
   /** Whether what nobody answers there is delivered as it is here. Default: nothing leaves it. */
-  readonly deliver?: boolean
+  readonly deliverTo?: boolean
 }
 
 interface TenantFacts {
-  readonly addresses: SandboxUrls
+  readonly urls: SandboxUrls
   readonly env: Readonly<Record<string, string>>
   readonly tokens: SandboxTokens
 }
@@ -113,7 +112,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly queue: RemoteQueue
   readonly workflow: RemoteWorkflows
   readonly destinations: RemoteDestinations
-  readonly calls: RemoteCalls
+  readonly outbound: RemoteCalls
   readonly stats: RemoteStatistics
   readonly faults: RemoteFaults
   readonly traffic: RemoteTraffic
@@ -131,7 +130,7 @@ export class RemoteSandbox implements AsyncDisposable {
     this.queue = new RemoteQueue(wire, refresh, snapshot)
     this.workflow = new RemoteWorkflows(wire)
     this.destinations = new RemoteDestinations(wire)
-    this.calls = new RemoteCalls(wire)
+    this.outbound = new RemoteCalls(wire)
     this.stats = new RemoteStatistics(wire)
     this.faults = new RemoteFaults(wire)
     this.traffic = new RemoteTraffic(wire)
@@ -148,8 +147,8 @@ export class RemoteSandbox implements AsyncDisposable {
     return new RemoteWorkflows(this.#wire.in(region))
   }
 
-  get addresses(): SandboxUrls {
-    return this.#facts.addresses
+  get urls(): SandboxUrls {
+    return this.#facts.urls
   }
 
   get tokens(): SandboxTokens {
@@ -162,7 +161,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   owns(url: string): boolean {
-    const { store, queue, mgmt, regions } = this.addresses
+    const { store, queue, mgmt, regions } = this.urls
     return [store, queue, mgmt, ...Object.values(regions)].some((base) => url === base || url.startsWith(`${base}/`))
   }
 
@@ -172,21 +171,13 @@ export class RemoteSandbox implements AsyncDisposable {
     await this.#refresh()
   }
 
-  /**
-   * Adds the fault rules of a scenario, until the handle removes them.
-   * @example await using outage = await sandbox.play(checkoutOutage)
-   */
-  play(scenario: Scenario): Promise<RemoteFaultHandle> {
-    return this.faults.play(scenario)
-  }
-
   /** Checks the promises of the engine. Throws an error named `InvariantError` with the entries and the story. */
-  async check(options: InvariantOptions = {}): Promise<InvariantReport> {
+  async assertInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/check', { ...options })) as WireCheck)
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
-  async examine(options: InvariantOptions = {}): Promise<InvariantReport> {
+  async checkInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/examine', { ...options })) as WireCheck)
   }
 
@@ -199,7 +190,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * Replaces the world with what `dump()` returned, here or elsewhere.
    * `shift` moves all times of a dump back if it is ahead of a real clock
    */
-  async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
+  async load(dump: SandboxDump, { rebaseTime: shift = false }: { readonly rebaseTime?: boolean } = {}): Promise<void> {
     await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
     await this.#refresh()
   }
@@ -209,7 +200,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @example await sandbox.at('-5m').store.get('stock')
    */
-  at(instant: PastInstant): RemotePastSandbox {
+  asOf(instant: PastInstant): RemotePastSandbox {
     return new RemotePastSandbox(this.#wire, instant, (options) => this.fork(options))
   }
 
@@ -218,7 +209,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * @throws Error for an instant that is not in the past, or that the log has dropped
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */
-  async fork({ at, name, deliver }: RemoteForkOptions = {}): Promise<RemoteSandbox> {
+  async fork({ at, name, deliverTo: deliver }: RemoteForkOptions = {}): Promise<RemoteSandbox> {
     const { tenant } = (await this.#wire.post('/fork', { at, name, deliver })) as { readonly tenant: string }
     const wire = this.#wire.to(tenant)
     return new RemoteSandbox(wire, (await wire.get('')) as TenantFacts)

@@ -31,7 +31,7 @@ export class RemoteCalls {
    * is registered, and never forwards.
    * @example process.env.BANK_URL = sandbox.calls.address('https://bank.test')
    */
-  address(host: string | URL): string {
+  urlFor(host: string | URL): string {
     return `${this.#wire.tenant}/calls/${String(host).replace(/\/+$/, '')}`
   }
 
@@ -46,7 +46,7 @@ export class RemoteCalls {
     await this.#wire.post('/calls/script', { to: String(pattern), steps })
   }
 
-  async answer(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
+  async respond(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
     await this.#wire.post('/calls/answer', { to: String(pattern), answer: portable('calls.answer', answer) })
   }
 
@@ -67,7 +67,7 @@ export class RemoteCalls {
     return this.#facts().then(({ unhandled }) => unhandled)
   }
 
-  get unplayed(): Promise<readonly UnusedScript[]> {
+  get unused(): Promise<readonly UnusedScript[]> {
     return this.#facts().then(({ unplayed }) => unplayed)
   }
 

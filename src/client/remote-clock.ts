@@ -7,7 +7,7 @@ import type { Remote } from './remote-type.js'
 
 /** `sandbox.clock` of a tenant on a server. */
 export class RemoteClock
-  implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
+  implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settle'>
 {
   static {
     bindMethods(RemoteClock)
@@ -23,12 +23,16 @@ export class RemoteClock
     return ((await this.#wire.get('/clock')) as { milliseconds: number }).milliseconds
   }
 
-  async pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
-    const pending = await this.#wire.list('/clock/pending')
-    return (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
-      ...timer,
-      at: instant(timer.at),
-    }))
+  /** The timers that wait, earliest first. */
+  get pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
+    return this.#wire
+      .list('/clock/pending')
+      .then((pending) =>
+        (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
+          ...timer,
+          at: instant(timer.at),
+        })),
+      )
   }
 
   async advance(by: Duration, { signal, ...options }: AdvanceOptions = {}): Promise<void> {
@@ -58,7 +62,7 @@ export class RemoteClock
     )
   }
 
-  async settled(): Promise<void> {
+  async settle(): Promise<void> {
     await this.#wire.post('/clock/settled')
   }
 }

@@ -29,7 +29,7 @@ export class RemoteDestinations {
     await this.#wire.post('/destinations/script', { to: String(pattern), steps })
   }
 
-  async answer(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
+  async respond(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
     await this.#wire.post('/destinations/answer', {
       to: String(pattern),
       answer: portable('destinations.answer', answer),
@@ -53,7 +53,7 @@ export class RemoteDestinations {
     return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
   }
 
-  get unplayed(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
+  get unused(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
       .then((facts) => (facts as { unplayed: readonly { pattern: string; steps: readonly Step[] }[] }).unplayed)

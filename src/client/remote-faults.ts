@@ -1,8 +1,8 @@
 import type { FaultRule } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { givenRules } from '../rules/given-rules.js'
 import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
-import type { Scenario } from '../scenarios/written-scenario.js'
 import type { ControlClient } from './control-client.js'
 
 /** Removes the rules; so does the end of an `await using` scope. */
@@ -40,15 +40,16 @@ export class RemoteFaults {
     this.#wire = wire
   }
 
-  /** Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now. */
-  async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteFaultHandle> {
-    const line = options.line ?? callerLine(new Error('declared here'))
-    return this.#handle(await this.#wire.post('/faults', { rules, line }))
-  }
-
-  /** As `sandbox.play()`. */
-  async play(scenario: Scenario): Promise<RemoteFaultHandle> {
-    return this.#handle(await this.#wire.post('/play', { scenario }))
+  /**
+   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
+   * @example await using outage = await sandbox.faults.add(checkoutOutage.faults)
+   */
+  async add(
+    rules: FaultRule | readonly FaultRule[] | undefined,
+    options: { readonly location?: string } = {},
+  ): Promise<RemoteFaultHandle> {
+    const location = options.location ?? callerLine(new Error('declared here'))
+    return this.#handle(await this.#wire.post('/faults', { rules: givenRules(rules), location }))
   }
 
   /** Removes rules: by the handle that `add` returned, or all with a name. */
@@ -66,13 +67,14 @@ export class RemoteFaults {
     await this.#wire.send('DELETE', '/faults')
   }
 
-  async list(): Promise<readonly FaultRuleStatus[]> {
-    return (await this.#wire.list('/faults')) as readonly FaultRuleStatus[]
+  /** The rules, in the order in which they are asked. */
+  get rules(): Promise<readonly FaultRuleStatus[]> {
+    return this.#wire.list('/faults') as Promise<readonly FaultRuleStatus[]>
   }
 
   /** Rules that were never injected, each with the line that declared it. */
-  async unused(): Promise<readonly UnusedFault[]> {
-    return (await this.#wire.list('/faults/unused')) as readonly UnusedFault[]
+  get unused(): Promise<readonly UnusedFault[]> {
+    return this.#wire.list('/faults/unused') as Promise<readonly UnusedFault[]>
   }
 
   #handle(answer: unknown): RemoteFaultHandle {

@@ -1,6 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
-import type { PublishOptions, Queue, PublishResult } from '../queue/direct-queue.js'
+import { instant } from '../kernel/instant.js'
+import type { FireTimeSpan, PublishOptions, PublishResult, Queue, QueueOptions } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import type { ExplainTarget } from '../queue/explain/explain.js'
 import type { Forecast } from '../queue/explain/forecast.js'
@@ -24,7 +25,7 @@ type Same =
   | 'explain'
   | 'forecast'
   | 'cancel'
-  | 'release'
+  | 'deliverNow'
   | 'upsertQueue'
   | 'pauseQueue'
   | 'resumeQueue'
@@ -40,7 +41,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     bindMethods(RemoteQueue)
   }
 
-  readonly keys: RemoteKeys
+  readonly signingKeys: RemoteKeys
   readonly schedules: RemoteSchedules
   readonly urlGroups: RemoteUrlGroups
   readonly #wire: ControlClient
@@ -55,7 +56,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     this.#wire = wire
     this.#refresh = refresh
     this.#snapshot = snapshot
-    this.keys = new RemoteKeys(wire, refresh)
+    this.signingKeys = new RemoteKeys(wire, refresh)
     this.schedules = new RemoteSchedules(wire)
     this.urlGroups = new RemoteUrlGroups(wire)
   }
@@ -77,7 +78,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
   }
 
-  async message(id: string): Promise<MessageView | undefined> {
+  async getMessage(id: string): Promise<MessageView | undefined> {
     const all = await this.messages
     return all.find((message) => message.id === id)
   }
@@ -101,7 +102,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /** Delivers a waiting message now. */
-  async release(id: string): Promise<void> {
+  async deliverNow(id: string): Promise<void> {
     await this.#wire.post(`${messagePath(id)}/release`)
   }
 
@@ -111,12 +112,8 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return messageOfWire(wire as OnWire<MessageView>)
   }
 
-  async urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
-    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
-  }
-
-  async upsertQueue(name: string, parallelism: number, paused?: boolean): Promise<void> {
-    await this.#wire.post(queuePath(name), { parallelism, ...(paused !== undefined && { paused }) })
+  async upsertQueue(name: string, options: QueueOptions): Promise<void> {
+    await this.#wire.post(queuePath(name), { ...options })
   }
 
   async pauseQueue(name: string): Promise<void> {
@@ -131,7 +128,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     await this.#wire.send('DELETE', queuePath(name))
   }
 
-  async sign(request: SignedRequest, overrides: { readonly wrong?: SignatureFlaw } = {}): Promise<string> {
+  async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
   }
 
@@ -164,7 +161,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 }
 
-class RemoteKeys implements Remote<Queue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
     bindMethods(RemoteKeys)
   }
@@ -226,9 +223,9 @@ class RemoteSchedules {
     return (wire as OnWire<MessageView>[]).map(messageOfWire)
   }
 
-  async upcoming(id: string, from: number, to: number): Promise<readonly number[]> {
+  async upcoming(id: string, { from, to }: FireTimeSpan): Promise<readonly number[]> {
     const path = `/queue/schedules/${encodeURIComponent(id)}/upcoming`
-    return (await this.#wire.post(path, { from, to })) as readonly number[]
+    return (await this.#wire.post(path, { from: instant(from), to: instant(to) })) as readonly number[]
   }
 }
 
@@ -241,6 +238,11 @@ class RemoteUrlGroups {
 
   constructor(wire: ControlClient) {
     this.#wire = wire
+  }
+
+  /** Adds endpoints to a url group, creating it. */
+  async addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
   }
 
   async list(): Promise<readonly UrlGroupView[]> {
@@ -269,5 +271,5 @@ function messageOfWire(wire: OnWire<MessageView>): MessageView {
 }
 
 function letterOfWire(wire: OnWire<DeadLetterView>): DeadLetterView {
-  return { ...wire, message: viewOf<MessageView>(wire.message), reply: viewOf<DeadLetterView['reply']>(wire.reply) }
+  return { ...wire, message: viewOf<MessageView>(wire.message), response: viewOf<DeadLetterView['response']>(wire.response) }
 }

@@ -16,14 +16,14 @@ import type { WorldSnapshot } from './world-snapshot.js'
 
 type WithTraffic<T> = T & { readonly traffic: Traffic }
 type QueueSnapshot = WithTraffic<
-  Pick<Queue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>
+  Pick<Queue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'signingKeys' | 'explain' | 'forecast'>
 >
-type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'run' | 'unused'>
+type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'getRun' | 'unused'>
 
 /** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
 export class SandboxSnapshot {
   readonly traffic: Traffic
-  readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'spend'>>
+  readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'cost'>>
   /** Of the home region. */
   readonly queue: QueueSnapshot
   /** Of the regions that were used, the home region first. */
@@ -32,28 +32,28 @@ export class SandboxSnapshot {
   readonly workflows: readonly WorkflowsSnapshot[]
   readonly clock: {
     now(): number
-    pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
-    running(): readonly string[]
+    readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
+    readonly running: readonly string[]
   }
-  readonly faults: { list(): readonly FaultRuleStatus[]; unused(): readonly UnusedFault[] }
+  readonly faults: { readonly rules: readonly FaultRuleStatus[]; readonly unused: readonly UnusedFault[] }
   readonly destinations: {
     readonly unhandled: readonly string[]
-    readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
+    readonly unused: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
   }
 
   readonly #regional: (region: QueueRegion) => QueueSnapshot
-  readonly calls: WorldSnapshot['calls']
+  readonly outbound: WorldSnapshot['outbound']
 
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend, costs } =
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, cost: spend, costs } =
       world
     const { entries, context } = loadTrace(trace)
-    const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
-    const keys = replica.queues.flatMap(({ keys: { current, next, former } }) => [current, next, ...former])
+    const secrets = [tokens.store, tokens.storeReadonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
+    const keys = replica.queues.flatMap(({ signingKeys: { current, next, former } }) => [current, next, ...former])
     const log = TrafficLog.recorded(entries)
     const known: TrafficContext = { ...context, secrets: () => [...secrets, ...keys] }
     this.traffic = new Traffic(log, known, 0, new Map(costs))
-    this.clock = { now: () => state.now, pending: () => pending, running: () => running }
+    this.clock = { now: () => state.now, pending, running }
     this.store = storeOf(replica.store, this.traffic, spend)
     const [home, ...others] = replica.queues
     const view = (region: string | undefined) =>
@@ -65,13 +65,13 @@ export class SandboxSnapshot {
     this.#regional = (region) => this.queues.find((queue) => queue.region === region) ?? nobody(region)
     this.workflows = replica.workflows.map((workflow, index) => ({
       runs: workflow.runs,
-      run: (id) => workflow.run(id),
+      getRun: (id) => workflow.getRun(id),
       unused: unusedVerbs[index] ?? [],
     }))
     this.workflow = this.workflows[0]!
-    this.faults = { list: () => faults, unused: () => unused }
-    this.destinations = { unhandled, unplayed }
-    this.calls = world.calls
+    this.faults = { rules: faults, unused }
+    this.destinations = { unhandled, unused: unplayed }
+    this.outbound = world.outbound
   }
 
   /** The queue of a region. */
@@ -82,8 +82,8 @@ export class SandboxSnapshot {
   /** The engine is loaded only here: a client that never takes a copy does without it. */
   static async of(world: WorldSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
-    const { state, vocabulary, policy } = world
-    const replica = createSandbox({ vocabulary, policy, startAt: state.now })
+    const { state, dialect: vocabulary, policy } = world
+    const replica = createSandbox({ dialect: vocabulary, policy, startAt: state.now })
     replica.load(state)
     return new SandboxSnapshot(world, replica)
   }
@@ -95,21 +95,21 @@ function storeOf(store: Store, traffic: Traffic, spend: StoreCost): SandboxSnaps
     run: (...words) => store.run(...words),
     get: (key) => store.get(key),
     dump: () => store.dump(),
-    spend: () => spend,
+    cost: () => spend,
   }
   storeInternals.attach(copy, storeInternals.of(store))
   return copy
 }
 
 function queueOf(queue: Queue, traffic: Traffic): SandboxSnapshot['queue'] {
-  const { region, messages, deadLetters, schedules, keys } = queue
+  const { region, messages, deadLetters, schedules, signingKeys: keys } = queue
   return {
     traffic,
     region,
     messages,
     deadLetters,
     schedules,
-    keys,
+    signingKeys: keys,
     explain: (what) => queue.explain(what),
     forecast: (id) => queue.forecast(id),
   }

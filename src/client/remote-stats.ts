@@ -10,7 +10,7 @@ type Promised<T, Names extends keyof T> = {
     ? (...given: Given) => Promise<Answer>
     : never
 }
-type StatsWriter = 'set' | 'script' | 'clear'
+type StatsWriter = 'override' | 'script' | 'clear'
 
 /** `sandbox.stats` of a tenant on a server. */
 export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
@@ -60,8 +60,8 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
     return (await this.#wire.get(this.#path + query)) as Report
   }
 
-  async set(...[figures = {}]: Arguments<Local, 'set'>): Promise<void> {
-    await this.#wire.post(this.#path, { ...(figures as object) })
+  async override(...[fields = {}]: Arguments<Local, 'override'>): Promise<void> {
+    await this.#wire.post(this.#path, { ...(fields as object) })
   }
 
   async script(...[steps, scale]: Arguments<Local, 'script'>): Promise<void> {

@@ -10,7 +10,7 @@ import type { Remote } from './remote-type.js'
 
 /** `sandbox.store` of a tenant on a server. */
 export class RemoteStore
-  implements Remote<Store, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'spend' | 'resetPassword'>
+  implements Remote<Store, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'cost' | 'resetPassword'>
 {
   static {
     bindMethods(RemoteStore)
@@ -53,7 +53,7 @@ export class RemoteStore
     return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
   }
 
-  async spend(): Promise<StoreCost> {
+  async cost(): Promise<StoreCost> {
     return (await this.#wire.get('/store/spend')) as StoreCost
   }
 

@@ -17,7 +17,7 @@ export interface FollowOptions {
   /** Ends it. */
   readonly signal?: AbortSignal
   /** Called when a new world has replaced the old one: its entries count from 1. */
-  readonly onRenewal?: (by: 'reset' | 'load') => void
+  readonly onReset?: (by: 'reset' | 'load') => void
 }
 
 /** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
@@ -48,13 +48,13 @@ export class RemoteTraffic {
     return this.snapshot().then(({ size }) => size)
   }
 
-  async of<T extends EntryType>(type: T): Promise<readonly EntryOf<T>[]> {
-    return (await this.snapshot()).of(type)
+  async ofType<T extends EntryType>(type: T): Promise<readonly EntryOf<T>[]> {
+    return (await this.snapshot()).ofType(type)
   }
 
   /** Every entry about one message, oldest first. */
-  async about(messageId: string): Promise<readonly Entry[]> {
-    return (await this.snapshot()).about(messageId)
+  async forMessage(messageId: string): Promise<readonly Entry[]> {
+    return (await this.snapshot()).forMessage(messageId)
   }
 
   /** This place in the log, for `since`. */
@@ -94,7 +94,7 @@ export class RemoteTraffic {
    * Entries as they come, those that are there first. One comes again when it is answered or has ended.
    * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
    */
-  async *follow({ types, after = this.#after, signal, onRenewal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
+  async *follow({ types, after = this.#after, signal, onReset: onRenewal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
     for await (const events of serverEvents(answer.body)) {

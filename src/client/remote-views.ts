@@ -27,7 +27,7 @@ export function messageView(message: Message): OnWire<MessageView> {
 }
 
 export function deadLetterView(letter: DeadLetter): unknown {
-  const { reply, ...said } = letter.toJSON()
+  const { response: reply, ...said } = letter.toJSON()
   return { ...said, message: messageView(letter.message), reply: { ...reply, body: portableString(reply.body) } }
 }
 
@@ -36,8 +36,8 @@ export interface WireCheck extends Omit<InvariantReport, 'breaches'> {
   readonly breaches: readonly WireBreach[]
 }
 
-export type WireBreach = Omit<InvariantReport['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
+export type WireBreach = Omit<InvariantReport['violations'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
 
 export function checkOfWire({ breaches, ...check }: WireCheck): InvariantReport {
-  return { ...check, breaches: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
+  return { ...check, violations: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
 }

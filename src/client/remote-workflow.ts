@@ -1,7 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import type { WorkflowRunEnd } from '../workflow/advance-run.js'
-import type { Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
+import type { NotifyOptions, Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
 import type { RunHistory, RunHistoryOptions } from '../workflow/run-history.js'
 import type { StubError } from '../workflow/stubs.js'
 import type { ControlClient } from './control-client.js'
@@ -28,12 +28,12 @@ export class RemoteWorkflows
   }
 
   /** A run by its id. Where there is none, what is asked of it rejects, with the runs that there are. */
-  run(id: string): RemoteWorkflowRun {
+  getRun(id: string): RemoteWorkflowRun {
     return new RemoteWorkflowRun(this.#wire, id)
   }
 
   /** Tells an event to the runs that wait for it, or to one. @returns how many waits it ended */
-  async notify(eventId: string, data?: unknown, runId?: string): Promise<number> {
+  async notify(eventId: string, data?: unknown, { runId }: NotifyOptions = {}): Promise<number> {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     const answer = await this.#wire.post('/workflow/notify', {
       eventId,
@@ -44,12 +44,12 @@ export class RemoteWorkflows
   }
 
   /** Says what becomes of a step, in every run, or of the nth of this name. */
-  step(name: string, nth?: number): RemoteStepStub {
+  stubStep(name: string, nth?: number): RemoteStepStub {
     return new RemoteStepStub(this.#wire, { name, ...(nth !== undefined && { nth }) })
   }
 
   /** Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not. */
-  event(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
+  stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
     // Sent when the statement is over: `.timesOut()` may follow.
@@ -97,7 +97,7 @@ export class RemoteStepStub {
   }
 
   /** Its body throws this: so many times, or always. */
-  async fails(
+  async throws(
     error: Error | string | StubError = 'the step failed',
     given: { readonly times?: number } = {},
   ): Promise<void> {
@@ -120,7 +120,7 @@ export class RemoteWorkflowRun
   implements
     Remote<
       WorkflowRun,
-      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'reaches' | 'ends'
+      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'advanceToStep' | 'advanceToEnd'
     >
 {
   static {
@@ -171,12 +171,12 @@ export class RemoteWorkflowRun
   }
 
   /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
-  async reaches(step: string, nth?: number): Promise<void> {
+  async advanceToStep(step: string, nth?: number): Promise<void> {
     await this.#wire.post(`${this.#path}/reach`, { step, ...(nth !== undefined && { nth }) })
   }
 
   /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
-  async ends(state?: WorkflowRunEnd): Promise<void> {
+  async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     await this.#wire.post(`${this.#path}/end`, { ...(state !== undefined && { state }) })
   }
 

@@ -15,9 +15,9 @@ export interface WorldSnapshot {
   readonly trace: Trace
   readonly state: SandboxDump
   readonly tokens: SandboxTokens
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   readonly policy: Policy
-  readonly spend: StoreCost
+  readonly cost: StoreCost
   /** What the data store had billed at each mark of the log. */
   readonly costs: readonly (readonly [TrafficMark, StoreCostTotals])[]
   readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
@@ -27,10 +27,10 @@ export interface WorldSnapshot {
   /** Sentences about verbs of workflows that nothing met, by region, the home region first. */
   readonly unusedVerbs: readonly (readonly string[])[]
   /** What `sandbox.calls` has to say. */
-  readonly calls: {
+  readonly outbound: {
     readonly patterns: readonly string[]
     readonly unhandled: readonly string[]
-    readonly unplayed: readonly UnusedScript[]
+    readonly unused: readonly UnusedScript[]
   }
   readonly unhandled: readonly string[]
   readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]

@@ -17,7 +17,7 @@ export interface InvariantOptions {
 export interface InvariantReport {
   /** Names of the promises that were examined. */
   readonly checked: readonly string[]
-  readonly breaches: readonly InvariantViolation[]
+  readonly violations: readonly InvariantViolation[]
   /** What the remaining entries cannot prove, because the log has dropped others. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
 }
@@ -42,7 +42,7 @@ export function examineWorld(world: World, chosen: readonly Invariant[]): Invari
     breaches.push(...findings.breaches)
     for (const reason of findings.reasons) unknown.push({ invariant: invariant.name, reason })
   }
-  return { checked: chosen.map(({ name }) => name), breaches, unknown }
+  return { checked: chosen.map(({ name }) => name), violations: breaches, unknown }
 }
 
 class InvariantFindings implements Findings {
@@ -53,9 +53,9 @@ class InvariantFindings implements Findings {
 
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void {
     if (this.breaches.length >= listedAtMost) return
-    const { name, promise } = this.invariant
+    const { name, guarantee: promise } = this.invariant
     const told = [...new Set(entries.filter((entry) => entry !== undefined))].sort((one, other) => one.seq - other.seq)
-    this.breaches.push({ invariant: name, promise, sentence, entries: told })
+    this.breaches.push({ invariant: name, guarantee: promise, message: sentence, entries: told })
   }
 
   unknown(reason: string): void {
@@ -83,7 +83,7 @@ function namesOf(given: string | readonly string[]): readonly string[] {
 /** The engine, or a fault nobody declared, broke a promise. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
-  declare readonly breaches: readonly InvariantViolation[]
+  declare readonly violations: readonly InvariantViolation[]
 
   /** @param tell entries as a text */
   constructor(breaches: readonly InvariantViolation[], tell: (entries: readonly Entry[]) => string, replay: string) {
@@ -96,7 +96,7 @@ export class InvariantError extends Error {
 }
 
 function textOf(
-  { invariant, promise, sentence, entries }: InvariantViolation,
+  { invariant, guarantee: promise, message: sentence, entries }: InvariantViolation,
   tell: (entries: readonly Entry[]) => string,
 ): string {
   return `Broken promise ${invariant}: ${promise}\nBut ${sentence}.${entries.length === 0 ? '' : `\n${tell(entries)}`}`

@@ -58,7 +58,7 @@ export class ClockMoves {
   async #begin(call: ClockMove, options: AdvanceOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(call)
     checkMove(call, options)
-    const { signal, budget, until } = options
+    const { signal, maxTimers: budget, until } = options
     signal?.throwIfAborted()
     const core = this.#core
     const { log, waiting = {}, journal } = core.company

@@ -32,7 +32,7 @@ export interface ServiceClock {
    * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts then is not waited
    * for, or a schedule whose work outlasts its interval would keep time moving for ever.
    */
-  readonly draining: boolean
+  readonly isDraining: boolean
 }
 
 export interface ClockOptions {
@@ -206,12 +206,12 @@ export class Clock implements ServiceClock {
     return this.#moves.interrupt()
   }
 
-  get draining(): boolean {
+  get isDraining(): boolean {
     return this.#core.isDraining
   }
 
   /** The timers that wait, earliest first. */
-  pending(): readonly PendingTimer[] {
+  get pending(): readonly PendingTimer[] {
     return this.#core.timers.waiting().map(({ at, label, background }) => ({ at, label, background }))
   }
 
@@ -222,7 +222,7 @@ export class Clock implements ServiceClock {
   }
 
   /** Labels of the work that runs right now. */
-  running(): readonly string[] {
+  get running(): readonly string[] {
     return [...this.#core.work.tasks].filter((task) => task.awake).map((task) => task.label)
   }
 
@@ -233,7 +233,7 @@ export class Clock implements ServiceClock {
   }
 
   /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
-  settled(): Promise<void> {
+  settle(): Promise<void> {
     this.#core.polling.restart()
     return this.#core.gate.leaving(this.#core.settle())
   }

@@ -14,12 +14,12 @@ export interface AdvanceOptions {
    * clock gives up and names the one that fired most often. By default 20,000, and 20 more for each timer and message
    * that waits when the move begins.
    */
-  readonly budget?: number
+  readonly maxTimers?: number
   /** Asked whenever nothing runs: once it says so the move ends, and time stays where it is. */
   readonly until?: () => boolean
 }
 
-const optionNames: Readonly<Record<keyof AdvanceOptions, true>> = { signal: true, budget: true, until: true }
+const optionNames: Readonly<Record<keyof AdvanceOptions, true>> = { signal: true, maxTimers: true, until: true }
 
 /** @throws TypeError for what is no option of a move: most often a time, which has a call of its own */
 export function checkMove(call: ClockMove, options: AdvanceOptions): void {

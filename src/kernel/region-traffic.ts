@@ -77,16 +77,16 @@ export class RegionTraffic extends TrafficLog {
     return this.#log.latest
   }
 
-  override of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return this.#own(this.#log.of(type) as readonly Entry[]) as readonly EntryOf<T>[]
+  override ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    return this.#own(this.#log.ofType(type) as readonly Entry[]) as readonly EntryOf<T>[]
   }
 
-  override about(messageId: string): readonly Entry[] {
-    return this.#own(this.#log.about(messageId))
+  override forMessage(messageId: string): readonly Entry[] {
+    return this.#own(this.#log.forMessage(messageId))
   }
 
-  override find(seq: number): Entry | undefined {
-    const entry = this.#log.find(seq)
+  override get(seq: number): Entry | undefined {
+    const entry = this.#log.get(seq)
     return entry !== undefined && isOfRegion(entry, this.#region) ? entry : undefined
   }
 

@@ -597,12 +597,12 @@ export class TrafficLog {
   }
 
   /** Takes over what is the same in another log, so that both have it in memory once: entries that never change again. */
-  shareWith(other: Pick<TrafficLog, 'find'>): void {
+  shareWith(other: Pick<TrafficLog, 'get'>): void {
     for (let index = 0; index < this.#entries.length; index++) {
       const own = this.#entries[index]!
       const isOver = own.type === 'request' && own.service === 'store' && own.answer !== undefined
       if (!isOver && own.type !== 'command' && own.type !== 'keyspace') continue
-      const known = other.find(own.seq)
+      const known = other.get(own.seq)
       if (known !== undefined && isSame(own, known)) this.#entries[index] = known
     }
     this.#index = undefined
@@ -631,23 +631,23 @@ export class TrafficLog {
     return this.#ended
   }
 
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+  ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
     return this.#indexed().byType.get(type) ?? []
   }
 
   /** Every entry about one message, oldest first. */
-  about(messageId: string): readonly Entry[] {
+  forMessage(messageId: string): readonly Entry[] {
     return this.#indexed().byMessage.get(messageId) ?? []
   }
 
-  find(seq: number): Entry | undefined {
+  get(seq: number): Entry | undefined {
     const entry = this.#entries[this.#placeAfter(seq - 1)]
     return entry?.seq === seq ? entry : undefined
   }
 
   /** No rendering shows the bodies of a request and of its answer. */
   hide(seq: number): void {
-    const entry = this.find(seq)
+    const entry = this.get(seq)
     if (entry?.type === 'request') entry.redact = hiddenBody
   }
 

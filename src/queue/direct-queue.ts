@@ -3,8 +3,9 @@ import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import { type Instant, instant } from '../kernel/instant.js'
 import { internals } from '../kernel/internals.js'
-import { didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
@@ -12,10 +13,9 @@ import { dumpOf, type QueueDump } from './dump/queue-dump.js'
 import { type ExplainTarget, explain } from './explain/explain.js'
 import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { Message } from './message/message.js'
-import type { UrlGroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import type { UrlGroup, UrlGroupEndpoint } from './publish/url-groups.js'
 import type { QueueEngine } from './queue-engine.js'
 import type { Schedule } from './schedules/schedule.js'
-import type { Schedules } from './schedules/schedules.js'
 import type { RawSettings } from './settings/message-settings.js'
 import { publishOptions } from './settings/publish-options.js'
 import { targetOf } from './settings/url.js'
@@ -34,7 +34,8 @@ export interface MessageSettings {
   readonly retries?: Value
   readonly retryDelay?: Value
   readonly delay?: Value
-  readonly notBefore?: Value
+  /** Not delivered before this instant; milliseconds since the epoch as a number. */
+  readonly notBefore?: Instant
   readonly deduplicationId?: Value
   readonly contentBasedDeduplication?: Value
   readonly callback?: string
@@ -44,6 +45,56 @@ export interface MessageSettings {
   readonly label?: string
   readonly redactFields?: string
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
+}
+
+/** How a FIFO queue delivers. */
+export interface QueueOptions {
+  /** How many of its messages are delivered at the same time, at least 1. */
+  readonly parallelism: number
+  /** Whether it delivers nothing. Default: as it is, and not for a new one. */
+  readonly paused?: boolean | undefined
+}
+
+/** A span of virtual time, both ends included. */
+export interface FireTimeSpan {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/** What a test does with schedules. */
+export interface QueueSchedules {
+  list(): readonly Schedule[]
+  /** Triggers a schedule now; its planned instants stay as they are. */
+  fire(id: string): readonly Message[]
+  /**
+   * When a schedule fires in a span, in milliseconds, without firing anything.
+   * @throws RangeError for an end of the span that is no instant
+   * @example queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
+   */
+  upcoming(id: string, span: FireTimeSpan): readonly number[]
+}
+
+/** What a test does with url groups. */
+export interface QueueUrlGroups {
+  /**
+   * Adds endpoints to a group, or changes those with the same name or url; creates the group.
+   * @throws Error where the API would refuse it, with the text of the refusal
+   * @example queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock', { url: 'https://shop.test/mail', name: 'mail' }])
+   */
+  addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup
+  list(): readonly UrlGroup[]
+  delete(name: string): void
+}
+
+const queueOptionNames: Readonly<Record<keyof QueueOptions, true>> = { parallelism: true, paused: true }
+
+function checkQueueOptions(options: QueueOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `queue.upsertQueue() takes a name and an object: queue.upsertQueue('orders', { parallelism: 2 }), got ${JSON.stringify(options)}.`,
+    )
+  }
+  checkOptionNames('queue.upsertQueue()', options, Object.keys(queueOptionNames))
 }
 
 export interface PublishOptions extends MessageSettings {
@@ -77,13 +128,12 @@ export type QueueEffects = MethodEffects<
   Queue,
   {
     publish: 'changes'
-    message: 'reads'
+    getMessage: 'reads'
     explain: 'reads'
     forecast: 'reads'
     cancel: 'changes'
-    release: 'changes'
+    deliverNow: 'changes'
     retryDeadLetter: 'changes'
-    urlGroup: 'changes'
     upsertQueue: 'changes'
     pauseQueue: 'changes'
     resumeQueue: 'changes'
@@ -115,7 +165,7 @@ export class Queue {
     this.#inputs = inputs
     this.#schedules = new DirectSchedules(engine, inputs.below('schedules'))
     this.#urlGroups = new DirectUrlGroups(engine, inputs.below('urlGroups'))
-    this.#keys = new DirectKeys(engine, inputs.below('keys'))
+    this.#keys = new DirectKeys(engine, inputs.below('signingKeys'))
   }
 
   /** The log of everything that happened here, which the matchers read. */
@@ -147,7 +197,8 @@ export class Queue {
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
-      if (value !== undefined) settings.set(setting, String(value))
+      // The header has seconds, fractions and all.
+      if (value !== undefined) settings.set(setting, name === 'notBefore' ? String(instant(value as Instant) / 1000) : String(value))
     }
     for (const [name, value] of Object.entries(headers)) {
       if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
@@ -177,7 +228,7 @@ export class Queue {
   }
 
   /** A message that has not ended. */
-  message(id: string): Message | undefined {
+  getMessage(id: string): Message | undefined {
     return engineOf(this).message(id)
   }
 
@@ -222,8 +273,8 @@ export class Queue {
    * Delivers a waiting message now; the plan of its retries stays as it is.
    * @throws RangeError for a message that the log does not know
    */
-  release(id: string): void {
-    this.#inputs.record('release', id)
+  deliverNow(id: string): void {
+    this.#inputs.record('deliverNow', id)
     engineOf(this).courier.release(this.#known(id))
   }
 
@@ -252,24 +303,26 @@ export class Queue {
     return engineOf(this).publisher.retryDeadLetter(letter, noOverrides, engineOf(this).words).message
   }
 
-  /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
-  get schedules(): Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+  /** The schedules: `list()`, `fire(id)`, `upcoming(id, { from, to })`. */
+  get schedules(): QueueSchedules {
     return this.#schedules
   }
 
-  /** The url groups: `list()`, `delete(name)`. */
-  get urlGroups(): Pick<UrlGroups, 'list' | 'delete'> {
+  /** The url groups: `addEndpoints(name, endpoints)`, `list()`, `delete(name)`. */
+  get urlGroups(): QueueUrlGroups {
     return this.#urlGroups
   }
 
-  /** Adds endpoints to a url group, creating it. */
-  urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
-    return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
-  }
-
-  /** Creates a FIFO queue, or changes it. */
-  upsertQueue(name: string, parallelism: number, paused?: boolean): void {
-    this.#inputs.record('upsertQueue', name, parallelism, paused)
+  /**
+   * Creates a FIFO queue, or changes it.
+   * @param options.parallelism how many of its messages are delivered at the same time, at least 1
+   * @param options.paused whether it delivers nothing; left out, a queue stays as it is and a new one is not paused
+   * @throws TypeError for anything but such an object
+   * @example queue.upsertQueue('orders', { parallelism: 2 })
+   */
+  upsertQueue(name: string, options: QueueOptions): void {
+    checkQueueOptions(options)
+    const [, { parallelism, paused }] = this.#inputs.record('upsertQueue', name, options)
     engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
@@ -290,7 +343,7 @@ export class Queue {
   }
 
   /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
-  get keys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+  get signingKeys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
     return this.#keys
   }
 
@@ -333,7 +386,7 @@ export class Queue {
 export type SchedulesEffects = MethodEffects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
 
 /** `queue.schedules`. */
-class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+class DirectSchedules implements QueueSchedules {
   static {
     bindMethods(DirectSchedules)
   }
@@ -355,15 +408,18 @@ class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
     return this.#engine.schedules.fire(id)
   }
 
-  upcoming(id: string, from: number, to: number, most?: number): readonly number[] {
-    return this.#engine.schedules.upcoming(id, from, to, most)
+  upcoming(id: string, { from, to }: FireTimeSpan): readonly number[] {
+    return this.#engine.schedules.upcoming(id, instant(from), instant(to))
   }
 }
 
-export type UrlGroupsEffects = MethodEffects<DirectUrlGroups, { list: 'reads'; delete: 'changes' }>
+export type UrlGroupsEffects = MethodEffects<
+  DirectUrlGroups,
+  { addEndpoints: 'changes'; list: 'reads'; delete: 'changes' }
+>
 
 /** `queue.urlGroups`. */
-class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
+class DirectUrlGroups implements QueueUrlGroups {
   static {
     bindMethods(DirectUrlGroups)
   }
@@ -374,6 +430,10 @@ class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
   constructor(engine: QueueEngine, inputs: InputRecorder) {
     this.#engine = engine
     this.#inputs = inputs
+  }
+
+  addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
+    return this.#engine.urlGroup(...this.#inputs.record('addEndpoints', name, endpoints))
   }
 
   list(): readonly UrlGroup[] {

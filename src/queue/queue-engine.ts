@@ -202,7 +202,7 @@ export class QueueEngine {
     const message = this.courier.byId.get(id)
     if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
     const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
-    return now - message.lastLog!.time < time ? message : undefined
+    return now - message.lastLog!.createdAt < time ? message : undefined
   }
 
   deleteQueue(name: string): void {
@@ -242,7 +242,7 @@ export class QueueEngine {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
     const held = new Set(this.flow.control.held())
     for (const message of this.courier.byId.values()) {
-      if (message.ended) continue
+      if (message.isEnded) continue
       places.set(message.id, isAdrift(message, held) ? 'adrift' : placeNames[message.delivery.is])
     }
     return places
@@ -277,7 +277,7 @@ export class QueueEngine {
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),
-      issuer: this.#signer(overrides.vocabulary).issuer,
+      issuer: this.#signer(overrides.dialect).issuer,
       jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
       window: this.#window,
     })

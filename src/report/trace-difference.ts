@@ -27,7 +27,7 @@ export interface FieldChange {
 export interface TraceDiff {
   readonly equal: boolean
   /** What differs about the worlds: `seed`. */
-  readonly world: readonly FieldChange[]
+  readonly context: readonly FieldChange[]
   readonly changes: readonly EntryDiff[]
 }
 
@@ -53,7 +53,7 @@ export function diffTraces(before: Traffic, after: Traffic): TraceDiff {
   if (before.context.seed !== after.context.seed) {
     world.push({ path: 'seed', before: before.context.seed, after: after.context.seed })
   }
-  return { equal: changes.length === 0 && world.length === 0, world, changes }
+  return { equal: changes.length === 0 && world.length === 0, context: world, changes }
 }
 
 interface Readable {
@@ -257,7 +257,7 @@ const fieldsShown = 12
 /** The difference as text, one block for each entry: `-` is gone, `+` is new, `~` has changed fields. */
 export function formatTraceDiff(difference: TraceDiff, before: Traffic, after: Traffic): string {
   if (difference.equal) return 'The traces are equal.'
-  const lines = difference.world.map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`)
+  const lines = difference.context.map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`)
   const writers = { before: wordingOf(before), after: wordingOf(after) }
   for (const change of difference.changes.slice(0, changesShown)) {
     if (change.kind === 'removed') lines.push(`- ${headOf(change.before, writers.before)}`)

@@ -41,17 +41,18 @@ export type TrafficEffects = MethodEffects<
   Traffic,
   {
     snapshot: 'reads'
-    of: 'reads'
-    about: 'reads'
-    find: 'reads'
+    ofType: 'reads'
+    tree: 'reads'
+    forMessage: 'reads'
+    get: 'reads'
     filter: 'reads'
     last: 'reads'
-    decoded: 'reads'
+    decode: 'reads'
     mark: 'reads'
     since: 'reads'
     subscribe: 'reads'
     clear: 'changes'
-    watchStore: 'reads'
+    recordStoreChanges: 'reads'
     redaction: 'reads'
     timeline: 'reads'
     diagram: 'reads'
@@ -113,33 +114,42 @@ export class Traffic {
   }
 
   /**
-   * All entries of one type (`request`, `command`, `published`, `attempt` …), or the story of one message as a tree:
-   * what led to it, what happened to it, and what followed.
-   * @example console.log(String(sandbox.traffic.of(message.id)))
+   * All entries of one type: `request`, `command`, `published`, `attempt` …
+   * @throws TypeError for a type that entries do not have
+   * @example sandbox.traffic.ofType('attempt').length
    */
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[]
-  of(messageId: string): CausalTree
-  of(what: string): readonly Entry[] | CausalTree {
-    if (isEntryType(what)) {
-      const all = this.#traffic.of(what)
-      return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
-    }
-    if (this.#traffic.about(what).length === 0 && /^[a-z-]+$/.test(what)) {
+  ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    if (!isEntryType(type)) {
       throw new TypeError(
-        `There is no message ${JSON.stringify(what)} and no entry type of this name. The types are ${Object.keys(entryTypes).join(', ')}.`,
+        `There is no entry type of the name ${JSON.stringify(type)}. The types are ${Object.keys(entryTypes).join(', ')}.`,
       )
     }
-    return causalTree(this.entries, what, { redaction: this.redaction() })
-  }
-
-  /** Every entry about one message, oldest first. */
-  about(messageId: string): readonly Entry[] {
-    const all = this.#traffic.about(messageId)
+    const all = this.#traffic.ofType(type)
     return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
   }
 
-  find(seq: number): Entry | undefined {
-    return seq > this.#after ? this.#traffic.find(seq) : undefined
+  /**
+   * The story of one message as a tree: what led to it, what happened to it, and what followed.
+   * @throws TypeError for the name of an entry type: `ofType()` takes those
+   * @example console.log(String(sandbox.traffic.tree(message.id)))
+   */
+  tree(messageId: string): CausalTree {
+    if (this.#traffic.forMessage(messageId).length === 0 && /^[a-z-]+$/.test(messageId)) {
+      throw new TypeError(
+        `There is no message ${JSON.stringify(messageId)}. traffic.ofType() takes the type of an entry, traffic.tree() the id of a message.`,
+      )
+    }
+    return causalTree(this.entries, messageId, { redaction: this.redaction() })
+  }
+
+  /** Every entry about one message, oldest first. */
+  forMessage(messageId: string): readonly Entry[] {
+    const all = this.#traffic.forMessage(messageId)
+    return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
+  }
+
+  get(seq: number): Entry | undefined {
+    return seq > this.#after ? this.#traffic.get(seq) : undefined
   }
 
   /**
@@ -161,7 +171,7 @@ export class Traffic {
   last(wanted: (entry: Entry) => boolean): Entry | undefined
   last(wanted?: EntryType | EntryPattern | ((entry: Entry) => boolean)): Entry | undefined {
     if (wanted === undefined) return this.entries.at(-1)
-    if (typeof wanted === 'string') return this.of(wanted).at(-1)
+    if (typeof wanted === 'string') return this.ofType(wanted).at(-1)
     return this.entries.findLast((entry) => (typeof wanted === 'function' ? wanted(entry) : fits(entry, wanted)))
   }
 
@@ -169,7 +179,7 @@ export class Traffic {
    * An entry's bodies, words and reply as text, JSON and bytes, each read on demand.
    * @example sandbox.traffic.decoded(sandbox.traffic.last('attempt')!).body?.json
    */
-  decoded(entry: Entry): DecodedEntry {
+  decode(entry: Entry): DecodedEntry {
     return decode(entry)
   }
 
@@ -208,10 +218,10 @@ export class Traffic {
    * times to live changed. Each attempt then copies the whole store.
    * @returns a function that ends it
    */
-  watchStore(): () => void {
+  recordStoreChanges(): () => void {
     const { store } = this.context
     if (store === undefined)
-      throw new TypeError('This traffic has no data store to watch: call watchStore() on the traffic of a sandbox.')
+      throw new TypeError('This traffic has no data store to watch: call recordStoreChanges() on the traffic of a sandbox.')
     return watchStore(this.#traffic, store)
   }
 

@@ -8,6 +8,7 @@ import type { Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import { ActiveRule, RuleInjection } from './active-rule.js'
 import { RuleIndex } from './rule-index.js'
+import { givenRules } from './given-rules.js'
 import { ruleProblems } from './rule-schema.js'
 import { unusedSentence } from './unused-rule.js'
 
@@ -30,17 +31,17 @@ export interface FaultRuleStatus {
   readonly rule: FaultRule
   /** Moments so far that matched everything but the counters. */
   readonly matched: number
-  readonly struck: number
+  readonly injected: number
   /** `file:line:column` of the code that added it, `''` when unknown. */
-  readonly line: string
+  readonly location: string
 }
 
 /** A rule that was never injected. */
 export interface UnusedFault {
   readonly rule: FaultRule
-  readonly line: string
+  readonly location: string
   /** Why, where it was added, and what to do. */
-  readonly sentence: string
+  readonly message: string
 }
 
 /** Most rules of one world: each moment may have to ask all of them. */
@@ -65,8 +66,6 @@ export type FaultsEffects = MethodEffects<
     removeAdded: 'changes'
     remove: 'changes'
     clear: 'changes'
-    list: 'reads'
-    unused: 'reads'
   },
   keyof FaultSource
 >
@@ -107,13 +106,17 @@ export class Faults implements FaultSource {
   /**
    * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
    * @param options.line where it was declared, for code that adds rules on behalf of others
-   * @throws TypeError for an invalid rule, with the place and the nearest word
+   * @throws TypeError for an invalid rule, with the place and the nearest word, and for the faults of a scenario that has none
+   * @example using outage = sandbox.faults.add(checkoutOutage.faults)
    */
-  add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
+  add(
+    rules: FaultRule | readonly FaultRule[] | undefined,
+    options: { readonly location?: string } = {},
+  ): FaultHandle {
     // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
-    const place: Error | string = options.line ?? new Error('declared here')
-    const [given] = this.#inputs.record('add', rules, { line: place })
-    const list = Array.isArray(given) ? (given as readonly FaultRule[]) : [given as FaultRule]
+    const place: Error | string = options.location ?? new Error('declared here')
+    const [given] = this.#inputs.record('add', rules, { location: place })
+    const list = givenRules(given)
     list.forEach((rule, index) => {
       const [problem] = ruleProblems(rule)
       if (problem === undefined) return
@@ -169,26 +172,26 @@ export class Faults implements FaultSource {
   }
 
   /** The rules, in the order in which they are asked. */
-  list(): readonly FaultRuleStatus[] {
+  get rules(): readonly FaultRuleStatus[] {
     return [...this.#rules].map((armed) => ({
       rule: armed.rule,
       matched: armed.matched,
-      struck: armed.struck,
-      line: lineOf(armed.place),
+      injected: armed.struck,
+      location: lineOf(armed.place),
     }))
   }
 
   /** Rules that were never injected, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
-  unused(): readonly UnusedFault[] {
+  get unused(): readonly UnusedFault[] {
     return [...this.#rules]
       .filter((armed) => armed.struck === 0 && !(armed.rule.chance !== undefined && armed.drawn > 0))
       .map((armed) => {
-        const line = lineOf(armed.place)
+        const location = lineOf(armed.place)
         const { rule, points, wanted, matched, preceded } = armed
         const wasDown = this.#takenDown > armed.takenDownBefore
         const reached = this.#cameBy(armed)
-        const sentence = unusedSentence({ rule, points, match: wanted, line, reached, matched, preceded, wasDown })
-        return { rule, line, sentence }
+        const message = unusedSentence({ rule, points, match: wanted, line: location, reached, matched, preceded, wasDown })
+        return { rule, location, message }
       })
   }
 

@@ -24,7 +24,7 @@ export function examinedBy(sandbox: SandboxParts, check: (world: World) => Invar
   if (isOne) return first!
   return {
     checked: first!.checked,
-    breaches: checks.flatMap(({ breaches }) => breaches),
+    violations: checks.flatMap(({ violations: breaches }) => breaches),
     unknown: checks.flatMap(({ unknown }) => unknown),
   }
 }
@@ -59,7 +59,7 @@ function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]):
 export function storyOf({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {
-    if ('messageId' in entry) for (const other of traffic.about(entry.messageId)) told.add(other)
+    if ('messageId' in entry) for (const other of traffic.forMessage(entry.messageId)) told.add(other)
   }
   const story = [...told].sort((one, other) => one.seq - other.seq)
   return timeline(story, { limit: entriesTold, around: entries[0]?.seq ?? 0 })

@@ -131,11 +131,11 @@ export type ExternalStore = (own: Service<RestStore, User>) => {
 /** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
 const journalShare = 3 / 8
 
-type Warn = NonNullable<SandboxOptions['warn']>
+type Warn = NonNullable<SandboxOptions['onWarning']>
 
 const toConsole: Warn = (sentence) => console.warn(sentence)
 
-function warnOf({ warn = toConsole }: SandboxOptions): Warn {
+function warnOf({ onWarning: warn = toConsole }: SandboxOptions): Warn {
   return warn
 }
 
@@ -227,7 +227,7 @@ function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefine
   return new Clock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
-    ...(options.warn && { warn: options.warn }),
+    ...(options.onWarning && { warn: options.onWarning }),
     hints,
     gate,
   })
@@ -255,7 +255,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     faults,
     random: random.fork('calls'),
     callers,
-    inputs: new InputRecorder(journal, 'calls'),
+    inputs: new InputRecorder(journal, 'outbound'),
     patience: policy.handlerPatience,
     hints,
     network,
@@ -323,7 +323,7 @@ function contextOf(
     secrets: () => secretsOf(tokens, executions, regions),
     world: () => ({ strays: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
-    spend: () => store.spend(),
+    spend: () => store.cost(),
     followed: () => clock.isFollowed,
     waits: () => forgottenAdvance(clock, executions.store.waiting.names),
   }
@@ -373,7 +373,7 @@ function storeOf(
   { options, tokens, policy, vocabulary, heard }: CorePlan,
   { clock, random, cursors, traffic, draws = random, journal }: Base,
 ): LoggedStore {
-  const { store: standard, readonly: readOnly } = tokens
+  const { store: standard, storeReadonly: readOnly } = tokens
   const engine = new StoreEngine({
     clock,
     random: random.fork('store'),
@@ -405,7 +405,7 @@ function destinationsOf(
     hints,
     network,
     fetch: options.fetch,
-    deliver: options.deliver,
+    deliver: options.deliverTo,
     refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,

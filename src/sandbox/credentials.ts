@@ -77,7 +77,7 @@ export function credentialOf(option: keyof SandboxCredentials, given: Credential
 /** What clients sign in with. */
 export interface SandboxTokens {
   readonly store: string
-  readonly readonly: string
+  readonly storeReadonly: string
   readonly queue: string
   readonly queueReadonly: string
   readonly mgmtUser: string
@@ -88,7 +88,7 @@ export interface SandboxTokens {
 export function tokensOf(given: CredentialOptions): SandboxTokens {
   return {
     store: credentialOf('storeToken', given),
-    readonly: credentialOf('readonlyToken', given),
+    storeReadonly: credentialOf('readonlyToken', given),
     queue: credentialOf('queueToken', given),
     queueReadonly: credentialOf('queueReadonlyToken', given),
     mgmtUser: credentialOf('mgmtUser', given),

@@ -19,7 +19,7 @@ export function replaceDestinations(
   })
   for (const [pattern, answer] of Object.entries(given)) {
     if (typeof answer === 'function') fork.destinations.on(pattern, answer)
-    else fork.destinations.answer(pattern, answer)
+    else fork.destinations.respond(pattern, answer)
   }
 }
 

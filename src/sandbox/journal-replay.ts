@@ -313,7 +313,7 @@ export class JournalReplay implements JournalPlayer {
       if (gone !== undefined) abort.abort(gone.reason)
       this.#calls.push(abort)
       void callsInternals
-        .of(this.#sandbox.calls)
+        .of(this.#sandbox.outbound)
         .exchangeFor(caller, callOf(kept, abort.signal))
         .then(readAway, nothing)
     },

@@ -27,7 +27,7 @@ export interface ForkOptions {
   readonly destinations?: Readonly<Record<string, DestinationHandler | DestinationResponse>>
   /** Takes later deliveries that no destination answers, as far as `deliver` allows. Default: nothing leaves a fork. */
   readonly fetch?: typeof globalThis.fetch
-  readonly deliver?: DeliveryHosts
+  readonly deliverTo?: DeliveryHosts
   /** Name of the fork, by which rules that it gets know it; its addresses stay. Default: that of the sandbox. */
   readonly name?: string
 }
@@ -66,7 +66,7 @@ const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
   at: true,
   destinations: true,
   fetch: true,
-  deliver: true,
+  deliverTo: true,
   name: true,
 }
 

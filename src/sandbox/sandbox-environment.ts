@@ -8,7 +8,7 @@ export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const sets = vocabulariesOf(sandbox.vocabulary).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
+  const sets = vocabulariesOf(sandbox.dialect).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
   return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
 }
 
@@ -23,10 +23,10 @@ function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts)
 
 function environmentIn(
   { environment }: Dialect,
-  { queue, addresses, tokens }: SandboxParts,
+  { queue, urls: addresses, tokens }: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const { current, next } = queue.keys
+  const { current, next } = queue.signingKeys
   const env: Record<string, string> = {}
   for (const name of environment.storeUrl) env[name] = addresses.store
   for (const name of environment.storeToken) env[name] = tokens.store

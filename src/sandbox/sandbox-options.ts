@@ -19,7 +19,7 @@ export interface SandboxOptions extends UrlOptions {
    * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
    * `service`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
    */
-  readonly vocabulary?: DialectName | Dialect
+  readonly dialect?: DialectName | Dialect
   readonly policy?: Partial<Policy>
   /** Standard token of the data store. */
   readonly storeToken?: string
@@ -48,14 +48,14 @@ export interface SandboxOptions extends UrlOptions {
   /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
-  readonly deliver?: DeliveryHosts
+  readonly deliverTo?: DeliveryHosts
   /**
    * `false`: what comes into the world is not written down, which saves memory in very long runs; `at()` and `fork()` are
    * refused then.
    */
   readonly journal?: boolean
   /** Receives warnings, `console.warn` by default. */
-  readonly warn?: (text: string) => void
+  readonly onWarning?: (text: string) => void
 }
 
 /** A list that the compiler keeps complete: a misspelt option in JavaScript is reported, not ignored. */
@@ -70,7 +70,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   seed: true,
   startAt: true,
   clock: true,
-  vocabulary: true,
+  dialect: true,
   policy: true,
   storeToken: true,
   readonlyToken: true,
@@ -83,9 +83,9 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   secret: true,
   signing: true,
   fetch: true,
-  deliver: true,
+  deliverTo: true,
   journal: true,
-  warn: true,
+  onWarning: true,
 }
 
 /** @throws TypeError with the nearest name for an option that neither a sandbox has nor whoever takes more than one does */
@@ -117,7 +117,7 @@ export interface LoadOptions {
   /** When the world continues, if that is later than the dump. Not with a real clock, which continues now. */
   readonly at?: Instant
   /** Moves all times of a dump that is ahead back. */
-  readonly shift?: boolean
+  readonly rebaseTime?: boolean
 }
 
 /** Receivers have the host's date: on its clock they get what the service signs, else what they accept at any time. */

@@ -16,8 +16,8 @@ import type { SandboxOptions } from './sandbox-options.js'
 export interface SandboxParts {
   readonly options: SandboxOptions
   readonly tokens: SandboxTokens
-  readonly addresses: SandboxUrls
-  readonly vocabulary: Dialect
+  readonly urls: SandboxUrls
+  readonly dialect: Dialect
   readonly policy: Policy
   readonly clock: Clock
   readonly traffic: Traffic
@@ -25,7 +25,7 @@ export interface SandboxParts {
   readonly queue: Queue
   readonly queues: readonly Queue[]
   readonly destinations: Destinations
-  readonly calls: Outbound
+  readonly outbound: Outbound
   readonly faults: Faults
   exchange(call: RawRequest): RawResponse | Promise<RawResponse>
 }

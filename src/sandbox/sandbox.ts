@@ -1,5 +1,4 @@
 import type { Outbound } from '../calls/calls.js'
-import type { FaultRule } from '../faults/fault.js'
 import { InvariantError, type InvariantReport, type InvariantOptions } from '../invariants/invariant-check.js'
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'
@@ -21,7 +20,7 @@ import type { Queue } from '../queue/direct-queue.js'
 import { carryFailure } from '../report/failure.js'
 import { replayLines } from '../report/failure-text.js'
 import type { Traffic } from '../report/traffic-view.js'
-import type { FaultHandle, Faults } from '../rules/fault-rules.js'
+import type { Faults } from '../rules/fault-rules.js'
 import type { Stats } from '../stats/statistics.js'
 import type { Store } from '../store/direct-store.js'
 import { storeInternals } from '../store/store-internals.js'
@@ -72,9 +71,9 @@ export class Sandbox {
   }
 
   readonly options: SandboxOptions
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   readonly policy: Policy
-  readonly addresses: SandboxUrls
+  readonly urls: SandboxUrls
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
@@ -115,11 +114,11 @@ export class Sandbox {
       adopt: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
     })
     this.options = options
-    this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
+    this.dialect = vocabularyOf(options.dialect ?? 'auto')
     this.policy = policyWith(options.policy)
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
-    this.addresses = addressesOf(options)
-    this.#locate = locator(this.addresses)
+    this.urls = addressesOf(options)
+    this.#locate = locator(this.urls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
     this.#world = this.#build()
@@ -128,7 +127,7 @@ export class Sandbox {
   /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
   get tokens(): SandboxTokens {
     const { standard, readOnly } = storeInternals.of(this.#world.store).engine.access.tokens
-    return { ...this.#initialTokens, store: standard, readonly: readOnly }
+    return { ...this.#initialTokens, store: standard, storeReadonly: readOnly }
   }
 
   /** The one clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
@@ -206,7 +205,7 @@ export class Sandbox {
    * `destinations`.
    * @example sandbox.calls.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
-  get calls(): Outbound {
+  get outbound(): Outbound {
     return this.#world.calls
   }
 
@@ -216,23 +215,6 @@ export class Sandbox {
    */
   get faults(): Faults {
     return this.#world.faults
-  }
-
-  /**
-   * Adds the fault rules of a scenario, until the handle removes them. The rest of the scenario,
-   * its steps and expectations, is for `playScenario()` from `stuntdouble/scenarios`.
-   * @example using outage = sandbox.play(checkoutOutage)
-   * @throws TypeError for a scenario without faults, and for what is none
-   */
-  play<T extends { readonly name: string; readonly faults?: readonly FaultRule[] }>(scenario: T): FaultHandle {
-    if (typeof scenario !== 'object' || scenario === null) {
-      throw new TypeError(`sandbox.play() takes a scenario: { name, faults: [rule, …] }, got ${String(scenario)}.`)
-    }
-    const { faults = [], name } = scenario
-    if (faults.length > 0) return this.faults.add(faults)
-    throw new TypeError(
-      `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
-    )
   }
 
   /**
@@ -278,24 +260,24 @@ export class Sandbox {
    * with the promise, the entries and the story.
    * @example sandbox.check({ except: 'signatures-verify' })
    */
-  check(options: InvariantOptions = {}): InvariantReport {
-    const check = this.examine(options)
-    if (check.breaches.length === 0) return check
+  assertInvariants(options: InvariantOptions = {}): InvariantReport {
+    const check = this.checkInvariants(options)
+    if (check.violations.length === 0) return check
     const replay = `seed ${this.traffic.context.seed}`
     const broken = new InvariantError(
-      check.breaches,
+      check.violations,
       (entries) => storyOf(this, entries),
       replayLines(replay).join('\n'),
     )
     throw carryFailure(broken, {
-      causes: check.breaches.map(({ sentence }) => sentence),
+      causes: check.violations.map(({ message: sentence }) => sentence),
       replay,
-      timeline: check.breaches.flatMap(({ entries }) => storyOf(this, entries).split('\n')),
+      timeline: check.violations.flatMap(({ entries }) => storyOf(this, entries).split('\n')),
     })
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
-  examine(options: InvariantOptions = {}): InvariantReport {
+  checkInvariants(options: InvariantOptions = {}): InvariantReport {
     return checkSandboxInvariants(this, options)
   }
 
@@ -322,7 +304,7 @@ export class Sandbox {
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
-  load(given: SandboxDump, { at, shift = false }: LoadOptions = {}): void {
+  load(given: SandboxDump, { at, rebaseTime: shift = false }: LoadOptions = {}): void {
     checkDump(given, homeRegionOf(this.policy))
     const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
     const dump = shift ? shiftedTo(given, goesOn) : given
@@ -355,7 +337,7 @@ export class Sandbox {
    * const before = sandbox.at('-5m')
    * before.store.get('stock')
    */
-  at(instant: PastInstant): PastSandbox<Sandbox> {
+  asOf(instant: PastInstant): PastSandbox<Sandbox> {
     const world = this.#world
     const { journal, traffic, history } = world
     const cut = cutAt(instant, world, this.#renewed)
@@ -395,7 +377,7 @@ export class Sandbox {
     const { length } = journal!.inputs
     // It is going to keep about its part of what the journal keeps, at least.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
-    const { destinations, fetch, deliver, name = this.options.name } = options
+    const { destinations, fetch, deliverTo: deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
     const fork = new Sandbox(
       {
@@ -403,9 +385,9 @@ export class Sandbox {
         clock: 'manual',
         signing: signingOf(this.options),
         ...(startAt !== undefined && { startAt }),
-        ...(name !== this.options.name && { name, ...this.addresses, ...credentialsOf(this.options) }),
+        ...(name !== this.options.name && { name, ...this.urls, ...credentialsOf(this.options) }),
         ...(fetch !== undefined && { fetch }),
-        ...(deliver !== undefined && { deliver }),
+        ...(deliver !== undefined && { deliverTo: deliver }),
       },
       this.#hints,
       undefined,
@@ -426,7 +408,7 @@ export class Sandbox {
         attach: stand,
         at,
         entries: traffic.entries,
-        fork: { name, fetch, deliver: fork.options.deliver },
+        fork: { name, fetch, deliver: fork.options.deliverTo },
       },
       this,
     )
@@ -485,12 +467,12 @@ export class Sandbox {
   /** Begins anew, and is made what another world was; what that one warned of was heard then. */
   async #played(start: CoreState, options: SandboxOptions, play: (world: SandboxCore) => Promise<void>): Promise<void> {
     let isQuiet = true
-    const { warn = console.warn } = options
+    const { onWarning: warn = console.warn } = options
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
     }
     disposeCore(this.#world)
-    this.#world = this.#filled(start, { ...options, warn: told })
+    this.#world = this.#filled(start, { ...options, onWarning: told })
     // What is played again runs in no loop of an app.
     const { every } = this.#gate
     this.#gate.every = Number.POSITIVE_INFINITY
@@ -510,11 +492,11 @@ export class Sandbox {
   }
 
   #build(start: CoreState = { startAt: this.#start }, options: SandboxOptions = this.options): SandboxCore {
-    const { vocabulary, policy, addresses, fetch: answer } = this
+    const { dialect: vocabulary, policy, urls: addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const gate = this.#gate
     const heard = heardOf(this.options)
-    const strays = (): readonly string[] => this.strays
+    const strays = (): readonly string[] => this.realHostRequests
     const explainToken: ExplainsToken = (service, token) => this.#explainToken?.(service, token)
     return createCore(
       {
@@ -551,13 +533,13 @@ export class Sandbox {
   }
 
   /** Calls back when a new world has replaced this one, unless the returned function was called before. */
-  onRenewal(renewed: (by: 'reset' | 'load') => void): () => void {
+  onReset(renewed: (by: 'reset' | 'load') => void): () => void {
     this.#renewals.add(renewed)
     return () => this.#renewals.delete(renewed)
   }
 
   /** Requests to real hosts of the service that were refused, as sentences. */
-  get strays(): readonly string[] {
+  get realHostRequests(): readonly string[] {
     return [...this.#strays]
   }
 

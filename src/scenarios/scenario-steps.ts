@@ -129,7 +129,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return v.union([yes, v.strictObject({ budget: positive })])
     },
-    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : how),
+    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { maxTimers: how.budget }),
   },
   cancel: {
     summary: 'Cancels the messages of a name.',
@@ -148,7 +148,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       return named('The name of a publish step.')
     },
     run: (who, stage) => {
-      for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.release(id)
+      for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.deliverNow(id)
     },
   },
   retryDeadLetters: {
@@ -189,7 +189,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return v.strictObject({ name, parallelism: positive })
     },
-    run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, queue.parallelism, undefined),
+    run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, { parallelism: queue.parallelism }),
   },
   schedule: {
     summary: 'Creates a schedule, or replaces the one of the same id.',
@@ -267,7 +267,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return v.strictObject({ name, endpoints: members })
     },
-    run: (group, { sandbox }) => sandbox.queue.urlGroup(group.name, group.endpoints),
+    run: (group, { sandbox }) => sandbox.queue.urlGroups.addEndpoints(group.name, group.endpoints),
   },
   deleteUrlGroup: {
     summary: 'Deletes a url group.',
@@ -281,7 +281,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Rotates the signing keys: the next one becomes the current one.',
     example: true,
     schema: yes,
-    run: (_, { sandbox }) => sandbox.queue.keys.rotate(),
+    run: (_, { sandbox }) => sandbox.queue.signingKeys.rotate(),
   },
   resetPassword: {
     summary: 'Resets the password of the data store: its tokens are revoked.',
@@ -295,7 +295,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return rules()
     },
-    run: (given, stage) => stage.sandbox.faults.add(given, { line: stage.lineOf() }),
+    run: (given, stage) => stage.sandbox.faults.add(given, { location: stage.lineOf() }),
   },
   removeFaults: {
     summary: 'Removes the fault rules of a name.',

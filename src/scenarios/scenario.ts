@@ -194,7 +194,7 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   return {
     ...(seed !== undefined && { seed }),
     ...(startAt !== undefined && { startAt }),
-    ...(vocabulary !== undefined && { vocabulary }),
+    ...(vocabulary !== undefined && { dialect: vocabulary }),
     ...(policy !== undefined && { policy }),
     ...(given?.signingKeys !== undefined && {
       signingKey: given.signingKeys.current,
@@ -215,9 +215,9 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
   for (const argv of commands ?? []) sandbox.store.run(...argv)
-  for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroup(group, endpoints)
+  for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroups.addEndpoints(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
-    sandbox.queue.upsertQueue(queue, parallelism, paused)
+    sandbox.queue.upsertQueue(queue, { parallelism, paused })
   for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {
     recordInternal(sandbox, ({ queue }) => {
       const { flow } = engineOf(queue)
@@ -240,7 +240,7 @@ export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElse
 /** Answers at a destination as the scenario says: its script, its record, then its answer. */
 export function register({ url, script, recorded, answer = {} }: ScenarioDestination, sandbox: Sandbox): void {
   const { waitMs = 0, status = 200, headers, body } = answer
-  sandbox.destinations.answer(url, async (_delivery, task) => {
+  sandbox.destinations.respond(url, async (_delivery, task) => {
     if (waitMs > 0) await task.sleep(milliseconds(waitMs))
     return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
   })
@@ -252,10 +252,10 @@ export function register({ url, script, recorded, answer = {} }: ScenarioDestina
 export function prepareCalls({ calls = [] }: Scenario, sandbox: Sandbox): void {
   for (const { url, script = [], answer = {} } of calls) {
     const { waitMs = 0, status = 200, headers, body } = answer
-    sandbox.calls.answer(url, async (_call, task) => {
+    sandbox.outbound.respond(url, async (_call, task) => {
       if (waitMs > 0) await task.sleep(milliseconds(waitMs))
       return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
     })
-    if (script.length > 0) sandbox.calls.script(url, script)
+    if (script.length > 0) sandbox.outbound.script(url, script)
   }
 }

@@ -147,7 +147,7 @@ class OwnFigures<Story, Report> {
 
 export type QueueStatisticsEffects = MethodEffects<
   QueueStatistics,
-  { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
+  { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
 /** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
@@ -183,15 +183,15 @@ export class QueueStatistics {
   }
 
   /** Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones. */
-  set(figures: StatsOverrides<QueueReport>): void {
-    const [given] = this.#inputs.record('set', figures)
-    checkFigures('stats.queue.set()', given, this.report())
+  override(fields: StatsOverrides<QueueReport>): void {
+    const [given] = this.#inputs.record('override', fields)
+    checkFigures('stats.queue.override()', given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
   /** Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story. */
-  script(steps: readonly QueueUsageStep[], scale: QueueUsageOptions = {}): void {
-    const [given, sizes] = this.#inputs.record('script', steps, scale)
+  script(steps: readonly QueueUsageStep[], options: QueueUsageOptions = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, options)
     const { now, random } = this.#options
     checkScale(queueWords, sizes, ['messageSize', 'messagesPerRun'])
     this.#own.story = new QueueUsage(
@@ -210,7 +210,7 @@ export class QueueStatistics {
 
 export type SearchStatisticsEffects = MethodEffects<
   SearchStatistics,
-  { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
+  { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
 /** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
@@ -249,15 +249,15 @@ export class SearchStatistics {
   }
 
   /** Sets fields by hand; those not named follow the story. Later calls add to earlier ones. */
-  set(figures: StatsOverrides<SearchReport> = {}): void {
-    const [given] = this.#inputs.record('set', figures)
-    checkFigures('stats.search(id).set()', given, this.report())
+  override(fields: StatsOverrides<SearchReport> = {}): void {
+    const [given] = this.#inputs.record('override', fields)
+    checkFigures('stats.search(id).override()', given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
   /** Tells what went on at this index. Replaces an earlier story. */
-  script(steps: readonly SearchUsageStep[], scale: SearchUsageOptions = {}): void {
-    const [given, sizes] = this.#inputs.record('script', steps, scale)
+  script(steps: readonly SearchUsageStep[], options: SearchUsageOptions = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, options)
     const [now, random] = [this.#now, this.#random]
     checkScale(searchWords, sizes, ['vectorSize', 'requestSize', 'price'])
     this.#own.story = new SearchUsage(

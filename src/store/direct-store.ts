@@ -23,13 +23,13 @@ export type StoreEffects = MethodEffects<
   {
     run: 'changes'
     loadSearch: 'reads'
-    connection: 'reads'
+    connect: 'reads'
     get: 'reads'
     dump: 'reads'
     load: 'changes'
     diff: 'reads'
     snapshot: 'reads'
-    spend: 'reads'
+    cost: 'reads'
     resetPassword: 'changes'
   }
 >
@@ -110,7 +110,7 @@ export class Store {
    * sandbox.store.run('RPUSH', 'jobs', 'send mail')
    * await job // ['jobs', 'send mail']
    */
-  connection(options: ConnectionOptions = {}): StoreConnection {
+  connect(options: ConnectionOptions = {}): StoreConnection {
     return new StoreConnection(this.#journal, options)
   }
 
@@ -153,7 +153,7 @@ export class Store {
   }
 
   /** What the service would have billed so far. */
-  spend(): StoreCost {
+  cost(): StoreCost {
     return this.#journal.store.meter.spend()
   }
 

@@ -89,7 +89,7 @@ export async function advanceUntil(
     return error
   }
   const isDecided = (): boolean => goal.isReached() || !run.isStarted
-  await clock.settled()
+  await clock.settle()
   while (!isDecided()) {
     if (engine.get(run.id) !== run) throw fail('it has been forgotten.')
     const next = nextTimer(clock, run)

@@ -2,6 +2,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { text } from '../kernel/bytes.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { internals } from '../kernel/internals.js'
+import { checkOptionNames } from '../kernel/nearest-name.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, ended, endStates, type RunAdvancer, type WorkflowRunEnd, reached } from './advance-run.js'
@@ -24,14 +25,32 @@ export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).
 export type WorkflowsEffects = MethodEffects<
   Workflow,
   {
-    run: 'reads'
+    getRun: 'reads'
     notify: 'changes'
-    step: 'reads'
-    event: 'changes'
+    stubStep: 'reads'
+    stubEvent: 'changes'
     skipSleeps: 'changes'
     skipRetryDelays: 'changes'
   }
 >
+
+/** Whom an event is for. */
+export interface NotifyOptions {
+  /** Only this run. Default: every run that waits for the event. */
+  readonly runId?: string | undefined
+}
+
+const notifyOptionNames: Readonly<Record<keyof NotifyOptions, true>> = { runId: true }
+
+/** @throws TypeError for anything but an object with these names */
+function checkNotify(options: NotifyOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `workflow.notify() takes an event, its data and { runId }: workflow.notify('approved', data, { runId }), got ${shown(options)}.`,
+    )
+  }
+  checkOptionNames('workflow.notify()', options, Object.keys(notifyOptionNames))
+}
 
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
 export class Workflow {
@@ -57,7 +76,7 @@ export class Workflow {
    * A run by its id.
    * @throws TypeError when there is none, with the runs that there are
    */
-  run(id: string): WorkflowRun {
+  getRun(id: string): WorkflowRun {
     const run = of(this).engine.get(id)
     if (run !== undefined) return this.#handOut(run)
     const known = this.runs.map((one) => `${one.id} of ${shownUrl(one.url)}`)
@@ -68,17 +87,18 @@ export class Workflow {
 
   #handOut(run: WorkflowRunState): WorkflowRun {
     const { engine, course } = of(this)
-    return new WorkflowRun(run, engine, course, this.#inputs.below(['run', run.id]))
+    return new WorkflowRun(run, engine, course, this.#inputs.below(['getRun', run.id]))
   }
 
   /**
    * Tells an event to the runs that wait for it, as `client.notify()` does.
-   * @param runId tells it to this run only, and keeps it for the run's next wait if it does not wait yet
+   * @param options.runId tells it to this run only, and keeps it for the run's next wait if it does not wait yet
    * @returns how many waits it ended
    */
-  notify(eventId: string, data?: unknown, runId?: string): number {
-    const [id, given, to] = this.#inputs.record('notify', eventId, data, runId)
-    return of(this).engine.notify(id, eventBytes(given), to).length
+  notify(eventId: string, data?: unknown, options: NotifyOptions = {}): number {
+    checkNotify(options)
+    const [id, given, { runId }] = this.#inputs.record('notify', eventId, data, options)
+    return of(this).engine.notify(id, eventBytes(given), runId).length
   }
 
   /**
@@ -87,14 +107,14 @@ export class Workflow {
    * @param nth which of the steps of this name in a run, from 1; all of them by default
    * @example sandbox.workflow.step('charge').returns({ id: 'ch_1' })
    */
-  step(name: string, nth?: number): StepStubBuilder {
+  stubStep(name: string, nth?: number): StepStubBuilder {
     const called = 'workflow.step()'
     if (typeof name !== 'string' || name === '')
       throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
     }
-    return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['step', name, nth]))
+    return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['stubStep', name, nth]))
   }
 
   /**
@@ -103,8 +123,8 @@ export class Workflow {
    * @example sandbox.workflow.event('approved', { by: 'Ada' })
    * @example sandbox.workflow.event('approved').timesOut()
    */
-  event(eventId: string, data?: unknown): EventStubBuilder {
-    const [, given] = this.#inputs.record('event', eventId, data)
+  stubEvent(eventId: string, data?: unknown): EventStubBuilder {
+    const [, given] = this.#inputs.record('stubEvent', eventId, data)
     if (typeof eventId !== 'string' || eventId === '') {
       throw new TypeError(`workflow.event() needs the id of an event, got ${shown(eventId)}.`)
     }
@@ -140,7 +160,7 @@ export class Workflow {
   }
 }
 
-export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; fails: 'changes'; timesOut: 'changes' }>
+export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; throws: 'changes'; timesOut: 'changes' }>
 
 /** What may become of a step. */
 export class StepStubBuilder {
@@ -181,8 +201,8 @@ export class StepStubBuilder {
    * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
    * A `WorkflowNonRetryableError` fails the run at once.
    */
-  fails(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
-    const [given, { times }] = this.#inputs.record('fails', error, options)
+  throws(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
+    const [given, { times }] = this.#inputs.record('throws', error, options)
     const called = `${this.#called}.fails()`
     const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
@@ -255,7 +275,7 @@ const runReaders: { readonly [Name in keyof RunView]-?: (run: WorkflowRunState) 
   id: (run) => run.id,
   url: (run) => run.url,
   state: (run) => run.state,
-  createdAt: (run) => run.time,
+  createdAt: (run) => run.createdAt,
   completedAt: (run) => run.completedAt,
   result: ({ result }) => {
     if (result === undefined || result === '') return undefined
@@ -271,7 +291,7 @@ let runFields: PropertyDescriptorMap
 
 export type RunEffects = MethodEffects<
   WorkflowRun,
-  { explain: 'reads'; history: 'reads'; cancel: 'changes'; reaches: 'reads'; ends: 'reads'; toJSON: 'reads' }
+  { explain: 'reads'; history: 'reads'; cancel: 'changes'; advanceToStep: 'reads'; advanceToEnd: 'reads'; toJSON: 'reads' }
 >
 
 /** One run, as it stands whenever it is asked. */
@@ -332,7 +352,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * @param nth which of the steps of this name
    * @throws Error with the story of the run, when it cannot come there
    */
-  async reaches(step: string, nth = 1): Promise<void> {
+  async advanceToStep(step: string, nth = 1): Promise<void> {
     await advanceUntil(this.#engine, this.#course, this.#run, reached(this.#run, step, nth))
   }
 
@@ -341,7 +361,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * @param state how it must end; any end by default
    * @throws Error with the story of the run, when it ends otherwise or not at all
    */
-  async ends(state?: WorkflowRunEnd): Promise<void> {
+  async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     if (state !== undefined && !Object.hasOwn(endStates, state)) {
       throw new TypeError(`A run ends as ${Object.keys(endStates).map(quoted).join(', ')}; got ${shown(state)}.`)
     }

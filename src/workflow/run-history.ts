@@ -82,7 +82,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
     ...historyHead,
     url: run.url,
     runId: run.id,
-    createdAt: run.time,
+    createdAt: run.createdAt,
     headers: shown.headers,
     state: run.state,
     entries,

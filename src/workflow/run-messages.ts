@@ -46,7 +46,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 
   get runCreatedAt(): number {
-    return this.run.time
+    return this.run.createdAt
   }
 
   get redact(): FieldRedaction | undefined {
@@ -86,7 +86,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 
   deadLetter(): Record<string, unknown> {
-    const { id, url, time, labels, failureFunction, failureReply: reply } = this.run
+    const { id, url, createdAt: time, labels, failureFunction, failureReply: reply } = this.run
     const state = this.failureFunctionState
     return {
       workflowRunId: id,
@@ -131,7 +131,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 
   #headersIn(words: RunDialect, message: Message, init: boolean, callType: string | undefined): [string, string][] {
-    const { id, url, time, labels, configuration } = this.run
+    const { id, url, createdAt: time, labels, configuration } = this.run
     const headers: [string, string][] = [
       [words.runId, id],
       [words.url, onWire(url)],
@@ -328,7 +328,7 @@ export class CallbackMessage extends RunMessageBase {
   }
 
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
-    if (message.ended) this.run.callbacks?.delete(message)
+    if (message.isEnded) this.run.callbacks?.delete(message)
     super.ends(message, reply, error)
   }
 
@@ -393,6 +393,6 @@ function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record
     ...others,
     ...(run.payload !== '' && { sourceBody: toBase64(run.payload) }),
     workflowRunId: run.id,
-    workflowCreatedAt: run.time,
+    workflowCreatedAt: run.createdAt,
   }
 }

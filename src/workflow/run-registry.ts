@@ -98,11 +98,11 @@ export class RunRegistry {
   }
 }
 
-function endOf({ completedAt, time }: WorkflowRunState): number {
+function endOf({ completedAt, createdAt: time }: WorkflowRunState): number {
   return completedAt ?? time
 }
 
-function isOf({ time }: WorkflowRunState, createdAt: string | undefined): boolean {
+function isOf({ createdAt: time }: WorkflowRunState, createdAt: string | undefined): boolean {
   return createdAt === undefined || createdAt.trim() === String(time)
 }
 
@@ -112,6 +112,6 @@ function runRecords(): Records<WorkflowRunState> {
     label: (run) => run.labels,
     callerIp: (run) => run.callerIp,
     flowControlKey: (run) => run.configuration.settings.flowControl?.key,
-    workflowCreatedAt: (run) => String(run.time),
+    workflowCreatedAt: (run) => String(run.createdAt),
   })
 }

@@ -298,7 +298,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     for (const one of free) this.queue.courier.letGo(one)
     const now = this.now()
     if (!run.isStarted) run.rest()
-    else if (run !== this.#quick && !free.some(({ due }) => due <= now)) {
+    else if (run !== this.#quick && !free.some(({ nextAttemptAt: due }) => due <= now)) {
       this.#quick?.rest()
       this.#quick = run
     }

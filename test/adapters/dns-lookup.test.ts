@@ -21,7 +21,7 @@ test.each([
 ])('a client over %s is told what to use', async (_, call) => {
   using sandbox = createSandbox({ name: 'mine' })
   replaceFetch(sandbox)
-  const error = await call(`${sandbox.addresses.store}/ping`)
+  const error = await call(`${sandbox.urls.store}/ping`)
   expect(error.message).toBe(
     'mine.store.test is an address of the sandbox, and stuntdouble/fetch answers there only for the global fetch. This client connects in another way, over node:http or with an earlier reference to fetch: use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.',
   )

@@ -44,7 +44,7 @@ function start(sandbox: Sandbox, habits: readonly Habit[]): void {
   let count = 0
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const ask = async (path: string): Promise<unknown> =>
-    (await fetch(`${sandbox.addresses.store}/${path}`, { headers })).json()
+    (await fetch(`${sandbox.urls.store}/${path}`, { headers })).json()
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
   const perform = async (what: Act): Promise<void> => {
     const n = ++count
@@ -58,7 +58,7 @@ function start(sandbox: Sandbox, habits: readonly Habit[]): void {
       await ask(`append/k/${n}`)
     }
     if (what.do === 'publish') {
-      await fetch(`${sandbox.addresses.queue}/v2/publish/${app}?n=${n}`, {
+      await fetch(`${sandbox.urls.queue}/v2/publish/${app}?n=${n}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-delay': `${Math.ceil(what.ms / 1000)}s` },
         body: String(n),
@@ -165,7 +165,7 @@ describe('many timers', () => {
       setTimeout(again, 0)
     }
     setTimeout(again, 10)
-    await expect(sandbox.clock.advance('1s', { budget: 5 })).rejects.toThrow(
+    await expect(sandbox.clock.advance('1s', { maxTimers: 5 })).rejects.toThrow(
       /timers fired at one instant\. Most often: "a timer of the host"/,
     )
   })

@@ -49,7 +49,7 @@ describe('fakeTimers(vi)', () => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const persistent = async (): Promise<string> => {
       for (;;) {
-        const answer = await sandbox.fetch(`${sandbox.addresses.store}/echo/hi`, { headers })
+        const answer = await sandbox.fetch(`${sandbox.urls.store}/echo/hi`, { headers })
         if (answer.ok) return answer.text()
         await new Promise((resume) => setTimeout(resume, 1000))
       }
@@ -69,7 +69,7 @@ describe('fakeTimers(vi)', () => {
     const { clock, store } = sandbox
     vi.useFakeTimers({ now: clock.now() })
     clock.follow(fakeTimers(vi))
-    const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+    const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
     using _fetch = replaceFetch(sandbox)
     await redis.set('lock', 'mine', { nx: true, ex: 15 })
     const extended: [at: number, reply: number][] = []
@@ -81,7 +81,7 @@ describe('fakeTimers(vi)', () => {
     sandbox.queue.publish({ to: 'https://shop.test/', delay: '1m' })
     for (const step of steps) await (step === 'drain' ? clock.drain() : clock.advance(step))
     expect(extended).toEqual([10, 20, 30, 40, 50, 60].map((second) => [second, 1]))
-    expect(sandbox.traffic.of('command').map(({ at }) => (at - start) / 1000)).toEqual([0, 10, 20, 30, 40, 50, 60])
+    expect(sandbox.traffic.ofType('command').map(({ at }) => (at - start) / 1000)).toEqual([0, 10, 20, 30, 40, 50, 60])
     expect(store.run('TTL', 'lock')).toBe(15)
   })
 
@@ -91,7 +91,7 @@ describe('fakeTimers(vi)', () => {
     vi.useFakeTimers({ now: clock.now() })
     clock.follow(fakeTimers(vi))
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const ask = (path: string) => sandbox.fetch(`${sandbox.addresses.store}/${path}`, { headers })
+    const ask = (path: string) => sandbox.fetch(`${sandbox.urls.store}/${path}`, { headers })
     setTimeout(async () => {
       await ask('rpush/log/a1')
       await ask('rpush/log/a2')
@@ -101,7 +101,7 @@ describe('fakeTimers(vi)', () => {
     queue.publish({ to: 'https://shop.test/', delay: '5s' })
     await clock.advance('1m')
     expect(sandbox.store.run('LRANGE', 'log', 0, -1)).toEqual(['a1', 'a2', 'b', 'ours'])
-    expect(new Set(traffic.of('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
+    expect(new Set(traffic.ofType('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
   })
 
   describe('a handler that awaits a timer of the host', () => {
@@ -121,14 +121,14 @@ describe('fakeTimers(vi)', () => {
         const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
         destinations.on('https://shop.test/', async () => {
           await sleep(2000)
-          await sandbox.fetch(`${sandbox.addresses.store}/set/k/v`, { headers })
+          await sandbox.fetch(`${sandbox.urls.store}/set/k/v`, { headers })
           await sleep(3000)
           return new Response('done')
         })
         queue.publish({ to: 'https://shop.test/', delay: '1s' })
         await (move === 'drain' ? clock.drain() : clock.advance('1m'))
-        const [attempt] = traffic.of('attempt')
-        const [request] = traffic.of('request')
+        const [attempt] = traffic.ofType('attempt')
+        const [request] = traffic.ofType('request')
         expect([attempt!.at - start, request!.at - start, attempt!.outcome!.at - start]).toEqual([1000, 3000, 6000])
         expect(attempt!.outcome!.status).toBe(200)
       },
@@ -145,7 +145,7 @@ describe('fakeTimers(vi)', () => {
       queue.publish({ to: 'https://shop.test/slow', retries: 0, timeout: '10s' })
       queue.publish({ to: 'https://shop.test/quick', delay: '5s' })
       await clock.advance('2m')
-      const ends = traffic.of('attempt').map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
+      const ends = traffic.ofType('attempt').map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
       expect(ends).toEqual([
         ['https://shop.test/slow', 10, 0],
         ['https://shop.test/quick', 5, 200],
@@ -166,7 +166,7 @@ describe('fakeTimers(vi)', () => {
       })
       queue.publish({ to: 'https://shop.test/' })
       await clock.drain()
-      expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({ at: start, status: 200 })
+      expect(sandbox.traffic.ofType('attempt')[0]!.outcome).toMatchObject({ at: start, status: 200 })
     })
   })
 

@@ -26,8 +26,8 @@ function slowWorld() {
   return {
     clock,
     arrivals,
-    addresses,
-    vocabulary: neutralDialect,
+    urls: addresses,
+    dialect: neutralDialect,
     owns: (url: string) => url.startsWith(addresses.store),
     fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(gateOf(clock), exchange, input, init),
     onDispose: () => () => {},
@@ -58,7 +58,7 @@ describe.each(Object.keys(ways))('a client held by a slow service, through %s', 
       const answers: number[] = []
       const client = async (): Promise<void> => {
         for (let count = 0; count < 5; count++) {
-          await (await fetch(`${world.addresses.store}/get/a`)).text()
+          await (await fetch(`${world.urls.store}/get/a`)).text()
           answers.push(world.clock.now())
         }
       }

@@ -21,13 +21,13 @@ const route =
   }
 
 const deliver = (sandbox: Sandbox): void => {
-  sandbox.calls.on(bank, () => Response.json({ id: 'ch_1' }, { status: 201 }))
+  sandbox.outbound.on(bank, () => Response.json({ id: 'ch_1' }, { status: 201 }))
   sandbox.queue.publish({ to: shop, body: 'order 1' })
 }
 
 describe('assertIdempotent', () => {
   test('finds an app that charges twice when the answer of the bank is lost', async () => {
-    const found = assertIdempotent(route(false), { deliver, under: ['lost-call'] })
+    const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-call'] })
     await expect(found).rejects.toThrow(
       'The handler is not idempotent under lost-call: a foreign host did its work, and its answer to the handler was lost.',
     )
@@ -36,17 +36,17 @@ describe('assertIdempotent', () => {
   })
 
   test('a key by which the bank knows a second call is enough, under everything', async () => {
-    await assertIdempotent(route(true), { deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
+    await assertIdempotent(route(true), { publish: deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
   })
 })
 
 describe('assertResilient', () => {
   test('loses answers of foreign hosts, too, and tells the smallest such schedule', async () => {
     const found = assertResilient({
-      deliver,
+      publish: deliver,
       handler: { [shop]: route(true) },
       holds: ({ traffic }) =>
-        traffic.of('call').every(({ handled, answer }) => handled === 0 || (answer?.status ?? 0) > 0),
+        traffic.ofType('call').every(({ handled, answer }) => handled === 0 || (answer?.status ?? 0) > 0),
     })
     await expect(found).rejects.toThrow(
       "defineScenario('found by assertResilient', [\n  { on: 'app.call', times: 1, fault: { kind: 'lost-ack' } },\n])",
@@ -58,7 +58,7 @@ describe('assertCrashSafe', () => {
   test('loses the answer of a host that sandbox.calls has, while the process lives', async () => {
     const paying = (key?: string) =>
       appWith(({ sandbox, charge }) => {
-        sandbox.calls.on(payments, () => new Response('{}'))
+        sandbox.outbound.on(payments, () => new Response('{}'))
         return async (context) => {
           await context.run('charge', () => charge(context.requestPayload.id, key))
         }

@@ -17,8 +17,8 @@ export class EchoWorld {
   #release: (() => void)[] = []
   #ends: (() => void)[] = []
 
-  constructor(readonly addresses = addressesOf()) {
-    this.#locate = locator(addresses)
+  constructor(readonly urls = addressesOf()) {
+    this.#locate = locator(urls)
   }
 
   owns(url: string): boolean {

@@ -58,7 +58,7 @@ describe('a long move', () => {
     await expect(move).rejects.toBe(reason)
     // All that fell due has run, and nothing else has.
     expect(fired()).toBe(Math.floor((clock.now() - start) / 60_000))
-    expect(clock.pending()).toHaveLength(1)
+    expect(clock.pending).toHaveLength(1)
     const reached = fired()
     await clock.advance('10m')
     expect(fired()).toBe(reached + 10)
@@ -100,13 +100,13 @@ describe('a long move', () => {
   })
 
   test.each(['reset', 'dispose', 'load'] as const)('ends with its world by %s', async (how) => {
-    using sandbox = createSandbox({ warn: () => {} })
+    using sandbox = createSandbox({ onWarning: () => {} })
     const { clock, destinations, queue } = sandbox
     const dump = sandbox.dump()
     destinations.on('https://shop.test/never', () => new Promise<Response>(() => {}))
     queue.publish({ to: 'https://shop.test/never' })
     const move = clock.advance('1h')
-    const settled = clock.settled()
+    const settled = clock.settle()
     await outside()
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
@@ -133,7 +133,7 @@ describe('the budget of one instant', () => {
   test('what is just many is told so, with what allows more', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     destinations.on('https://shop.test/start', () => {
       for (let at = 0; at < 25_000; at++) queue.publish({ to: shop })
       return new Response()
@@ -142,13 +142,13 @@ describe('the budget of one instant', () => {
     await expect(clock.advance('1s')).rejects.toThrow(
       /^The clock gave up: 20040 timers fired at one instant\. Most often: "delivery to https:\/\/shop\.test\/x" .* if they are just many, allow more with clock\.advance\(…, \{ budget \}\)\.$/,
     )
-    await clock.advance('1s', { budget: 30_000 })
+    await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])
   }, 60_000)
 
   test('a budget that is no number is a misuse', async () => {
     using sandbox = createSandbox()
-    await expect(sandbox.clock.advance('1s', { budget: Number.NaN })).rejects.toThrow(
+    await expect(sandbox.clock.advance('1s', { maxTimers: Number.NaN })).rejects.toThrow(
       'clock.advance() takes a number of timers as its budget, got NaN.',
     )
   })
@@ -168,7 +168,7 @@ describe('the budget of drain()', () => {
       })
       queue.publish({ to: loop })
       await expect(clock.drain()).rejects.toThrow(`timers fired. Most often: "delivery to ${loop}"`)
-      expect(sandbox.traffic.of('attempt').length).toBeLessThan(25_000)
+      expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
     },
     60_000,
   )

@@ -159,7 +159,7 @@ test('a sleep that is broken off ends at once, and leaves no timer', async () =>
   await clock.drain()
   await asleep
   expect(log).toEqual([[2_000, 'woke']])
-  expect([clock.now(), clock.pending().length]).toEqual([2_000, 0])
+  expect([clock.now(), clock.pending.length]).toEqual([2_000, 0])
 })
 
 test('beside() goes on for the same caller after the task has ended', async () => {

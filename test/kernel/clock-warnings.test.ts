@@ -93,7 +93,7 @@ test('a clock that moves by itself waits for slow work without a word', async ()
   let finish = (): void => undefined
   clock.schedule(start + 10, 'delivery of m1', () => new Promise<void>((resolve) => (finish = resolve)))
   await vi.advanceTimersByTimeAsync(5_000)
-  expect(clock.running()).toEqual(['delivery of m1'])
+  expect(clock.running).toEqual(['delivery of m1'])
   expect(warnings).toEqual([])
   finish()
 })

@@ -55,26 +55,26 @@ test('entries are found by type, by message and by number', () => {
   const entries = [request(), attempt('m1'), attempt('m2'), deadLetter('m1'), request('https://store.test/b')].map(
     (body) => traffic.append(body),
   )
-  expect(traffic.of('attempt')).toEqual([entries[1], entries[2]])
-  expect(traffic.of('request').map((entry) => entry.url)).toEqual(['https://store.test/', 'https://store.test/b'])
-  expect(traffic.of('fault')).toEqual([])
-  expect(traffic.about('m1')).toEqual([entries[1], entries[3]])
-  expect(traffic.about('unknown')).toEqual([])
-  expect(entries.map((entry) => traffic.find(entry.seq))).toEqual(entries)
-  expect(traffic.find(0)).toBeUndefined()
-  expect(traffic.find(6)).toBeUndefined()
+  expect(traffic.ofType('attempt')).toEqual([entries[1], entries[2]])
+  expect(traffic.ofType('request').map((entry) => entry.url)).toEqual(['https://store.test/', 'https://store.test/b'])
+  expect(traffic.ofType('fault')).toEqual([])
+  expect(traffic.forMessage('m1')).toEqual([entries[1], entries[3]])
+  expect(traffic.forMessage('unknown')).toEqual([])
+  expect(entries.map((entry) => traffic.get(entry.seq))).toEqual(entries)
+  expect(traffic.get(0)).toBeUndefined()
+  expect(traffic.get(6)).toBeUndefined()
 })
 
 test('numbering goes on after clear, and finding still works', () => {
   const old = traffic.append(attempt('m1'))
   traffic.clear()
   expect(traffic.size).toBe(0)
-  expect(traffic.find(old.seq)).toBeUndefined()
-  expect(traffic.of('attempt')).toEqual([])
-  expect(traffic.about('m1')).toEqual([])
+  expect(traffic.get(old.seq)).toBeUndefined()
+  expect(traffic.ofType('attempt')).toEqual([])
+  expect(traffic.forMessage('m1')).toEqual([])
   const next = traffic.append(request())
   expect(next.seq).toBe(2)
-  expect(traffic.find(2)).toBe(next)
+  expect(traffic.get(2)).toBe(next)
 })
 
 describe('subscribers', () => {
@@ -103,7 +103,7 @@ describe('a limited log', () => {
     const log = Array.from({ length: 23 }, (_, count) => {
       now = 1_000 * (count + 1)
       const entry = limited.append(attempt(`m${count + 1}`))
-      limited.of('attempt')
+      limited.ofType('attempt')
       expect(limited.size).toBeLessThanOrEqual(10)
       return entry
     })
@@ -112,13 +112,13 @@ describe('a limited log', () => {
     const gone = log.length - kept.length
     expect(mark).toEqual({ type: 'dropped', count: gone, limit: 10, unit: 'entries', seq: gone, at: gone * 1_000 })
     expect(limited.dropped).toBe(gone)
-    expect(limited.of('attempt')).toEqual(kept)
-    expect(limited.of('dropped')).toEqual([mark])
-    expect(limited.about('m1')).toEqual([])
-    expect(limited.about('m23')).toHaveLength(1)
-    expect(limited.find(23)).toBe(log[22])
-    expect(limited.find(gone)).toBe(mark)
-    expect(limited.find(1)).toBeUndefined()
+    expect(limited.ofType('attempt')).toEqual(kept)
+    expect(limited.ofType('dropped')).toEqual([mark])
+    expect(limited.forMessage('m1')).toEqual([])
+    expect(limited.forMessage('m23')).toHaveLength(1)
+    expect(limited.get(23)).toBe(log[22])
+    expect(limited.get(gone)).toBe(mark)
+    expect(limited.get(1)).toBeUndefined()
   })
 
   test('counts from anew after clear', () => {
@@ -242,9 +242,9 @@ test('a recorded log may have gaps', () => {
   const all = [request(), attempt('m1'), attempt('m2'), request(), deadLetter('m1')].map((body) => traffic.append(body))
   const some = all.filter((entry) => entry.type !== 'request')
   const recorded = TrafficLog.recorded(some)
-  expect(all.map(({ seq }) => recorded.find(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
+  expect(all.map(({ seq }) => recorded.get(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
   expect([0, 1, 2, 3, 4, 5, 6].map((seq) => recorded.after(seq).length)).toEqual([3, 3, 2, 1, 1, 0, 0])
-  expect(recorded.about('m1')).toEqual([all[1], all[4]])
+  expect(recorded.forMessage('m1')).toEqual([all[1], all[4]])
 })
 
 describe('moves of time', () => {
@@ -276,7 +276,7 @@ describe('moves of time', () => {
     traffic.append(request())
     traffic.moves('advance')()
     traffic.moves('drain')()
-    expect(traffic.of('clock').map(({ call, moves }) => [call, moves])).toEqual([
+    expect(traffic.ofType('clock').map(({ call, moves }) => [call, moves])).toEqual([
       ['advance', 1_000],
       ['advance', 1],
       ['drain', 1],

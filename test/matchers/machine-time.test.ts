@@ -19,7 +19,7 @@ const blocked = "expected 'blocked' to be 'allowed'"
 function opened(): { sandbox: Sandbox; redis: Redis } & Disposable {
   const sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
-  const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+  const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
   const end = (): void => {
     restore()
     sandbox.dispose()

@@ -46,7 +46,7 @@ export type World = { readonly [At in Place]: unknown } & { dispose(): void }
 export async function world(): Promise<World> {
   const startAt = '2030-01-01T09:00:00Z'
   const sandbox = createSandbox({ seed: 7, startAt })
-  const { addresses, clock, destinations, queue, store, tokens } = sandbox
+  const { urls: addresses, clock, destinations, queue, store, tokens } = sandbox
   destinations.script(orders, [status(500)])
   destinations.on(orders, () => Response.json({ done: true }))
   destinations.on(lost, () => new Response('gone', { status: 503 }))
@@ -85,7 +85,7 @@ export async function world(): Promise<World> {
   const busy = busySandbox(startAt)
   const bank = await bankSandbox(startAt)
   const workflows = await flows()
-  const delivery = sandbox.traffic.of('attempt')[0]!
+  const delivery = sandbox.traffic.ofType('attempt')[0]!
   const forged = { url: orders, headers: delivery.headers, body: '{"id":43}' }
   return {
     sandbox,
@@ -112,8 +112,8 @@ export async function world(): Promise<World> {
 /** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
-  const { calls } = sandbox
-  calls.answer('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
+  const { outbound: calls } = sandbox
+  calls.respond('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
   calls.script('https://bank.test/charges', [lostAck(), status(503)])
   const headers = { authorization: 'Bearer sk_live_1', 'content-type': 'application/json', 'x-tag': 'a' }
   const charge = (amount: number): Promise<unknown> =>
@@ -137,7 +137,7 @@ function busySandbox(startAt: string): Sandbox {
   sandbox.destinations.script(lost, [status(503)])
   sandbox.faults.add({ on: 'store.request', fault: status(503) })
   sandbox.queue.publish({ to: orders, delay: '1h' })
-  sandbox.workflow.step('charge').returns(1)
+  sandbox.workflow.stubStep('charge').returns(1)
   return sandbox
 }
 

@@ -10,7 +10,7 @@ import { type Expected, KeyModel } from './key-model.js'
 
 const storeLinearizable: Invariant = {
   name: 'store-linearizable',
-  promise:
+  guarantee:
     'Every reply of the store is what its key held when the command took effect, each command takes effect between its request and the answer, and nothing comes between the commands of a transaction.',
   suspendedBy: {
     reply: 'for the command it struck',

@@ -43,7 +43,7 @@ function nextIs(part: (after: states.MessageState, ...given: Parameters<Next>) =
 /** An attempt is planned. */
 const plannedAt = (due: number, retried: number): states.MessageState => new states.Planned(due, retried)
 
-const isDelayed = (message: Message): boolean => message.notBefore > message.time
+const isDelayed = (message: Message): boolean => message.notBefore > message.createdAt
 
 export const mutants: readonly Mutant[] = [
   ...of('no-lost-message', {
@@ -124,7 +124,7 @@ export const mutants: readonly Mutant[] = [
   }),
   ...of('callback-per-attempt', {
     'only the last attempt is reported': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
-      draft.kind === 'callback' && draft.source?.ended === false ? draft.source : accept(draft),
+      draft.kind === 'callback' && draft.source?.isEnded === false ? draft.source : accept(draft),
     ),
     'a cancelled message is reported': nextIs((after, state, { is }) =>
       is === 'cancelled' && state.is === 'running' ? state : after,

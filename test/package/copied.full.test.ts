@@ -33,7 +33,7 @@ test.each(['jest', 'playwright'] as const)(
       const texts: string[] = []
       for (const world of worlds) {
         const trace = await captured(world)
-        texts.push(form.of({ entries: trace.entries, range: [0, Number.MAX_SAFE_INTEGER] }, trace as never))
+        texts.push(form.render({ entries: trace.entries, range: [0, Number.MAX_SAFE_INTEGER] }, trace as never))
       }
       writeFileSync(join(folder, config[0]), config[1])
       for (const [at, text] of texts.entries()) writeFileSync(join(folder, `c${at}.${suffix}`), text)

@@ -382,7 +382,7 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
 
   test('a failed first message still blocks the id', async () => {
     const queue = world()
-    queue.destinations.answer(shop, 500)
+    queue.destinations.respond(shop, 500)
     const headers = { 'Service-Deduplication-Id': 'x', 'Service-Retries': '0' }
     await publish(queue, headers)
     await queue.clock.drain()
@@ -420,10 +420,10 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
 
   test('in a group it counts for each endpoint', async () => {
     const queue = world()
-    queue.queue.urlGroup('g', ['https://shop.test/a'])
+    queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/a'])
     const headers = { 'Service-Deduplication-Id': 'x' }
     const first = await publish(queue, headers, 'b', 'g')
-    queue.queue.urlGroup('g', ['https://shop.test/b'])
+    queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/b'])
     const second = await publish(queue, headers, 'b', 'g')
     expect(second.status).toBe(200)
     expect(second.json).toEqual([
@@ -440,7 +440,7 @@ describe('batch [queue.md 1.4]', () => {
   test('items to urls, groups and queues, in order; url only inside group arrays', async () => {
     const queue = world()
     const seen = queue.destinations.record('https://shop.test/*')
-    queue.queue.urlGroup('g', ['https://shop.test/a', 'https://shop.test/b'])
+    queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/a', 'https://shop.test/b'])
     const answer = await batch(queue, [
       { destination: shop, headers: { 'service-retries': '0', 'content-type': 'text/plain' }, body: 'one' },
       { destination: 'g', headers: { 'Service-Delay': ['1s'] } },

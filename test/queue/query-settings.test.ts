@@ -7,11 +7,11 @@ describe.each([
   ['upstash', 'qstash_token', 'service'],
 ] as const)('settings in the query, in the words of %s', (vocabulary, tokenName, foreign) => {
   test('configure the message, and everything else stays with the destination byte for byte', async () => {
-    using sandbox = createSandbox({ vocabulary })
+    using sandbox = createSandbox({ dialect: vocabulary })
     const orders = sandbox.destinations.record('https://shop.test/*')
     const own = `${vocabulary}-retries=5&${vocabulary}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
     const theirs = `b=%20x&${foreign}-retries=7&c&c=+`
-    const url = `${sandbox.addresses.queue}/v2/publish/https://shop.test/orders?${theirs}&${own}`
+    const url = `${sandbox.urls.queue}/v2/publish/https://shop.test/orders?${theirs}&${own}`
 
     const answer = await sandbox.fetch(url, { method: 'POST', body: 'hello' })
     await sandbox.clock.advance('1m')
@@ -21,8 +21,8 @@ describe.each([
   })
 
   test('a header wins over the query', async () => {
-    using sandbox = createSandbox({ vocabulary })
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/https://shop.test/?${vocabulary}-retries=5`, {
+    using sandbox = createSandbox({ dialect: vocabulary })
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/?${vocabulary}-retries=5`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [`${vocabulary}-retries`]: '2' },
     })
@@ -30,9 +30,9 @@ describe.each([
   })
 
   test("somebody else's token parameter does not sign in", async () => {
-    using sandbox = createSandbox({ vocabulary })
+    using sandbox = createSandbox({ dialect: vocabulary })
     const wrong = vocabulary === 'service' ? 'qstash_token' : 'service_token'
-    const answer = await sandbox.fetch(`${sandbox.addresses.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)
+    const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)
     expect(answer.status).toBe(401)
   })
 })

@@ -138,17 +138,17 @@ describe('the signing laboratory', () => {
     const at = world({ vocabulary: 'upstash' })
     let reader = receiver
     if (wrong.startsWith('rotated')) {
-      at.queue.keys.rotate()
-      at.queue.keys.rotate()
+      at.queue.signingKeys.rotate()
+      at.queue.signingKeys.rotate()
       // Somebody who kept up with the rotations refuses the old keys …
-      const { current, next } = at.queue.keys
+      const { current, next } = at.queue.signingKeys
       reader = new Receiver({ currentSigningKey: current, nextSigningKey: next })
       if (wrong === 'rotated-twice') {
         // … and somebody who did not accepts the very key that has gone.
-        await expect(verify(at.queue.sign(request, { wrong }))).resolves.toBe(true)
+        await expect(verify(at.queue.sign(request, { flaw: wrong }))).resolves.toBe(true)
       }
     }
-    const signature = at.queue.sign(request, { wrong })
+    const signature = at.queue.sign(request, { flaw: wrong })
     const refused = await reader.verify({ signature, body: request.body, url: request.url }).catch((error) => error)
     expect(refused.name).toBe('SignatureError')
     expect(refused.message).toMatch(refusals[wrong])
@@ -160,7 +160,7 @@ describe('the signing laboratory', () => {
       JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
     const valid = claims(queue.sign(request))
     const changed = (wrong: SignatureFlaw) => {
-      const flawed = claims(queue.sign(request, { wrong }))
+      const flawed = claims(queue.sign(request, { flaw: wrong }))
       return Object.keys(valid).filter((name) => flawed[name] !== valid[name])
     }
     expect(changed('url')).toEqual(['sub'])
@@ -188,9 +188,9 @@ describe('the signing laboratory', () => {
 
   test('misuse is told with the next step', () => {
     const { queue } = world()
-    expect(() => queue.sign(request, { wrong: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
-    expect(() => queue.sign(request, { wrong: 'expird' as never })).toThrow('Did you mean "expired"?')
-    expect(() => queue.sign(request, { wrong: 'toString' as never })).toThrow('No signature is wrong as "toString"')
-    expect(() => queue.sign({ url: shop, body: 'x' }, { wrong: 'reserialised' })).toThrow('Give a JSON text')
+    expect(() => queue.sign(request, { flaw: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
+    expect(() => queue.sign(request, { flaw: 'expird' as never })).toThrow('Did you mean "expired"?')
+    expect(() => queue.sign(request, { flaw: 'toString' as never })).toThrow('No signature is wrong as "toString"')
+    expect(() => queue.sign({ url: shop, body: 'x' }, { flaw: 'reserialised' })).toThrow('Give a JSON text')
   })
 })

@@ -26,10 +26,10 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
   const sandbox = createSandbox({
     startAt,
     ...options,
-    ...(deliver && { deliver }),
+    ...(deliver && { deliverTo: deliver }),
     ...(window && { signing: { window } }),
   })
-  const { clock, traffic, queue, destinations, policy, vocabulary } = sandbox
+  const { clock, traffic, queue, destinations, policy, dialect: vocabulary } = sandbox
   const exchange = sandbox.exchange.bind(sandbox)
   async function send(method: string, path: string, init: CallInit = {}): Promise<Reply> {
     const base = init.base ?? 'https://queue.test'

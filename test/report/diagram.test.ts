@@ -65,7 +65,7 @@ describe('readable in 100 columns', () => {
 
   test('names that do not fit are spelled out below, and those that end alike are told apart', () => {
     const traffic = manyDestinations(2)
-    const { seq, at, ...again } = traffic.of('attempt')[0]!
+    const { seq, at, ...again } = traffic.ofType('attempt')[0]!
     traffic.append({ ...again, url: 'https://other.test/a/rather/long/path/to/handler-0' })
     expect([seq, at]).toEqual([1, start])
     const drawn = textDiagram(traffic.entries, { width: 80 })

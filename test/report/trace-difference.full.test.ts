@@ -23,7 +23,7 @@ async function world({
 }: Story = {}): Promise<Traffic> {
   const sandbox = createSandbox({ seed: 7, startAt })
   let refusals = 1
-  sandbox.destinations.answer(orders, () => (refusals-- > 0 ? status : 200))
+  sandbox.destinations.respond(orders, () => (refusals-- > 0 ? status : 200))
   sandbox.store.run('SET', 'stock', 5)
   if (extra) sandbox.queue.publish({ to: 'https://shop.test/extra', delay: '1d' })
   await askQueue(sandbox, `/v2/publish/${orders}`, { body: JSON.stringify(body) })
@@ -82,7 +82,7 @@ describe('two traces', () => {
       [7, 8].map(async (seed) => read((await orderWorld({ seed })).sandbox.traffic)),
     )
     const difference = diffTraces(one!, other!)
-    expect(difference.world).toEqual([{ path: 'seed', before: 7, after: 8 }])
+    expect(difference.context).toEqual([{ path: 'seed', before: 7, after: 8 }])
     expect(difference.changes).toEqual([])
   })
 

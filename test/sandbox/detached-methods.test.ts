@@ -5,17 +5,17 @@ import { expect, test } from 'vitest'
 
 /** Everything that a sandbox hands out and that has methods, by the way to it. */
 function facesOf(sandbox: Sandbox): Record<string, object> {
-  const { store, queue, workflow, stats, faults, destinations, calls, traffic, clock } = sandbox
-  const past = sandbox.at('-0s')
+  const { store, queue, workflow, stats, faults, destinations, outbound: calls, traffic, clock } = sandbox
+  const past = sandbox.asOf('-0s')
   return {
     sandbox,
     ...{ store, queue, workflow, stats, faults, destinations, calls, traffic, clock },
-    'store.connection()': store.connection(),
+    'store.connection()': store.connect(),
     'queue.schedules': queue.schedules,
     'queue.urlGroups': queue.urlGroups,
-    'queue.keys': queue.keys,
-    'workflow.step()': workflow.step('charge'),
-    'workflow.event()': workflow.event('paid'),
+    'queue.keys': queue.signingKeys,
+    'workflow.step()': workflow.stubStep('charge'),
+    'workflow.event()': workflow.stubEvent('paid'),
     'stats.queue': stats.queue,
     'stats.search()': stats.search('index'),
     'faults.add()': faults.add({ on: 'queue.delivery', fault: lostAck() }),
@@ -70,14 +70,14 @@ async function expectDetachable(make: () => Record<string, object>): Promise<voi
 }
 
 test('every method of a sandbox can be taken out of what it belongs to', async () => {
-  await expectDetachable(() => facesOf(createSandbox({ warn: () => {} })))
+  await expectDetachable(() => facesOf(createSandbox({ onWarning: () => {} })))
 })
 
 test('every method of a connected sandbox can be taken out of what it belongs to', async () => {
   await using server = await startServer({ port: 0 })
   await using sandbox = await connect(server.origin)
-  const { store, queue, workflow, stats, faults, destinations, calls, traffic, clock } = sandbox
-  const past = sandbox.at('-0s')
+  const { store, queue, workflow, stats, faults, destinations, outbound: calls, traffic, clock } = sandbox
+  const past = sandbox.asOf('-0s')
   const faces: Record<string, object> = {
     ...{ store, queue, workflow, stats, faults, destinations, calls, traffic, clock, past },
     'past.store': past.store,

@@ -57,8 +57,8 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
 /** A bit of everything for which a clock waits: its log. */
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
   const { createSandbox, fakeTimers, latency } = await loadedOn(host)
-  using sandbox = createSandbox({ startAt: start, policy: { handlerPatience: 60_000 }, warn() {} })
-  const { clock, queue, destinations, faults, tokens, addresses } = sandbox
+  using sandbox = createSandbox({ startAt: start, policy: { handlerPatience: 60_000 }, onWarning() {} })
+  const { clock, queue, destinations, faults, tokens, urls: addresses } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
   const ask = (path: string): Promise<Response> => sandbox.fetch(`${addresses.store}${path}`, { headers })
   let calls = 0
@@ -104,7 +104,7 @@ test.each(Object.keys(hosts) as (keyof typeof hosts)[])(
 test('where a slow host ends the patience with a handler, a fork has it from the journal', async () => {
   const { createSandbox } = await loadedOn('is very slow')
   const warnings: string[] = []
-  using sandbox = createSandbox({ startAt: start, warn: (text) => warnings.push(text) })
+  using sandbox = createSandbox({ startAt: start, onWarning: (text) => warnings.push(text) })
   const { clock, queue, destinations } = sandbox
   destinations.on('https://shop.test/', async () => {
     for (let count = 0; count < 4000; count++) await turn()
@@ -113,7 +113,7 @@ test('where a slow host ends the patience with a handler, a fork has it from the
   queue.publish({ to: 'https://shop.test/', retries: 0 })
   await clock.drain()
   expect(warnings).toContainEqual(expect.stringContaining('handlerPatience'))
-  const [attempt] = sandbox.traffic.of('attempt')
+  const [attempt] = sandbox.traffic.ofType('attempt')
   expect(attempt!.outcome!.at).toBeGreaterThan(start)
   using fork = await sandbox.fork()
   expect(JSON.stringify(fork.traffic.entries)).toBe(JSON.stringify(sandbox.traffic.entries))

@@ -5,8 +5,8 @@ test('a look forks the instant that it looked at, whatever time it is by now', a
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
-  const past = sandbox.at('-5s')
-  const now = sandbox.at('-0s')
+  const past = sandbox.asOf('-5s')
+  const now = sandbox.asOf('-0s')
   sandbox.store.run('SET', 'stock', '4')
   await sandbox.clock.advance('1m')
   for (const look of [past, now]) {
@@ -21,7 +21,7 @@ test.each(['reset', 'load'] as const)('a look that a %s came after can be read, 
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
-  const past = sandbox.at('-5s')
+  const past = sandbox.asOf('-5s')
   if (by === 'reset') sandbox.reset()
   else sandbox.load(createSandbox().dump())
   await sandbox.clock.advance('10s')
@@ -34,18 +34,18 @@ test.each(['reset', 'load'] as const)('a look that a %s came after can be read, 
 test('a look is of one instant: its forks take no other', async () => {
   using sandbox = createSandbox()
   await sandbox.clock.advance('10s')
-  await expect(sandbox.at('-5s').fork({ at: '-1s' } as never)).rejects.toThrow('has no option "at"')
+  await expect(sandbox.asOf('-5s').fork({ at: '-1s' } as never)).rejects.toThrow('has no option "at"')
 })
 
 test('a look tells moves of time as they were then', async () => {
   using sandbox = createSandbox()
   for (let count = 0; count < 3; count++) await sandbox.clock.advance('1s')
-  const look = sandbox.at('-0s')
+  const look = sandbox.asOf('-0s')
   await sandbox.clock.advance('1s')
   const [at] = [look.now]
-  expect(look.traffic.of('clock')).toMatchObject([{ moves: 3, to: at }])
-  expect(sandbox.at('-2s').traffic.of('clock')).toMatchObject([{ moves: 2, to: at - 1000 }])
-  expect(sandbox.traffic.of('clock')).toMatchObject([{ moves: 4, to: at + 1000 }])
+  expect(look.traffic.ofType('clock')).toMatchObject([{ moves: 3, to: at }])
+  expect(sandbox.asOf('-2s').traffic.ofType('clock')).toMatchObject([{ moves: 2, to: at - 1000 }])
+  expect(sandbox.traffic.ofType('clock')).toMatchObject([{ moves: 4, to: at + 1000 }])
 })
 
 test('a look at the present does not know what ends later at the same instant', async () => {
@@ -55,27 +55,27 @@ test('a look at the present does not know what ends later at the same instant', 
   sandbox.queue.publish({ to: 'https://shop.test/orders' })
   const moved = sandbox.clock.advance('1s')
   await new Promise((resolve) => setTimeout(resolve, 5))
-  const look = sandbox.at('-0s')
+  const look = sandbox.asOf('-0s')
   answer(new Response())
   await moved
-  expect(sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
-  expect(look.traffic.of('attempt')[0]?.outcome).toBeUndefined()
+  expect(sandbox.traffic.ofType('attempt')[0]?.outcome?.status).toBe(200)
+  expect(look.traffic.ofType('attempt')[0]?.outcome).toBeUndefined()
 })
 
 test('a look says so when the journal has ended since', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
-  const past = sandbox.at('-5s')
+  const past = sandbox.asOf('-5s')
   expect(past.store.get('stock')).toBe('5')
   for (let count = 0; count < 6_000; count++) sandbox.faults.clear()
   const told = 'More came into this sandbox than its journal keeps: it ended at 2030-01-01T00:00:10.000Z'
   expect(() => past.store.get('stock')).toThrow(told)
-  expect(() => sandbox.at('-5s')).toThrow(told)
+  expect(() => sandbox.asOf('-5s')).toThrow(told)
   await expect(past.fork()).rejects.toThrow(told)
   await expect(sandbox.fork()).rejects.toThrow(told)
   sandbox.reset()
   sandbox.store.run('SET', 'stock', '6')
   await sandbox.clock.advance('10s')
-  expect(sandbox.at('-5s').store.get('stock')).toBe('6')
+  expect(sandbox.asOf('-5s').store.get('stock')).toBe('6')
 })

@@ -45,11 +45,11 @@ const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: ob
     fields: { name: 'g', createdAt: nine, updatedAt: nine, endpoints: [{ url: shop }] },
   },
   'a timer': {
-    one: ({ clock }) => clock.pending().find(({ background }) => !background)!,
+    one: ({ clock }) => clock.pending.find(({ background }) => !background)!,
     fields: { at: nine + 3_600_000, label: `delivery to ${shop}`, background: false },
   },
   'a run': {
-    one: ({ workflow }) => workflow.run('wfr_1'),
+    one: ({ workflow }) => workflow.getRun('wfr_1'),
     fields: { id: 'wfr_1', url: 'https://app.test/', state: 'RUN_STARTED', createdAt: nine },
   },
 }
@@ -59,20 +59,20 @@ let sandbox: Sandbox
 beforeEach(async () => {
   sandbox = createSandbox({ startAt: nine })
   const { queue, destinations, clock } = sandbox
-  destinations.answer('https://down.test/', { status: 500, body: 'broken' })
-  destinations.answer('https://app.test/', { headers: { 'service-workflow-sdk-version': '1' } })
+  destinations.respond('https://down.test/', { status: 500, body: 'broken' })
+  destinations.respond('https://app.test/', { headers: { 'service-workflow-sdk-version': '1' } })
   queue.publish({ to: 'https://down.test/', retries: 0 })
-  queue.urlGroup('g', [shop])
+  queue.urlGroups.addEndpoints('g', [shop])
   const post = async (path: string, headers: Record<string, string>): Promise<void> => {
     const authorization = `Bearer ${sandbox.tokens.queue}`
     const init = { method: 'POST', headers: { authorization, ...headers }, body: '{}' }
-    expect((await sandbox.fetch(`${sandbox.addresses.queue}${path}`, init)).ok).toBe(true)
+    expect((await sandbox.fetch(`${sandbox.urls.queue}${path}`, init)).ok).toBe(true)
   }
   await post(`/v2/schedules/${shop}`, { 'service-cron': '0 12 * * *', 'service-schedule-id': 'nightly' })
   const run = { 'service-workflow-runid': 'wfr_1', 'service-workflow-url': 'https://app.test/' }
   await post('/v2/publish/https://app.test/', { ...run, 'service-workflow-init': 'true' })
   await clock.advance('1ms')
-  queue.publish({ to: shop, body: 'b', notBefore: (nine + 3_600_000) / 1000 })
+  queue.publish({ to: shop, body: 'b', notBefore: nine + 3_600_000 })
 })
 afterEach(() => sandbox[Symbol.asyncDispose]())
 
@@ -137,9 +137,9 @@ test.each(['a timer', 'a run'])('%s equals its fields and is copied with them', 
 
 test('a message is the same one wherever it is handed out, as it stands when it is asked', async () => {
   const { queue, clock } = sandbox
-  sandbox.destinations.answer(shop, 200)
+  sandbox.destinations.respond(shop, 200)
   const message = queue.publish({ to: shop, delay: '1m' })
-  expect(queue.message(message.id)).toBe(message)
+  expect(queue.getMessage(message.id)).toBe(message)
   expect(queue.messages).toContain(message)
   await clock.advance('1m')
   expect(message).toMatchObject({ state: 'DELIVERED', ended: true })

@@ -294,7 +294,7 @@ describe('chance', () => {
 describe('together with figures set by hand', () => {
   test('what is set stands, the rest is told', () => {
     const { index } = told(noon, [steady({ queries: 10 })])
-    index.set({ monthly_cost: 0.5, query_latency_99: 18 })
+    index.override({ monthly_cost: 0.5, query_latency_99: 18 })
     expect(index.report()).toMatchObject({ monthly_cost: 0.5, daily_query_count: 7_200 })
     expect(index.report().query_latency_99[0]!.y).toBe(18)
     index.clear()

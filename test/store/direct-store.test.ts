@@ -84,7 +84,7 @@ describe('run and get', () => {
     run('SET', 'k', 'v')
     expect(() => run('INCR', 'k')).toThrow()
     sandbox.store.get('k')
-    expect(sandbox.traffic.of('command')).toMatchObject([
+    expect(sandbox.traffic.ofType('command')).toMatchObject([
       { argv: ['SET', 'k', 'v'], via: 'direct', user: 'default' },
       { argv: ['INCR', 'k'], via: 'direct', error: 'ERR value is not an int or out of range' },
     ])

@@ -12,7 +12,7 @@ import {
 declare const broken: ResilienceError
 const handler = () => new Response()
 const subject = {
-  deliver: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }),
+  publish: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }),
   handler,
   holds: () => true,
 }

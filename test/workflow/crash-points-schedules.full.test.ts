@@ -60,22 +60,22 @@ Replay: assertCrashSafe(workflow, { only: ['before-submission 1'] })`)
 
 /** What a test of the app itself would see after a run, with what a report tells to paste. */
 async function leftBy(workflow: WorkflowUnderTest, scenario?: Scenario): Promise<unknown> {
-  using sandbox = createSandbox({ warn: () => {}, seed: 1 })
+  using sandbox = createSandbox({ onWarning: () => {}, seed: 1 })
   replaceFetch(sandbox)
   const charged: string[] = []
   for (const [pattern, answer] of Object.entries(calls)) {
-    sandbox.calls.on(pattern, async (request) => {
+    sandbox.outbound.on(pattern, async (request) => {
       const key = request.headers.get('idempotency-key')
       if (key === null || !charged.includes(key)) charged.push(key ?? (await request.text()))
       return answer()
     })
   }
   const trigger = workflow(sandbox) as () => Promise<unknown>
-  if (scenario !== undefined) sandbox.play(scenario)
+  if (scenario !== undefined) sandbox.faults.add(scenario.faults)
   await trigger()
   await sandbox.clock.drain()
-  expect(sandbox.faults.unused()).toEqual([])
-  const mailed = sandbox.traffic.of('published').filter((entry) => entry.url === mails && !entry.deduplicated)
+  expect(sandbox.faults.unused).toEqual([])
+  const mailed = sandbox.traffic.ofType('published').filter((entry) => entry.url === mails && !entry.deduplicated)
   const runs = sandbox.workflow.runs.map(({ state, result }) => [state, result])
   return [mailed.map(({ body }) => body), sandbox.store.dump().keys, charged, runs]
 }
@@ -88,7 +88,7 @@ function pasted(literal: string): Scenario {
 test('the scenario of a report, pasted into a test, does the same: of each defect that has one', async () => {
   const told: string[] = []
   for (const { name, broken } of defects) {
-    const { message, findings } = await foundBy(assertCrashSafe(appWith(broken), { calls }))
+    const { message, findings } = await foundBy(assertCrashSafe(appWith(broken), { outbound: calls }))
     const [literal] = /^defineScenario\([\s\S]*?^\]\)/m.exec(message) ?? []
     if (literal === undefined) {
       // Time and chance outside steps are found without any disturbance; what is in memory is not lost with an answer.
@@ -106,7 +106,7 @@ test('the scenario of a report, pasted into a test, does the same: of each defec
 
 test('every rule that a finding tells does the same', async () => {
   for (const defect of defects.filter(({ name }) => /counter in|writes, then|publish without/.test(name))) {
-    const { findings } = await foundBy(assertCrashSafe(appWith(defect.broken), { calls }))
+    const { findings } = await foundBy(assertCrashSafe(appWith(defect.broken), { outbound: calls }))
     const once = await leftBy(appWith(defect.broken))
     for (const { id, disturbances } of findings) {
       const faults = disturbances.flatMap(({ rules }) => rules)
@@ -132,7 +132,7 @@ test('an event before its wait', async () => {
   const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'notify-first 2') as [
     (typeof findings)[number],
   ]
-  expect(disturbances[0]!.told).toContain('the event "paid-o1" is there first')
+  expect(disturbances[0]!.description).toContain('the event "paid-o1" is there first')
   expect(differences).toEqual(['paid = "undefined", without faults "yes"'])
 })
 
@@ -163,7 +163,7 @@ describe('between two effects of one body', () => {
   /** A command over HTTP, as an app sends it. */
   const command = async ({ sandbox }: App, ...words: string[]): Promise<unknown> => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const answer = await fetch(sandbox.addresses.store, { method: 'POST', headers, body: JSON.stringify(words) })
+    const answer = await fetch(sandbox.urls.store, { method: 'POST', headers, body: JSON.stringify(words) })
     return ((await answer.json()) as { result: unknown }).result
   }
   const guarded = (app: App) => async (context: WorkflowContext<{ id: string }>) => {
@@ -177,9 +177,9 @@ describe('between two effects of one body', () => {
   }
 
   test('a guard over HTTP, then a call of a third party: told with what was done and what was not', async () => {
-    const found = await foundBy(assertCrashSafe(appWith(guarded), { calls }))
+    const found = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls }))
     expect(found.findings.map(({ id }) => id)).toEqual(['between-effects 1.1', 'between-effects 1.2', 'lost-call 1.1'])
-    expect(found.findings.map(({ disturbances: [one] }) => one!.told)).toEqual([
+    expect(found.findings.map(({ disturbances: [one] }) => one!.description)).toEqual([
       "the process dies in delivery 1 (step 'pay'), after SET paid and before POST https://pay.test/charges",
       "the process dies in delivery 1 (step 'pay'), after POST https://pay.test/charges and before SADD log",
       "the answer to POST https://pay.test/charges in delivery 1 (step 'pay') is lost, after the host did its work",
@@ -192,7 +192,7 @@ describe('between two effects of one body', () => {
       ['log is not there, without faults it is {"charged"}'],
       ['log is not there, without faults it is {"charged"}'],
     ])
-    const again = await foundBy(assertCrashSafe(appWith(guarded), { calls, only: ['between-effects 1.2'] }))
+    const again = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls, only: ['between-effects 1.2'] }))
     expect(again.findings).toEqual([found.findings[1]])
   })
 
@@ -211,7 +211,7 @@ describe('between two effects of one body', () => {
         }
       })
     })
-    const found = await foundBy(assertCrashSafe(stubborn, { calls }))
+    const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
     // A process that lives does catch the loss of an answer, and what it then writes is its own doing.
     expect(found).toMatchObject({ schedules: 19, untried: 0, findings: [{ id: 'lost-call 1.1' }] })
     expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it is not there'])
@@ -226,7 +226,7 @@ describe('between two effects of one body', () => {
       })
       await context.run('two', () => app.charge('o1', 'o1'))
     })
-    expect(await assertCrashSafe(steps, { calls })).toMatchObject({ schedules: 22 })
+    expect(await assertCrashSafe(steps, { outbound: calls })).toMatchObject({ schedules: 22 })
   })
 })
 
@@ -239,13 +239,13 @@ test('pairs, and a bound that is told', async () => {
     )
   })
   const ignoreKeys = ['tries']
-  expect((await assertCrashSafe(lucky, { ignoreKeys })).schedules).toBe(14)
-  const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, bound: 60 }))
+  expect((await assertCrashSafe(lucky, { ignoreKeys })).plans).toBe(14)
+  const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, maxRuns: 60 }))
   expect(found.message).toContain('45 schedules were not tried: raise `bound`.')
   expect(found.findings[0]!.disturbances).toHaveLength(2)
-  const { untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, bound: 3 })
-  expect([untried, coverage.reached, coverage.possible, coverage.never.length]).toEqual([11, 3, 14, 11])
-  expect(coverage.text()).toContain('Reached 3 of 14 (21 %)')
+  const { notTried: untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, maxRuns: 3 })
+  expect([untried, coverage.reached, coverage.possible, coverage.unreached.length]).toEqual([11, 3, 14, 11])
+  expect(coverage.toString()).toContain('Reached 3 of 14 (21 %)')
 })
 
 test('time and chance within steps are those of the step, however often it runs', async () => {
@@ -271,7 +271,7 @@ test('code outside steps that does not do the same: the field, both values and t
   step 'morning': sleepUntil was 1893456060, again 1893542460
 Move what uses time, chance or what others change into context.run().`)
   const loop = await foundBy(assertCrashSafe(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
-  expect(loop.strays).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
+  expect(loop.nondeterminism).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
 })
 
 test('what a delivery computes outside steps may depend on the results of steps', async () => {
@@ -292,15 +292,15 @@ test('what a delivery computes outside steps may depend on the results of steps'
     const { timeout } = await context.waitForEvent('event', `never ${hook.eventId}`, { timeout: '2m' })
     return [hook.webhookUrl, timeout]
   })
-  expect((await assertCrashSafe(waiting)).untried).toBe(0)
-  expect((await assertCrashSafe(steady)).untried).toBe(0)
+  expect((await assertCrashSafe(waiting)).notTried).toBe(0)
+  expect((await assertCrashSafe(steady)).notTried).toBe(0)
 })
 
 test('a run that is given up because nothing was left of its attempts is no finding', async () => {
   const once: WorkflowUnderTest = (sandbox) => {
     appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
     return () =>
-      sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/${url}`, {
+      sandbox.fetch(`${sandbox.urls.queue}/v2/trigger/${url}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'upstash-retries': '0' },
       })
@@ -314,7 +314,7 @@ test('misuse is told with the next step', async () => {
   const app = appWith(count)
   await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
   await expect(assertCrashSafe(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
-  await expect(assertCrashSafe(app, { bound: 0 })).rejects.toThrow('bound is a whole number')
+  await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('bound is a whole number')
 })
 
 describe('apps that are not well', () => {
@@ -326,7 +326,7 @@ describe('apps that are not well', () => {
       "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').",
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
-    expect(await assertCrashSafe(endless, { settle })).toMatchObject({ deliveries: 3, untried: 0 })
+    expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, untried: 0 })
   })
 
   test('one that always throws is tried as any other, and so is one without a step', async () => {
@@ -361,7 +361,7 @@ describe('apps that are not well', () => {
 
   test('two workflows that invoke each other', async () => {
     const pair: WorkflowUnderTest = (sandbox) => {
-      const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+      const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
       const turn = (name: string, other: () => unknown) =>
         createWorkflow(async (context: WorkflowContext<number>) => {
           const left = context.requestPayload

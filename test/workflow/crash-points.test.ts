@@ -14,7 +14,7 @@ async function broken(work: Promise<unknown>): Promise<CrashSafetyError | undefi
 
 describe.each(defects)('$name', ({ broken: defect, mended }) => {
   test('is found', async () => {
-    const found = await broken(assertCrashSafe(appWith(defect), { calls }))
+    const found = await broken(assertCrashSafe(appWith(defect), { outbound: calls }))
     expect(found).toBeInstanceOf(CrashSafetyError)
     const { message, findings } = found!
     expect(message.split('\n').length).toBeLessThanOrEqual(40)
@@ -23,14 +23,14 @@ describe.each(defects)('$name', ({ broken: defect, mended }) => {
     // What fails comes before the timeline, how to replay it behind.
     const story = message.indexOf('2030-01-01')
     expect(story).toBeGreaterThan(0)
-    expect(message.indexOf(first.disturbances[0]!.told)).toBeLessThan(story)
+    expect(message.indexOf(first.disturbances[0]!.description)).toBeLessThan(story)
     for (const { id } of findings.filter((one) => one !== first).slice(0, 3))
       expect(message.slice(0, story)).toContain(`\n  ${id}: `)
     expect(message.slice(story)).toContain(`only: ['${first.id}']`)
   })
 
   test('is not found where it is mended', async () => {
-    const found = await broken(assertCrashSafe(appWith(mended), { calls }))
+    const found = await broken(assertCrashSafe(appWith(mended), { outbound: calls }))
     expect(found?.message).toBeUndefined()
   })
 })

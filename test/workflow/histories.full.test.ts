@@ -13,7 +13,7 @@ const url = `${base}/main`
 
 /** Serves a plan, and the workflow that it invokes, in any sandbox. */
 function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sandbox) => void {
-  return ({ addresses, tokens, destinations }) => {
+  return ({ urls: addresses, tokens, destinations }) => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     const child = createWorkflow(async (context: Loose) => await context.run('inner', () => context.requestPayload))
     const main = createWorkflow<unknown, unknown>(routeOf(plan, { child }, more))
@@ -34,15 +34,15 @@ interface Ran {
 /** A run of a plan, to its end. */
 async function ran(plan: Plan): Promise<Ran> {
   const world = workflowWorld({ startAt: '2030-01-01T09:00:00Z' })
-  world.destinations.answer(third, { status: 200, body: { paid: true } })
+  world.destinations.respond(third, { status: 200, body: { paid: true } })
   app(plan)(world)
   const { workflowRunId: runId } = await world.client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u1' } })
   const early: RunHistory[] = []
-  for (let hour = 0; hour < 40 && world.workflow.run(runId).state === 'RUN_STARTED'; hour++) {
+  for (let hour = 0; hour < 40 && world.workflow.getRun(runId).state === 'RUN_STARTED'; hour++) {
     await world.clock.advance('30s')
-    if (world.workflow.run(runId).state === 'RUN_STARTED') {
+    if (world.workflow.getRun(runId).state === 'RUN_STARTED') {
       const { json } = await world.ask('GET', `/v2/workflows/runs/${runId}`)
-      const source = { url, runId, createdAt: world.workflow.run(runId).createdAt, headers: { 'x-user': 'u1' } }
+      const source = { url, runId, createdAt: world.workflow.getRun(runId).createdAt, headers: { 'x-user': 'u1' } }
       early.push(historyOf(world, runId), parseRunHistory(json, source), parseRunHistory(await logOf(world, runId)))
     }
     await world.clock.advance('30s')
@@ -50,7 +50,7 @@ async function ran(plan: Plan): Promise<Ran> {
     await world.clock.advance('10m')
   }
   await world.clock.drain()
-  expect(world.workflow.run(runId).state).toBe('RUN_SUCCESS')
+  expect(world.workflow.getRun(runId).state).toBe('RUN_SUCCESS')
   return { world, runId, early: early.map(written) }
 }
 
@@ -73,7 +73,7 @@ test('of any workflow the log tells what the list does: no false alarm, the same
         }
         const { incompatible } = await replay(history, app(breakingChanges[name]!(plan, at)))
         expect(incompatible).not.toEqual([])
-        for (const { refusal, actual } of incompatible)
+        for (const { sdkError: refusal, actual } of incompatible)
           if (actual.includes('Incompatible')) expect(refusal).toBeDefined()
         const thrown = await replay(history, app(plan, { throwsAt: at }))
         expect(thrown.incompatible).not.toEqual([])

@@ -88,7 +88,7 @@ const thrown = (act: () => unknown): string => {
 test.each([false, true])('no rendering and no failure shows a secret; Redact-Fields: %s', async (redacts) => {
   const world = await lived(redacts)
   const { traffic, workflow } = world
-  const run = workflow.run('wfr_badly')
+  const run = workflow.getRun('wfr_badly')
   const texts: Readonly<Record<string, string>> = {
     timeline: traffic.timeline({ bodies: 50_000 }),
     trace: JSON.stringify(traffic.toTrace()),
@@ -97,9 +97,9 @@ test.each([false, true])('no rendering and no failure shows a secret; Redact-Fie
     diagram: traffic.diagram(),
     normalized: JSON.stringify(traffic.normalized()),
     explained: workflow.runs.map((one) => one.explain()).join('\n'),
-    reaches: await rejection(run.reaches('nowhere')),
-    ends: await rejection(run.ends('success')),
-    'no such run': thrown(() => workflow.run('none')),
+    reaches: await rejection(run.advanceToStep('nowhere')),
+    ends: await rejection(run.advanceToEnd('success')),
+    'no such run': thrown(() => workflow.getRun('none')),
     toHaveRun: failureOf(() => about(world).toHaveRun({ state: 'canceled', result: 3 })),
     'toHaveRun, not': failureOf(() => about(world).not.toHaveRun()),
     toHaveStep: failureOf(() => about(world).toHaveStep('charge', { result: 3 })),

@@ -21,16 +21,16 @@ const url = 'https://shop.test/api/order'
 
 const app =
   (route: Route) =>
-  ({ addresses, tokens, destinations }: Sandbox): void => {
+  ({ urls: addresses, tokens, destinations }: Sandbox): void => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 
 async function recorded(route: Route, body: unknown = { id: 1 }): Promise<RunHistory> {
-  using sandbox = createSandbox({ warn: () => {} })
+  using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
-  const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body })
   await sandbox.clock.drain()
   return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as RunHistory
@@ -215,9 +215,9 @@ test('a route that hangs is told, and nobody waits for ever', async () => {
     await context.run('a', () => one())
     await new Promise(() => {})
   }
-  const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { patience: 50 })
+  const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { timeout: 50 })
   expect(prefixes).toBe(3)
-  expect(incompatible.map(({ sentence }) => sentence)).toEqual([
+  expect(incompatible.map(({ message: sentence }) => sentence)).toEqual([
     "After step 1 'a' step 2 'b' (Run) comes next; but the code does not answer.",
     "After step 2 'b' step 3 'c' (Run) comes next; but the code does not answer.",
   ])
@@ -226,10 +226,10 @@ test('a route that hangs is told, and nobody waits for ever', async () => {
   ])
   // What was replaced is back.
   expect(await replay(history, app(route))).toMatchObject(ok)
-  await expect(replay(history, () => new Promise(() => {}), { patience: 5 })).rejects.toThrow(
+  await expect(replay(history, () => new Promise(() => {}), { timeout: 5 })).rejects.toThrow(
     'replay(): the function that serves the app did not come to its end.',
   )
-  await expect(replay(history, app(route), { patience: 0 })).rejects.toThrow('{ patience }')
+  await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('{ patience }')
 })
 
 test('a module that throws while it is loaded', async () => {
@@ -311,7 +311,7 @@ test('an app whose route takes virtual time', async () => {
   const history = await recorded(route)
   const slow = (sandbox: Sandbox): void => {
     const { POST } = serve(route, {
-      qstashClient: new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }),
+      qstashClient: new QueueClient({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }),
       receiver: undefined as never,
     })
     sandbox.destinations.on(url, async (request, task) => {
@@ -344,7 +344,7 @@ test('replays at the same time take turns', async () => {
 })
 
 test('a workflow with every kind of step, webhooks and all, and the one that it invokes', async () => {
-  using sandbox = createSandbox({ warn: () => {} })
+  using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   const origin = 'https://shop.test'
   const serveIn = (world: Sandbox): ReturnType<typeof everyKind> => {
@@ -356,7 +356,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
   const main = await client.trigger({ url: `${origin}/main`, body: { n: 1 }, retries: 0 })
   await sandbox.clock.drain()
   const log = await (
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/workflows/logs`, {
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/workflows/logs`, {
       headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
     })
   ).json()

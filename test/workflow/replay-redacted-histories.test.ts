@@ -34,15 +34,15 @@ const picky =
 
 const served =
   (route: (context: Loose) => Promise<unknown> = picky()) =>
-  ({ addresses, tokens, destinations }: Sandbox): void => {
+  ({ urls: addresses, tokens, destinations }: Sandbox): void => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 
 async function ran(redact?: { readonly body?: true; readonly header?: string[] }): Promise<Loose> {
-  const world = createSandbox({ startAt: '2030-01-01T09:00:00Z', warn: () => {} })
+  const world = createSandbox({ startAt: '2030-01-01T09:00:00Z', onWarning: () => {} })
   using _ = replaceFetch(world)
-  world.destinations.answer(third, { status: 200, body: { paid: true } })
+  world.destinations.respond(third, { status: 200, body: { paid: true } })
   served()(world)
   const headers = { 'x-user': 'u1', authorization: 'Bearer not-to-be-shown' }
   const { workflowRunId } = await clientOf(world).trigger({
@@ -55,17 +55,17 @@ async function ran(redact?: { readonly body?: true; readonly header?: string[] }
   const waiting = await log()
   world.workflow.notify('approved', { by: 'Ada' })
   await world.clock.drain()
-  expect(world.workflow.run(workflowRunId).result).toBe('done')
+  expect(world.workflow.getRun(workflowRunId).result).toBe('done')
   const [whole, without, cut] = [await log(), await log('&trimBody=-1'), await log('&trimBody=5')]
   return { world, early, waiting, whole, without, cut, direct: historyOf(world, workflowRunId) }
 }
 
-const clientOf = ({ addresses, tokens }: Sandbox): Client =>
+const clientOf = ({ urls: addresses, tokens }: Sandbox): Client =>
   new Client({ baseUrl: addresses.queue, token: tokens.queue })
 
 async function asked(world: Sandbox, path: string): Promise<Loose> {
   const headers = { authorization: `Bearer ${world.tokens.queue}` }
-  return await (await world.fetch(world.addresses.queue + path, { headers })).json()
+  return await (await world.fetch(world.urls.queue + path, { headers })).json()
 }
 
 let logs: Loose

@@ -12,18 +12,18 @@ const url = 'https://shop.test/api/order'
 
 function app(route: Route): (sandbox: Sandbox) => void {
   return (sandbox) => {
-    const qstashClient = new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+    const qstashClient = new QueueClient({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
     const { POST } = serve<{ id: number }>(route, { qstashClient, receiver: undefined as never })
     sandbox.destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
   }
 }
 
 async function recorded(route: Route): Promise<RunHistory> {
-  using sandbox = createSandbox({ warn: () => {} })
+  using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
-  sandbox.destinations.answer('https://third.test/*', 200)
-  const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  sandbox.destinations.respond('https://third.test/*', 200)
+  const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u' } })
   await sandbox.clock.drain()
   return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as RunHistory

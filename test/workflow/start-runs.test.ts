@@ -82,7 +82,7 @@ test('what is enqueued with a run id of its own begins that run, in its turn', a
   // A run is called as often as one that `client.trigger` began: once for its step, once for its end.
   expect(calls).toHaveLength(4)
   expect((await client.logs({ workflowRunId: 'wfr_c' })).runs[0]).toMatchObject({ workflowState: 'RUN_SUCCESS' })
-  expect(workflow.run('wfr_c').state).toBe('RUN_SUCCESS')
+  expect(workflow.getRun('wfr_c').state).toBe('RUN_SUCCESS')
 })
 
 test('a schedule with a run id of its own begins that run once', async () => {
@@ -162,7 +162,7 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
     await clock.drain()
     // The dry run, and the real one.
     for (const one of seen) expect(one).toEqual([{ n: 1 }, 'u', 'mine'])
-    expect(workflow.run('wfr_given').state).toBe('RUN_FAILED')
+    expect(workflow.getRun('wfr_given').state).toBe('RUN_FAILED')
     expect(calls.map((call) => call.status)).toEqual(twoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500])
     expect(failures.count).toBe(1)
     expect(failures.last().header('upstash-workflow-is-failure')).toBe('true')

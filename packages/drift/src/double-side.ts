@@ -17,7 +17,7 @@ export class DoubleSide implements Side {
     readonly vocabulary: Dialect,
     readonly reached: DriftDestination | undefined,
   ) {
-    this.sandbox = createSandbox({ vocabulary, startAt: Date.now(), journal: false, warn: () => {} })
+    this.sandbox = createSandbox({ dialect: vocabulary, startAt: Date.now(), journal: false, onWarning: () => {} })
     if (reached === undefined) return
     const { origin, pathname } = new URL(reached.url)
     this.sandbox.destinations.on(`${origin}${pathname}*`, async (request) => {
@@ -65,12 +65,12 @@ export class DoubleSide implements Side {
   }
 
   #fetch(ask: DriftRequest, signal?: AbortSignal): Promise<Response> {
-    const { addresses, tokens } = this.sandbox
+    const { urls: addresses, tokens } = this.sandbox
     const isStore = ask.service === 'store'
     const { url, headers } = inDialect(ask, {
       address: isStore ? addresses.store : addresses.queue,
       token: isStore ? tokens.store : tokens.queue,
-      readOnlyToken: isStore ? tokens.readonly : undefined,
+      readOnlyToken: isStore ? tokens.storeReadonly : undefined,
       vocabulary: this.vocabulary,
     })
     return this.sandbox.fetch(url, {

@@ -12,8 +12,8 @@ import { type GoBetween, startBetween } from './go-between.js'
 let server: StuntdoubleServer
 let between: GoBetween
 beforeEach(async () => {
-  server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })
-  between = await startBetween(server.tenant('main').addresses.store)
+  server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
+  between = await startBetween(server.tenant('main').urls.store)
 })
 afterEach(async () => {
   await between.close()
@@ -147,7 +147,7 @@ describe('when something goes wrong', () => {
   })
 
   test('a redirect is a difference, and nobody follows it', async () => {
-    const elsewhere = await startBetween(world().addresses.store)
+    const elsewhere = await startBetween(world().urls.store)
     between.plant = ({ path }) =>
       path.startsWith('/ping') ? { status: 307, headers: { location: `${elsewhere.url}/ping` }, body: '' } : undefined
     const outcome = await comparedWith(world(), only('requests: tokens'), { store: between.url })

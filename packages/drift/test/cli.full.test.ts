@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await startServer({
     port: 0,
     clock: 'real',
-    vocabulary: 'upstash',
+    dialect: 'upstash',
     storeToken: token,
     readonlyToken: readOnly,
   })
@@ -34,7 +34,7 @@ afterAll(async () => {
   await server.close()
 })
 beforeEach(async () => {
-  between = await startBetween(server.tenant('main').addresses.store)
+  between = await startBetween(server.tenant('main').urls.store)
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', token)
   vi.stubEnv('STUNTDOUBLE_DRIFT_READONLY_TOKEN', readOnly)
 })
@@ -206,7 +206,7 @@ test('the queue delivers to an endpoint that it answers at itself', async () => 
   const world = server.tenant('main')
   const port = await freePort()
   vi.stubEnv('STUNTDOUBLE_DRIFT_QUEUE_TOKEN', world.tokens.queue)
-  const to = ['--queue', world.addresses.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
+  const to = ['--queue', world.urls.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
   const { code, out, err } = await run('drift', ...to, '--listen', String(port), '--only', 'what a delivery', '--yes')
   expect([code, err]).toEqual([0, ''])
   expect(out).toContain('2 answers compared: 2 the same')

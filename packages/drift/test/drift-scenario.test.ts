@@ -8,8 +8,8 @@ import { type GoBetween, startBetween } from './go-between.js'
 let server: StuntdoubleServer
 let between: GoBetween
 beforeAll(async () => {
-  server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })
-  between = await startBetween(server.tenant('main').addresses.store)
+  server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
+  between = await startBetween(server.tenant('main').urls.store)
 })
 afterAll(async () => {
   await between.close()

@@ -26,12 +26,12 @@ async function tick(): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })
+  server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
   // The queue's second is a fiftieth of ours.
-  queueServer = await startServer({ port: 0, clock: 'manual', startAt: Date.now(), vocabulary: 'upstash' })
+  queueServer = await startServer({ port: 0, clock: 'manual', startAt: Date.now(), dialect: 'upstash' })
   ticking = tick()
-  store = await startBetween(server.tenant('main').addresses.store)
-  queue = await startBetween(queueServer.tenant('main').addresses.queue)
+  store = await startBetween(server.tenant('main').urls.store)
+  queue = await startBetween(queueServer.tenant('main').urls.queue)
   const port = await freePort()
   hook = await startBetween(`http://127.0.0.1:${port}`)
   listener = await LocalDestination.open(`${hook.url}/hook`, port, vocabulary)

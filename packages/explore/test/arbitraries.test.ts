@@ -56,7 +56,7 @@ describe('messages', () => {
     const { queue, traffic } = createSandbox()
     const all = sample(messages())
     for (const message of all) queue.publish(message)
-    expect(traffic.of('published')).toHaveLength(all.length)
+    expect(traffic.ofType('published')).toHaveLength(all.length)
   })
 
   test('are steps of a scenario', async () => {

@@ -29,7 +29,7 @@ async function brokenBy(options: Parameters<typeof assertResilient>[0]): Promise
 }
 
 describe('a handler that charges twice', () => {
-  const subject = { deliver: publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
+  const subject = { publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
 
   test('is found, and shrunk to one lost acknowledgement', async () => {
     const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: deliveryFaults({ max: 4 }) })
@@ -84,25 +84,25 @@ describe('a handler that charges twice', () => {
 describe('what is tried', () => {
   test('a message that met nothing but faults teaches nothing, unless asked for', async () => {
     const options = {
-      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
+      publish: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
       handler: chargeOnce,
       holds: ({ store }: Sandbox) => store.get('charged:42') === '1',
       faults: deliveryFaults({ kinds: ['status'] }),
     }
     expect((await assertResilient(options)).skipped).toBeGreaterThan(0)
-    const { faults } = await brokenBy({ ...options, exhausted: true })
+    const { faults } = await brokenBy({ ...options, includeExhausted: true })
     expect(faults.map(({ fault }) => fault.kind)).toEqual(['status', 'status'])
   })
 
   test('an error of the publisher, and an assertion inside a handler, are failures', async () => {
     const thrown = await brokenBy({
-      deliver: () => Promise.reject(new Error('no shop')),
+      publish: () => Promise.reject(new Error('no shop')),
       handler: charge,
       holds: () => true,
     })
     expect(thrown.message).toContain('  → no shop')
     const inside = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: (request) => {
         expect(request.method).toBe('GET')
         return new Response()
@@ -114,7 +114,7 @@ describe('what is tried', () => {
 
   test('messages that publish one another for ever are a failure, told in a page', async () => {
     const { message } = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: (_, __, { queue }) => {
         queue.publish({ to: orders })
         return new Response()
@@ -129,7 +129,7 @@ describe('what is tried', () => {
 
   test('handlers by url, callbacks among them', async () => {
     const found = await brokenBy({
-      deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
+      publish: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
       handler: {
         [orders]: charge,
         'https://shop.test/done': (_, __, { store }) => {
@@ -146,12 +146,12 @@ describe('what is tried', () => {
 
   test('misuse is told', async () => {
     // @ts-expect-error The claim is missing.
-    await expect(assertResilient({ deliver: publish, handler: charge })).rejects.toThrow('assertResilient() needs holds')
+    await expect(assertResilient({ publish: publish, handler: charge })).rejects.toThrow('assertResilient() needs holds')
     // @ts-expect-error The handler is missing.
-    await expect(assertResilient({ deliver: publish, holds: () => true })).rejects.toThrow(
+    await expect(assertResilient({ publish: publish, holds: () => true })).rejects.toThrow(
       'assertResilient() needs a handler',
     )
-    const subject = { deliver: publish, handler: chargeOnce, holds: () => true }
+    const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
       [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
@@ -159,7 +159,7 @@ describe('what is tried', () => {
       [{ handler: {} }, 'assertResilient() needs a handler'],
       [{ handler: { [orders]: 3 } }, `the handler of ${orders} is not a function`],
       [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
-      [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
+      [{ publish: () => {} }, 'nothing was published. Publish a message in `publish`.'],
     ] as const)
       await expect(assertResilient({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
     expect(() => deliveryFaults({ kinds: ['quota'] })).toThrow(
@@ -173,7 +173,7 @@ describe('what is tried', () => {
 describe('shrinking', () => {
   /** Four rules of other kinds that all strike, the wanted one among them. */
   const kinds = faultKinds.filter((kind) => catalog[kind].points.includes('queue.delivery') && kind !== 'outage')
-  const struck = ({ traffic }: Sandbox, kind: FaultKind) => traffic.of('fault').some(({ fault }) => fault === kind)
+  const struck = ({ traffic }: Sandbox, kind: FaultKind) => traffic.ofType('fault').some(({ fault }) => fault === kind)
 
   test.each(kinds)('four faults that need one %s become that one', async (kind) => {
     const others = kinds.filter((other) => other !== kind)
@@ -186,7 +186,7 @@ describe('shrinking', () => {
     const [a, b, c] = (['status', 'reset', 'hang', 'latency'] as const).filter((other) => other !== kind)
     const four = [rule(a!, 0), rule(b!, 1), rule(kind, 2), rule(c!, 0)]
     const { faults, message } = await brokenBy({
-      deliver: ({ queue }) => {
+      publish: ({ queue }) => {
         for (const id of [1, 2, 3]) queue.publish({ to: orders, body: { id }, retries: 9 })
       },
       handler: () => new Response(),
@@ -200,7 +200,7 @@ describe('shrinking', () => {
 
   test('two that are needed together stay two', async () => {
     const { faults } = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: charge,
       faults: deliveryFaults({ kinds: ['status', 'reset', 'hang', 'lost-ack'] }),
       holds: (sandbox) => !(struck(sandbox, 'hang') && struck(sandbox, 'reset')),
@@ -212,7 +212,7 @@ describe('shrinking', () => {
 
   test('a kind becomes a simpler one that breaks the same', async () => {
     const { faults } = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: charge,
       faults: deliveryFaults({ kinds: ['duplicate', 'late-answer', 'half-open', 'truncate'] }),
       holds: ({ store }) => store.get('charged:42') === '1',

@@ -7,7 +7,7 @@ import { CoverageGuide } from '../src/delivery/coverage-guide.js'
 
 const orders = 'https://shop.test/orders'
 const once = {
-  deliver: ({ queue }: Sandbox) => void queue.publish({ to: orders, retries: 1 }),
+  publish: ({ queue }: Sandbox) => void queue.publish({ to: orders, retries: 1 }),
   handler: () => new Response(),
   holds: () => true,
 }
@@ -15,7 +15,7 @@ const once = {
 describe('the coverage of a check', () => {
   test('is each fault in each state at the points that occurred', async () => {
     const faults = deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
-    const { coverage } = await assertResilient({ ...once, faults, runs: 100, exhausted: true })
+    const { coverage } = await assertResilient({ ...once, faults, runs: 100, includeExhausted: true })
     const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
     expect(coverage.cells.map(({ run, ...cell }) => cell)).toEqual(
       expect.arrayContaining([
@@ -25,17 +25,17 @@ describe('the coverage of a check', () => {
     )
     expect(coverage.cells.every(({ run }) => run >= 1 && run <= 100)).toBe(true)
     // A second fault is not in the schedules: the retry after each of the two meets nothing.
-    expect(coverage.never.map(({ state, fault }) => `${fault} in ${state}`).sort()).toEqual([
+    expect(coverage.unreached.map(({ state, fault }) => `${fault} in ${state}`).sort()).toEqual([
       'lost-ack in retry 1 of 1, after lost-ack',
       'lost-ack in retry 1 of 1, after status',
       'status in retry 1 of 1, after lost-ack',
       'status in retry 1 of 1, after status',
     ])
     expect([coverage.reached, coverage.possible]).toEqual([2, 6])
-    expect(coverage.text()).toContain(
+    expect(coverage.toString()).toContain(
       'Reached 2 of 6 (33 %): each fault in each of 3 states at the points that occurred.',
     )
-    expect(coverage.text()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
+    expect(coverage.toString()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
   })
 
   test('knows the state of the app where it is told', async () => {
@@ -56,15 +56,15 @@ describe('the coverage of a check', () => {
 
   test('of explore() counts what struck, and what the bound cut off', async () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
-    const prepare = ({ destinations }: Sandbox) => void destinations.answer(orders, 200)
+    const prepare = ({ destinations }: Sandbox) => void destinations.respond(orders, 200)
     const fault = [lostAck(), { kind: 'reset' } as const]
-    const all = await exploreFaults(scenario, { prepare, fault })
+    const all = await exploreFaults(scenario, { setup: prepare, fault })
     expect(all.coverage!.cells.map(({ fault, state }) => `${fault} in ${state}`)).toEqual([
       'lost-ack in first attempt',
       'reset in first attempt',
     ])
-    const some = await exploreFaults(scenario, { prepare, fault, bound: 2 })
-    expect(some.coverage!.never).toContainEqual({
+    const some = await exploreFaults(scenario, { setup: prepare, fault, maxRuns: 2 })
+    expect(some.coverage!.unreached).toContainEqual({
       state: 'first attempt',
       fault: 'reset',
       point: `queue.delivery ${orders}`,
@@ -76,7 +76,7 @@ describe('the coverage of a check', () => {
 describe('guidance', () => {
   const runs = 150
   const reached = async (guidance: 'unreached' | 'none', seed: number) =>
-    (await assertResilient({ ...saga, runs, seed, guidance, exhausted: true })).coverage
+    (await assertResilient({ ...saga, runs, seed, guidance, includeExhausted: true })).coverage
 
   test('reaches more than chance in as many runs, and the same each time', async () => {
     const [guided, again, chance] = [
@@ -94,9 +94,9 @@ describe('guidance', () => {
       ...saga,
       holds: ({ traffic }: Sandbox) =>
         !traffic
-          .of('attempt')
+          .ofType('attempt')
           .some(({ url, why, outcome }) => url.endsWith('/undo') && why !== 'first attempt' && outcome?.status === 503),
-      exhausted: true,
+      includeExhausted: true,
       runs: 1000,
     }
     const found: ResilienceError = await assertResilient(options).catch((error) => error)

@@ -6,7 +6,7 @@ const orders = 'https://shop.test/orders'
 
 /** Runs a command over HTTP, as a handler does that lives elsewhere. */
 async function command(sandbox: Sandbox, ...words: (string | number)[]): Promise<unknown> {
-  const answer = await sandbox.fetch(sandbox.addresses.store, {
+  const answer = await sandbox.fetch(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(words),
@@ -16,7 +16,7 @@ async function command(sandbox: Sandbox, ...words: (string | number)[]): Promise
 
 type Handle = (sandbox: Sandbox, request: Request) => Promise<unknown>
 const handledBy = (handle: Handle) => ({
-  prepare: (sandbox: Sandbox) => {
+  setup: (sandbox: Sandbox) => {
     sandbox.destinations.on(orders, async (request) => {
       await handle(sandbox, request)
       return new Response()
@@ -55,13 +55,13 @@ describe('one fault at each place', () => {
 
   test('what other hosts did twice is a difference, and nothing is one where the scenario itself fails', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const pay: Handle = ({ calls }) => calls.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
+    const pay: Handle = ({ outbound: calls }) => calls.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
     const prepare = (sandbox: Sandbox): void => {
-      sandbox.calls.answer('https://bank.test/charges', 201)
-      handledBy(pay).prepare(sandbox)
+      sandbox.outbound.respond('https://bank.test/charges', 201)
+      handledBy(pay).setup(sandbox)
     }
     const tried = (most: number) =>
-      exploreFaults(once, { prepare, holds: ({ traffic }) => traffic.of('call').length <= most })
+      exploreFaults(once, { setup: prepare, holds: ({ traffic }) => traffic.ofType('call').length <= most })
     expect((await tried(1)).table()).toMatch(
       /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) answered false$/m,
     )
@@ -77,7 +77,7 @@ describe('one fault at each place', () => {
     const seen: number[] = []
     const tried = await exploreFaults(thrice, {
       ...handledBy(charge),
-      holds: ({ traffic, store }) => seen.push(traffic.of('attempt').length * 10 + Number(store.get('charged'))),
+      holds: ({ traffic, store }) => seen.push(traffic.ofType('attempt').length * 10 + Number(store.get('charged'))),
     })
     // Three attempts as it is; with the lost answer one more, and the work is done twice.
     expect(seen).toEqual([31, 42, 42, 42])
@@ -92,7 +92,7 @@ describe('one fault at each place', () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const holds = ({ store }: Sandbox) => expect(store.get('b')).toBe('1')
     const tried = await exploreFaults(once, { ...handledBy(work), on: ['store.request', 'store.command'], holds })
-    expect(tried.outcomes.map(({ what }) => what)).toEqual([
+    expect(tried.outcomes.map(({ title: what }) => what)).toEqual([
       'no fault',
       'lost-ack at request 1: POST https://store.test/',
       'lost-ack at request 2: POST https://store.test/',
@@ -101,20 +101,20 @@ describe('one fault at each place', () => {
     ])
     // The second one is done twice; after the first nothing has been counted yet.
     expect(tried.outcomes.map(({ holds }) => holds)).toEqual([true, true, false, true, false])
-    expect(tried.outcomes[2]!.why).toContain("expected '2' to be '1'")
+    expect(tried.outcomes[2]!.reason).toContain("expected '2' to be '1'")
   })
 
   test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const fault = Object.keys(signatureFlaws).map((flaw) => badSignature(flaw))
     const tried = await exploreFaults(once, { ...handledBy(charge), fault })
-    expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
+    expect(tried.outcomes.slice(1).map(({ title: what }) => what)).toEqual(
       Object.keys(signatureFlaws).map((flaw) => `signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),
     )
     expect(tried.outcomes).toHaveLength(11)
     const statuses = [status(500), status(503, { body: 'later' }), lostAck()]
     const mixed = await exploreFaults(once, { ...handledBy(charge), fault: statuses })
-    expect(mixed.outcomes.slice(1).map(({ what }) => what.split(' at ')[0])).toEqual([
+    expect(mixed.outcomes.slice(1).map(({ title: what }) => what.split(' at ')[0])).toEqual([
       'status (status: 500)',
       "status (status: 503, body: 'later')",
       'lost-ack',
@@ -122,9 +122,9 @@ describe('one fault at each place', () => {
   })
 
   test('no further than the bound', async () => {
-    const tried = await exploreFaults(buyers(9), { ...handledBy(charge), bound: 5 })
+    const tried = await exploreFaults(buyers(9), { ...handledBy(charge), maxRuns: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
-    expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `bound`.')
+    expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `maxRuns`.')
   })
 })
 
@@ -139,13 +139,13 @@ describe('every order of concurrent deliveries', () => {
     const broken = tried.outcomes.filter(({ holds }) => !holds)
     expect(broken).toHaveLength(1)
     expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
-    expect(broken[0]!.times).toBeLessThan(tried.runs)
+    expect(broken[0]!.count).toBeLessThan(tried.runs)
     expect(tried.table()).toMatch(
       /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) answered false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
-    expect(broken[0]!.flaw).toMatchObject({ name: 'double spend', steps: [2, 3, 4], keys: ['stock'] })
-    expect(broken[0]!.steps!.map(({ who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
+    expect(broken[0]!.anomaly).toMatchObject({ name: 'double spend', steps: [2, 3, 4], keys: ['stock'] })
+    expect(broken[0]!.steps!.map(({ client: who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
       'delivery 1: GET stock → 1',
       'delivery 2: GET stock → 1',
       'delivery 1: DECR stock → 0',
@@ -181,13 +181,13 @@ describe('every order of concurrent deliveries', () => {
     const endings = tried.outcomes.map(({ sandbox }) => sandbox.store.run('LRANGE', 'list', 0, -1))
     expect(endings).toHaveLength(2)
     expect(endings[0]).toEqual([...(endings[1] as string[])].reverse())
-    expect(tried.outcomes.reduce((sum, { times }) => sum + times, 0)).toBe(6)
+    expect(tried.outcomes.reduce((sum, { count: times }) => sum + times, 0)).toBe(6)
     expect(tried.outcomes[0]!.order![0]).toBe('delivery 1 starts')
   })
 
   test('no further than the bound', async () => {
     const work: Handle = (sandbox) => command(sandbox, 'INCR', 'n')
-    const tried = await exploreInterleavings(buyers(4), { ...handledBy(work), bound: 30 })
+    const tried = await exploreInterleavings(buyers(4), { ...handledBy(work), maxRuns: 30 })
     expect([tried.runs, tried.complete]).toEqual([30, false])
   })
 })

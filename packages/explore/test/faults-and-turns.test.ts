@@ -72,7 +72,7 @@ test('delivery scripts are played step by step', async () => {
     sandbox.destinations.script('https://shop.test/*', script)
     for (let nth = 0; nth < script.length; nth++) sandbox.queue.publish({ to: 'https://shop.test/a', retries: 9 })
     await sandbox.clock.drain()
-    expect(sandbox.destinations.unplayed).toEqual([])
+    expect(sandbox.destinations.unused).toEqual([])
     for (const { kind } of script) seen.add(kind)
   }
   expect(seen).toEqual(new Set(stepKinds))
@@ -116,7 +116,7 @@ describe('several clients of the store', () => {
         const sandbox = createSandbox()
         const answers = await sendStoreRequests(sandbox, turns, 'concurrent')
         expect(answers).toHaveLength(turns.length)
-        expect(examineAll(sandbox).breaches).toEqual([])
+        expect(examineAll(sandbox).violations).toEqual([])
       }),
       { numRuns: runs(100, 100, 1000), seed },
     )

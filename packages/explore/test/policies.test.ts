@@ -25,7 +25,7 @@ async function brokenBy(options: Options): Promise<ResilienceError> {
  * user asks for it again in the afternoon. Whether that is a duplicate depends on the window that one believes in.
  */
 const daily: Options = {
-  deliver: async ({ queue, clock }) => {
+  publish: async ({ queue, clock }) => {
     queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'report-2030-01-01' })
     await clock.advance('6h')
     queue.publish({ to: reports, body: { report: 2 }, deduplicationId: 'report-2030-01-01' })
@@ -40,7 +40,7 @@ const daily: Options = {
 /** Each request for a report has an id of its own. */
 const mended: Options = {
   ...daily,
-  deliver: async ({ queue, clock }) => {
+  publish: async ({ queue, clock }) => {
     queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'report-2030-01-01-1' })
     await clock.advance('6h')
     queue.publish({ to: reports, body: { report: 2 }, deduplicationId: 'report-2030-01-01-2' })
@@ -84,7 +84,7 @@ describe('a daily deduplication id [story 2]', () => {
 describe('a static idempotency key [story 5]', () => {
   /** hookdeck/outpost#670: an order that could not be sent is sent again by hand, with the same key. */
   const again = (second: string): Options => ({
-    deliver: async ({ queue, clock, store }) => {
+    publish: async ({ queue, clock, store }) => {
       store.run('SET', 'down', 1)
       queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'order-42', retries: 0 })
       await clock.advance('1d')
@@ -123,7 +123,7 @@ describe('a failure that needs a policy and a fault', () => {
     return new Response(await request.text())
   }
   const forgetful: Options = {
-    deliver: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
+    publish: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
     // After a fourth fault the hour is over whatever the factor is.
@@ -157,7 +157,7 @@ describe('a failure that needs a policy and a fault', () => {
     const sandbox = createSandbox({ policy })
     sandbox.destinations.on(reports, (request, task) => handle(request, task, sandbox))
     sandbox.faults.add(faults)
-    forgetful.deliver(sandbox)
+    forgetful.publish(sandbox)
     await sandbox.clock.drain()
     expect(sandbox.store.get('sent')).toBe('2')
   })
@@ -171,7 +171,7 @@ describe('which combinations are tried', () => {
       worlds.add([deduplicationWindow, retries, waitList, maxRatePeriod].join(' '))
       sandbox.queue.publish({ to: reports })
     }
-    await assertResilient({ deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
+    await assertResilient({ publish: deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
     return worlds
   }
 

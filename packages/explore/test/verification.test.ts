@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const to = 'https://shop.test/api/orders'
 const keys = { current: 'sig_currentcurrentcurrent', next: 'sig_nextnextnextnextnext' }
-const upstash: VerificationOptions = { to, keys, sandbox: { vocabulary: 'upstash' } }
+const upstash: VerificationOptions = { to, keys, sandbox: { dialect: 'upstash' } }
 const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
 
 type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Response>
@@ -109,7 +109,7 @@ describe('an app that verifies passes', () => {
       await known.verify({ signature: signatureOf(request), body: await request.text(), url: request.url })
       return new Response()
     }
-    expect(await told(fromEnvironment, { sandbox: { vocabulary: 'upstash' } })).toBe('nothing')
+    expect(await told(fromEnvironment, { sandbox: { dialect: 'upstash' } })).toBe('nothing')
   })
 
   test('by assertions', async () => {
@@ -268,7 +268,7 @@ describe('an app that accepts nothing is asked why', () => {
   })
 
   test('it expects the words of a vendor', async () => {
-    expect(await above(right, { to, keys, sandbox: { vocabulary: 'service' } })).toMatchInlineSnapshot(`
+    expect(await above(right, { to, keys, sandbox: { dialect: 'service' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
         → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: 'auto' } }."
     `)
@@ -375,11 +375,11 @@ test('an app that never answers refuses, and what cannot be published is told', 
   expect(
     await above(() => new Promise(() => {}), {
       ...upstash,
-      sandbox: { ...upstash.sandbox, policy: { handlerPatience: 20 }, warn: () => {} },
+      sandbox: { ...upstash.sandbox, policy: { handlerPatience: 20 }, onWarning: () => {} },
       only: ['current'],
     }),
   ).toContain('does not accept a delivery that is correctly signed: ')
-  expect(await told(right, { ...upstash, settle: () => undefined })).toContain(
+  expect(await told(right, { ...upstash, drain: () => undefined })).toContain(
     'nothing was delivered. `settle` has to move time',
   )
 })

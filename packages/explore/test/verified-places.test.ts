@@ -43,7 +43,7 @@ const verified =
 
 const shop: Omit<Options, 'handler'> = {
   sandbox,
-  deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 } }),
+  publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 } }),
   holds: ({ store }: Sandbox) => store.run('SCARD', 'mails') === 1,
   runs: 40,
 }
@@ -77,10 +77,10 @@ describe('an app that verifies one route and not the other', () => {
     const done = 'https://shop.test/api/done'
     const deliver = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
-    const open = await brokenBy({ ...shop, deliver, handler: { ...handler, [done]: () => new Response() } })
+    const open = await brokenBy({ ...shop, publish: deliver, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
-    await assertResilient({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
+    await assertResilient({ ...shop, publish: deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
   })
 })
 
@@ -177,9 +177,9 @@ test('a failure is found again from the line to paste, and alone', async () => {
   let runs = 0
   const deliver = (world: Sandbox) => {
     runs++
-    return shop.deliver(world)
+    return shop.publish(world)
   }
-  const again = await brokenBy({ ...options, deliver, path: first.path })
+  const again = await brokenBy({ ...options, publish: deliver, path: first.path })
   expect(again.message).toBe(first.message)
   // To see who verifies: twice undisturbed, two deliveries struck twice each. Then the one, and it and another to report.
   expect(runs).toBe(2 + 2 * 2 + 1 + 2)
@@ -188,7 +188,7 @@ test('a failure is found again from the line to paste, and alone', async () => {
 test('what is drawn does not depend on who verifies', async () => {
   const seen: string[] = []
   const faults = deliveryFaults()
-  const record = (world: Sandbox) => void seen.push(JSON.stringify(world.faults.list().map(({ rule }) => rule)))
+  const record = (world: Sandbox) => void seen.push(JSON.stringify(world.faults.rules.map(({ rule }) => rule)))
   const observed = async (handler: DeliveryHandler, more: Partial<Options>) => {
     seen.length = 0
     const holds = (world: Sandbox) => {
@@ -197,7 +197,7 @@ test('what is drawn does not depend on who verifies', async () => {
     }
     // What a guide prefers depends on what it has seen.
     const subject = { ...shop, handler: { [orders]: handler, [mails]: mail }, guidance: 'none' } as const
-    await assertResilient({ ...subject, ...more, holds, exhausted: true }).catch(() => {})
+    await assertResilient({ ...subject, ...more, holds, includeExhausted: true }).catch(() => {})
     return seen.slice(0, 40)
   }
   const plain = await observed(order, { faults })

@@ -26,9 +26,9 @@ export class AccessGate {
   /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
   turnsAway(call: RawRequest, tenant: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
-    const addresses = known?.addresses ?? addressesOf({ base: this.#optionsOf(tenant).base })
+    const addresses = known?.urls ?? addressesOf({ base: this.#optionsOf(tenant).base })
     this.#porter ??= porterOf(this.#optionsOf('porter'))
-    const url = relocator(addresses, this.#porter.addresses)(call.url) ?? this.#porter.addresses.queue
+    const url = relocator(addresses, this.#porter.urls)(call.url) ?? this.#porter.urls.queue
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
   }
 
@@ -43,7 +43,7 @@ export class AccessGate {
  * @param isWide whether other machines can call: tokens that everybody knows do not count then
  */
 export function hasToken(call: RawRequest, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
-  const addresses = known?.addresses ?? addressesOf({ base: options.base })
+  const addresses = known?.urls ?? addressesOf({ base: options.base })
   const location = locator(addresses)(call.url)
   if (location === undefined) return false
   const bears = (given: string | undefined, expected: readonly string[]): boolean =>
@@ -52,9 +52,9 @@ export function hasToken(call: RawRequest, options: SandboxOptions, known: Sandb
 }
 
 /** Keeps nothing of what it is asked, and its tokens are known to nobody. */
-function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
+function porterOf({ dialect: vocabulary, policy }: SandboxOptions): Sandbox {
   return createSandbox({
-    ...(vocabulary !== undefined && { vocabulary }),
+    ...(vocabulary !== undefined && { dialect: vocabulary }),
     policy: { ...policy, trafficLimit: 0 },
     secret: randomBytes(32).toString('base64url'),
   })
@@ -67,7 +67,7 @@ function mayEnter(
   known: Sandbox | undefined,
   bears: typeof isOneOf,
 ): boolean {
-  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'auto')
+  const vocabulary = known?.dialect ?? vocabularyOf(options.dialect ?? 'auto')
   const asked = new RoutedRequest(call, latin1(''), location, new DialectDetector(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {
@@ -78,7 +78,7 @@ function mayEnter(
     return bears(tokenOf(asked, asked.vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
   }
   const token = tokenOf(asked, storeTokenQuery)
-  if (bears(token, [tokens.store, tokens.readonly])) return true
+  if (bears(token, [tokens.store, tokens.storeReadonly])) return true
   // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
   if (token === undefined || known === undefined) return false
   return storeInternals.of(known.store).engine.access.holderOf(token) !== undefined

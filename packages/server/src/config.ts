@@ -212,24 +212,24 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
     port: port(text('port', given)!),
     ...redis(given),
     ...cluster(given),
-    vocabulary: oneOf('vocabulary', given, vocabularyNames),
+    dialect: oneOf('vocabulary', given, vocabularyNames),
     clock,
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),
-    deliver: deliver(text('deliver', given)!),
+    deliverTo: deliver(text('deliver', given)!),
     ...devUser(text('dev-user', given)),
     ...limits(given),
-    ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
+    ...(given.log === true && { onRequest: (request) => console.log(JSON.stringify(request)) }),
     ...listed('allowHosts', text('allow-host', given)),
-    ...listed('allowEngines', text('allow-engine', given)),
-    iKnow: given['i-know'] === true,
-    shift: given.shift === true,
+    ...listed('allowRedisHosts', text('allow-engine', given)),
+    allowProduction: given['i-know'] === true,
+    rebaseTime: given.shift === true,
     ...named(fromEnvironment(given), {
       controlToken: 'control-token',
       secret: 'secret',
       state: 'state',
-      engine: 'store',
-      twin: 'twin',
+      realRedis: 'store',
+      shadowRedis: 'twin',
       storeToken: 'store-token',
       readonlyToken: 'readonly-token',
       queueToken: 'queue-token',
@@ -269,14 +269,14 @@ function devUser(
 
 function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {
   const of = {
-    body: 'max-body',
+    maxBodyBytes: 'max-body',
     buffered: 'max-buffered',
-    arrival: 'max-arrival',
-    streams: 'max-streams',
-    connections: 'max-connections',
-    tenants: 'max-tenants',
-    entries: 'max-entries',
-  } as const
+    requestTimeout: 'max-arrival',
+    maxStreams: 'max-streams',
+    maxConnections: 'max-connections',
+    maxTenants: 'max-tenants',
+    maxTrafficEntries: 'max-entries',
+  } as const satisfies Readonly<Record<keyof ServerLimits, Name>>
   const set: { -readonly [Limit in keyof ServerLimits]?: number } = {}
   for (const [limit, name] of Object.entries(of) as [keyof ServerLimits, Name][]) {
     const value = text(name, given)
@@ -330,10 +330,10 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
   }
   return {
     cluster: {
-      engine,
+      url: engine,
       secret,
-      ...(address !== undefined && { address }),
-      ...(base !== undefined && { base }),
+      ...(address !== undefined && { nodeUrl: address }),
+      ...(base !== undefined && { publicUrl: base }),
       ...(lease !== undefined && { lease: Number(lease) }),
     },
   }
@@ -357,7 +357,7 @@ function startOf(value: string): number {
   }
 }
 
-function listed(option: 'allowEngines' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
+function listed(option: 'allowRedisHosts' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
   return hosts === undefined ? {} : { [option]: hosts.split(',').map((host) => host.trim()) }
 }
 

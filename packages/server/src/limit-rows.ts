@@ -123,13 +123,24 @@ export interface LimitRow {
   readonly beyond: string
 }
 
+/** The option of `stuntdouble serve` that sets a limit. */
+const optionOf: Readonly<Record<keyof ServerLimits, `--${string}`>> = {
+  maxBodyBytes: '--max-body',
+  requestTimeout: '--max-arrival',
+  maxStreams: '--max-streams',
+  maxConnections: '--max-connections',
+  maxTenants: '--max-tenants',
+  maxTrafficEntries: '--max-entries',
+  buffered: '--max-buffered',
+}
+
 const option = (
   name: keyof ServerLimits,
   what: string,
   unit: string,
   beyond: string,
   shown: number | string = defaultLimits[name],
-): LimitRow => ({ set: `--max-${name}`, what, default: shown, unit, beyond })
+): LimitRow => ({ set: optionOf[name], what, default: shown, unit, beyond })
 
 const policy = (name: keyof Policy, what: string, unit: string, beyond: string): LimitRow => ({
   set: `policy.${name}`,
@@ -149,7 +160,7 @@ const fixed = (what: string, value: number | string, unit: string, beyond: strin
 
 /** Every limit that keeps one client, or one request, from starving or ending the others. The docs list them from here. */
 export const limitRows: readonly LimitRow[] = [
-  option('body', 'the body of one request', 'bytes', '413; the connection is closed'),
+  option('maxBodyBytes', 'the body of one request', 'bytes', '413; the connection is closed'),
   option(
     'buffered',
     'bodies that arrive, commands that wait for `EXEC` and output that was not taken, of all clients together, and answers of destinations that arrive',
@@ -158,27 +169,27 @@ export const limitRows: readonly LimitRow[] = [
     `${maxBuffered / 1_048_576} MiB, or a quarter of the heap`,
   ),
   option(
-    'arrival',
+    'requestTimeout',
     'a whole request, its body included; and the time in which a client has to take something of an answer that waits for it',
     'ms',
     `408, at the next look: there is one every ${arrivalLook / 1000} s; until its last byte has arrived it does not run and does not hold up time; who takes nothing is dropped`,
   ),
-  option('streams', 'event streams that are open at once', 'streams', '503'),
-  option('connections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
+  option('maxStreams', 'event streams that are open at once', 'streams', '503'),
+  option('maxConnections', 'connections of the native protocol that are open at once', 'connections', 'refused'),
   fixed(
     'connections of HTTP that are open at once',
     `as \`--max-connections\`, and one for each ${maxHead / 1024} KiB of \`--max-buffered\`: ${(maxBuffered / maxHead).toLocaleString('en')}`,
     'connections',
     'closed',
   ),
-  option('tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
+  option('maxTenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
   fixed(
     'wrong passwords of a connection of the native port',
     freeFailures,
     'passwords',
     `each further \`AUTH\` or \`HELLO\` waits ${failurePause / 1000} s`,
   ),
-  option('entries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
+  option('maxTrafficEntries', 'the traffic log of a tenant', 'entries', 'the older half of the log is dropped'),
   policy(
     'maxTrafficBytes',
     'what a sandbox keeps of its past: the traffic log, messages that are over, and the journal from which it is played again',

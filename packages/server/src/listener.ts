@@ -22,7 +22,7 @@ import {
 export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
-  readonly limits?: Pick<ServerLimits, 'body' | 'streams' | 'arrival'>
+  readonly limits?: Pick<ServerLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
   /** All who send what arrives and are sent what was not taken yet, beside others. */
   readonly crowd?: Crowd
   /** The answer for a call whose body is not worth reading. */
@@ -49,11 +49,11 @@ export function listener(
     takeTurn = (_call, _connection, run) => run(),
   }: ListenerOptions = {},
 ): RequestListener {
-  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(crowd.buffered) }
-  const outgoing = new Outgoing(crowd, limits.arrival)
+  const streams: OpenStreams = { count: 0, limit: limits.maxStreams, held: new HeldChunks(crowd.buffered) }
+  const outgoing = new Outgoing(crowd, limits.requestTimeout)
   const queues = new Queues(takeTurn)
   const ways: Ways = { streams, outgoing, crowd, takeTurn }
-  const longestBody = Math.min(limits.body, crowd.buffered.limit)
+  const longestBody = Math.min(limits.maxBodyBytes, crowd.buffered.limit)
   return (request, response) => {
     // Requests that came together are handed in together, also when the first was the end of their connection.
     if (request.socket.destroyed) return

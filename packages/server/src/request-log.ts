@@ -12,7 +12,7 @@ export interface RequestLogEntry {
   /** 0 when the connection ended without an answer. */
   readonly status: number
   /** Host milliseconds from the head of the request to the end of the answer. */
-  readonly milliseconds: number
+  readonly durationMs: number
 }
 
 /** Logs a request once it is over. */
@@ -28,7 +28,7 @@ export function logRequest(
       method: request.method ?? '',
       path: shownPath(targetOf(request)),
       status: response.writableFinished ? response.statusCode : 0,
-      milliseconds: Math.round((performance.now() - begun) * 1000) / 1000,
+      durationMs: Math.round((performance.now() - begun) * 1000) / 1000,
     })
   })
 }

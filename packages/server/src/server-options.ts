@@ -39,7 +39,7 @@ export interface ServerOptions
   /** A certificate and its key, both PEM: the native protocol is spoken over TLS then. */
   readonly redisTls?: Certificate
   /** Receives what went wrong inside, `console.error` by default. */
-  readonly report?: (text: string) => void
+  readonly onError?: (text: string) => void
   /** What the control API asks for as a bearer token. Default: nothing on this machine, else one derived from `secret`. */
   readonly controlToken?: string
   /**
@@ -49,14 +49,14 @@ export interface ServerOptions
   readonly secret?: string
   readonly limits?: Partial<ServerLimits>
   /** Receives every request that is over, with tokens taken out. */
-  readonly log?: (request: RequestLogEntry) => void
+  readonly onRequest?: (request: RequestLogEntry) => void
   /**
    * Keeps every tenant in this file and takes them from it at the start. Written atomically, at most 200 ms after a
    * change; a damaged file is refused and left as it is.
    */
   readonly state?: string
   /** Moves all times of a tenant in the state file back that is ahead of a real clock, instead of refusing it. */
-  readonly shift?: boolean
+  readonly rebaseTime?: boolean
   /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
   readonly scenario?: Scenario
   /**
@@ -65,7 +65,7 @@ export interface ServerOptions
    */
   readonly cluster?: ClusterOptions
   /** Starts although `NODE_ENV` is `production`. */
-  readonly iKnow?: boolean
+  readonly allowProduction?: boolean
 }
 
 /** What is no option of a sandbox; the compiler keeps it complete. */
@@ -75,19 +75,19 @@ const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOpt
   port: true,
   redisPort: true,
   redisTls: true,
-  report: true,
+  onError: true,
   controlToken: true,
   limits: true,
-  log: true,
+  onRequest: true,
   state: true,
-  shift: true,
+  rebaseTime: true,
   scenario: true,
   cluster: true,
-  iKnow: true,
-  engine: true,
-  twin: true,
-  differs: true,
-  allowEngines: true,
+  allowProduction: true,
+  realRedis: true,
+  shadowRedis: true,
+  onDifference: true,
+  allowRedisHosts: true,
 }
 
 /** What the options come to, checked. */
@@ -114,7 +114,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   const { host = defaultHost, port = defaultPort, allowHosts = [], cluster, scenario } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
   const given = worldOf(options)
-  refuseProduction(options.iKnow)
+  refuseProduction(options.allowProduction)
   const address = await addressOf(host).catch((error) => {
     throw listenFailure(error, host, port)
   })
@@ -130,14 +130,14 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   const limits = { ...defaultLimits, ...options.limits }
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
-  const policy = { trafficLimit: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }
+  const policy = { trafficLimit: limits.maxTrafficEntries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {
     host,
     port,
     address,
     hosts: [
       ...allowHosts.map(checkedHost),
-      ...[listedHost(host), cluster?.base && new URL(cluster.base).hostname].filter((one) => one !== undefined),
+      ...[listedHost(host), cluster?.publicUrl && new URL(cluster.publicUrl).hostname].filter((one) => one !== undefined),
     ],
     isWide,
     world: { fetch: globalThis.fetch, ...given, policy, ...(secret !== undefined && { secret }) },
@@ -145,7 +145,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
     controlToken: options.controlToken ?? (isWide ? controlTokenOf(secret!) : undefined),
     limits,
     scene,
-    tell: options.report ?? ((text) => console.error(text)),
+    tell: options.onError ?? ((text) => console.error(text)),
   }
 }
 
@@ -153,7 +153,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
 function worldOf(options: ServerOptions): SandboxOptions {
   const own = Object.entries(options).filter(([name]) => !Object.hasOwn(serverNames, name))
   const world: SandboxOptions = Object.fromEntries(own)
-  return options.engine === undefined && options.twin === undefined ? world : engineWorld(options, world)
+  return options.realRedis === undefined && options.shadowRedis === undefined ? world : engineWorld(options, world)
 }
 
 function checkedHost(given: string): string {

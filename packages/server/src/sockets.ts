@@ -14,7 +14,7 @@ export function takenFrom(stream: object): number {
 }
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
-export function timeouts({ arrival }: ServerLimits): HttpOptions {
+export function timeouts({ requestTimeout: arrival }: ServerLimits): HttpOptions {
   return {
     maxHeaderSize: maxHead,
     headersTimeout: Math.min(headArrival, arrival),
@@ -32,7 +32,7 @@ export class Connections {
   readonly #most: number
   #open = 0
 
-  constructor({ connections, buffered }: ServerLimits) {
+  constructor({ maxConnections: connections, buffered }: ServerLimits) {
     this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / maxHead)))
   }
 

@@ -20,7 +20,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
    * A link to the inspector. Where the control API asks for a token, it lets in one browser, once, within an hour; reading it
    * again makes another one.
    */
-  readonly inspector: string
+  readonly inspectorUrl: string
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
   /**
@@ -34,7 +34,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
   /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
   /** Addresses and environment of a tenant, who is not made by this. */
-  outline(name: string): Pick<Sandbox, 'addresses' | 'env'>
+  describeTenant(name: string): Pick<Sandbox, 'urls' | 'env'>
   /** Itself, where it is a node of a cluster: the others know it by this. */
   readonly node: ClusterNode | undefined
   /** The tenants that were used so far. */
@@ -43,11 +43,11 @@ export interface StuntdoubleServer extends AsyncDisposable {
    * Another scenario instead of the one it was started with: for new tenants all of it, for those that are there its
    * destinations and faults. Tells how many are there.
    */
-  change(scenario: Scenario): number
+  setScenario(scenario: Scenario): number
   /** Resolves when a twin was told everything that has run; at once where there is none. */
-  compared(): Promise<void>
+  shadowSettled(): Promise<void>
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
-  readonly isKept: boolean
+  readonly isStateSaved: boolean
   /**
    * Lets running requests end for at most two seconds, or for `grace` host milliseconds, ends event streams, and disposes
    * every sandbox.
@@ -84,24 +84,24 @@ export async function startServer(options: ServerOptions = {}): Promise<Stuntdou
     redisPort: native?.port,
     controlToken,
     secret,
-    get inspector() {
+    get inspectorUrl() {
       return serving.links!.next()
     },
     tenant: (tenant) => own().get(tenant),
     adopt: (tenant, sandbox) => own().adopt(tenant, sandbox),
     release: (tenant) => own().release(tenant),
     drop: (tenant) => own().drop(tenant),
-    outline: (tenant) => tenants.outline(tenant),
+    describeTenant: (tenant) => tenants.outline(tenant),
     node: serving.node?.node,
     get tenants() {
       return tenants.names
     },
-    change: (scenario) => {
+    setScenario: (scenario) => {
       if (scene !== undefined) return scene.change(scenario)
       throw new TypeError('This server was started without a scenario: there is none to change.')
     },
-    compared: async () => engine?.compared(),
-    get isKept() {
+    shadowSettled: async () => engine?.compared(),
+    get isStateSaved() {
       return serving.isKept
     },
     close,

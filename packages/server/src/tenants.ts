@@ -171,7 +171,7 @@ export class Tenants {
     if (this.#door !== undefined && isPublic(password)) return undefined
     if (known === undefined) {
       if (!isTenantName(tenant)) return undefined
-      const { store, readonly } = tokensOf(this.#optionsOf(tenant))
+      const { store, storeReadonly: readonly } = tokensOf(this.#optionsOf(tenant))
       if (![store, readonly].some((token) => isSameText(password, token))) return undefined
     }
     const sandbox = known ?? this.#madeBy(() => this.#newcomer(tenant))
@@ -205,7 +205,7 @@ export class Tenants {
   /** Serves a sandbox that lives at addresses of its own under a name of this server as well. */
   adopt(name: string, sandbox: Sandbox): void {
     const { tokens, queue } = sandbox
-    if (this.#door !== undefined && [...Object.values(tokens), ...Object.values(queue.keys.pair())].some(isPublic)) {
+    if (this.#door !== undefined && [...Object.values(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)) {
       throw new TypeError(
         `The sandbox for ${JSON.stringify(name)} has public tokens, and other machines can call this server: create it with a secret, createSandbox({ secret, name }).`,
       )
@@ -245,7 +245,7 @@ export class Tenants {
   }
 
   #addressOf(given: string, name: string): string {
-    const own = this.#sandboxes.get(name)?.addresses
+    const own = this.#sandboxes.get(name)?.urls
     const served = addressesOf({ base: `${this.origin}/${name}` })
     if (own === undefined || own.store === served.store || !URL.canParse(given)) return given
     return relocator(own, served)(given) ?? given
@@ -287,12 +287,12 @@ export class Tenants {
     }
   }
 
-  outline(name: string): Pick<Sandbox, 'addresses' | 'env'> {
+  outline(name: string): Pick<Sandbox, 'urls' | 'env'> {
     const known = this.#sandboxes.get(name)
     const sandbox = known ?? this.fresh(name)
-    const { addresses, env } = sandbox
+    const { urls: addresses, env } = sandbox
     if (known === undefined) sandbox.dispose()
-    return { addresses, env }
+    return { urls: addresses, env }
   }
 
   has(name: string): boolean {
@@ -350,13 +350,13 @@ export class Tenants {
   #isRegistered(call: RawRequest, path: string): boolean {
     const foreign = foreignIn(path)
     return (
-      foreign !== undefined && this.#sandboxes.get(foreign.name)?.calls.isRegistered(call.method, foreign.url) === true
+      foreign !== undefined && this.#sandboxes.get(foreign.name)?.outbound.isRegistered(call.method, foreign.url) === true
     )
   }
 
   /** Answers for a foreign host what the tenant has registered, and never asks the host itself: it notes what it refuses. */
   #standIn(call: RawRequest, { name, url }: ForeignAddress): RawResponse | Promise<RawResponse> {
-    const calls = this.#sandboxes.get(name)?.calls
+    const calls = this.#sandboxes.get(name)?.outbound
     if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
     const known = calls?.wrongWith(call.method, url)
     const error =
@@ -405,7 +405,7 @@ export class Tenants {
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name)
     if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return { name, call, sandbox }
-    const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.addresses)(call.url)
+    const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.urls)(call.url)
     return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
@@ -415,7 +415,7 @@ export class Tenants {
     if (refusal !== undefined) return refusal
     const sandbox = known ?? this.#made(name, call)
     if (!(sandbox instanceof Error)) {
-      return refusedFor(this.#heap, call, (url) => locator(sandbox.addresses)(url)) ?? sandbox.exchange(call)
+      return refusedFor(this.#heap, call, (url) => locator(sandbox.urls)(url)) ?? sandbox.exchange(call)
     }
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }

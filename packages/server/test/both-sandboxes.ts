@@ -28,7 +28,7 @@ export async function ended(sandbox: Sandbox | RemoteSandbox): Promise<void> {
 /** A command as a client sends it. */
 export async function asClient(sandbox: Sandbox | RemoteSandbox, ...command: string[]): Promise<Response> {
   const send = 'fetch' in sandbox ? sandbox.fetch : fetch
-  return send(sandbox.addresses.store, {
+  return send(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(command),

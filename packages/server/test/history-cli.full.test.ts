@@ -31,13 +31,13 @@ const list = [
 
 /** A server with a run of a tenant that has submitted a step. */
 async function production() {
-  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  const server = await startServer({ port: 0, dialect: 'upstash', clock: 'manual' })
   const sandbox = await connect(server.origin, { tenant: 'w1' })
-  await sandbox.destinations.answer(url, {
+  await sandbox.destinations.respond(url, {
     headers: { 'upstash-workflow-sdk-version': '1', 'upstash-workflow-sdk': 'v' },
   })
   const send = async (path: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
-    await fetch(`${sandbox.addresses.queue}${path}`, {
+    await fetch(`${sandbox.urls.queue}${path}`, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'content-type': 'application/json', ...headers },
@@ -81,7 +81,7 @@ describe('of a running server', () => {
       expect(whole.headers?.authorization).toBe('Bearer very-secret-indeed')
       const asked = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1', '--secrets')
       expect(JSON.parse(asked.out)).toEqual(whole)
-      expect((await sandbox.snapshot()).workflow.run('wfr_1').history()).toEqual(history)
+      expect((await sandbox.snapshot()).workflow.getRun('wfr_1').history()).toEqual(history)
       await expect(historyOf(sandbox, 'wfr_2')).rejects.toThrow(
         'There is no run "wfr_2". Runs: wfr_1 of https://app.test',
       )

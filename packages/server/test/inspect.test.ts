@@ -123,7 +123,7 @@ describe('inspect()', () => {
     sandbox.destinations.on('https://shop.test/slow', () => new Promise(() => {}))
     sandbox.queue.publish({ to: 'https://shop.test/slow' })
     const moved = ask('POST', '/main/clock/advance', { body: '{"by":"1h"}' }).catch(() => 'closed')
-    await expect.poll(() => sandbox.clock.running().length).toBeGreaterThan(0)
+    await expect.poll(() => sandbox.clock.running.length).toBeGreaterThan(0)
     await ask('POST', '/main/go-on')
     await ended
     expect(await moved).toBe('closed')

@@ -3,7 +3,7 @@ import { type RequestLogEntry, startServer } from '../src/server.js'
 
 test('a line of --log shows no secret of a path or a query', async () => {
   const lines: RequestLogEntry[] = []
-  const server = await startServer({ port: 0, clock: 'manual', log: (line) => lines.push(line) })
+  const server = await startServer({ port: 0, clock: 'manual', onRequest: (line) => lines.push(line) })
   const paths = [
     '/main/queue/v2/publish/https://me:Zq-pw@shop.test/a?api_key=Zq-key&page=2',
     '/main/queue/v2/publish/https%3A%2F%2Fme%3AZq-pw%40shop.test%2Fa%3Ftoken%3DZq-token',

@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 const ping = async (running: StuntdoubleServer, tenant: string): Promise<number> => {
-  const { addresses, tokens } = running.tenant(tenant)
+  const { urls: addresses, tokens } = running.tenant(tenant)
   return (await fetch(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })).status
 }
 
@@ -81,8 +81,8 @@ describe('a server with a scenario', () => {
     const running = await start({ scenario })
     const { store, faults } = running.tenant('w1')
     store.run('SET', 'cart', 'mine')
-    expect(running.change({ name: 'better', faults: [], destinations: [{ url: 'https://x.test/' }] })).toBe(1)
-    expect([store.get('cart'), faults.list().length, await ping(running, 'w1')]).toEqual(['mine', 0, 200])
+    expect(running.setScenario({ name: 'better', faults: [], destinations: [{ url: 'https://x.test/' }] })).toBe(1)
+    expect([store.get('cart'), faults.rules.length, await ping(running, 'w1')]).toEqual(['mine', 0, 200])
     expect(running.tenant('w2').store.get('cart')).toBeNull()
   })
 })

@@ -49,7 +49,7 @@ export function callbackBody({ message, retried, reply, dlqId }: Reported, polic
     sourceBody: toBase64(message.body),
     maxRetries: message.maxRetries,
     notBefore: time(message.notBefore),
-    createdAt: time(message.time),
+    createdAt: time(message.createdAt),
     ...(origin.scheduleId !== undefined && { scheduleId: origin.scheduleId }),
     callerIP: origin.callerIp,
     ...(dlqId !== undefined && { dlqId }),

@@ -5,9 +5,9 @@ import type { RawOutcome } from '../destinations/raw-response.js'
 import type { Message, MessageView } from '../message/message.js'
 import { fieldsThrough, weightOfMessage } from '../message/message-log.js'
 
-export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
+export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'createdAt'> {
   readonly message: MessageView
-  readonly reply: Pick<DeadLetter['reply'], 'status' | 'error' | 'body'>
+  readonly response: Pick<DeadLetter['response'], 'status' | 'error' | 'body'>
 }
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
@@ -22,15 +22,15 @@ export class DeadLetter implements IndexedRecord {
     /** `<milliseconds>-<n>` */
     readonly id: string,
     readonly seq: number,
-    readonly time: number,
+    readonly createdAt: number,
     readonly message: Message,
-    readonly reply: RawOutcome,
+    readonly response: RawOutcome,
   ) {}
 
   toJSON(): DeadLetterView {
-    const { id, time, message, reply } = this
+    const { id, createdAt: time, message, response: reply } = this
     const { status, error, body } = reply
-    return { id, time, message: message.toJSON(), reply: { status, ...(error !== undefined && { error }), body } }
+    return { id, createdAt: time, message: message.toJSON(), response: { status, ...(error !== undefined && { error }), body } }
   }
 }
 
@@ -40,7 +40,7 @@ export class DeadLetters {
   readonly #records = new Records<DeadLetter>({
     ...fieldsThrough<DeadLetter>(),
     dlqIds: (letter) => letter.id,
-    responseStatus: (letter) => String(letter.reply.status),
+    responseStatus: (letter) => String(letter.response.status),
     workflowRunId: ({ message }) => message.part?.runId,
     workflowUrl: ({ message }) => message.part?.runUrl,
     workflowCreatedAt: ({ message }) => message.part && String(message.part.runCreatedAt),
@@ -97,12 +97,12 @@ export class DeadLetters {
 
   #prune(): void {
     const oldest = this.#now() - this.#retention
-    for (let first = this.#records.first(); first !== undefined && first.time < oldest; first = this.#records.first()) {
+    for (let first = this.#records.first(); first !== undefined && first.createdAt < oldest; first = this.#records.first()) {
       this.delete(first)
     }
   }
 }
 
-function weightOf({ message, reply }: DeadLetter): number {
+function weightOf({ message, response: reply }: DeadLetter): number {
   return weightOfMessage(message) + reply.body.length
 }

@@ -205,7 +205,7 @@ export class DeliveryScheduler {
       if (lane === undefined) continue
       lanes.add(lane)
       // It has ended, but its callbacks have not: it keeps its slot.
-      if (message.ended && message.openCallbacks > 0) {
+      if (message.isEnded && message.openCallbacks > 0) {
         message.lane = lane
         lane.holding.add(message)
       }
@@ -252,7 +252,7 @@ export class DeliveryScheduler {
 
   /** Ends a message of a run that is over; one that is being delivered ends with its attempt. */
   drop(message: Message): void {
-    if (message.ended) return
+    if (message.isEnded) return
     this.live.delete(message)
     this.#endEarly(message, true)
   }
@@ -262,7 +262,7 @@ export class DeliveryScheduler {
     this.flow.leave(message)
     const now = this.#options.clock.now()
     this.#happens(message, { is: 'cancelled', now, notBefore, endsAtOnce })
-    if (message.ended) {
+    if (message.isEnded) {
       message.timer?.cancel()
       this.#cancelled(message)
     } else if (message.delivery.is === 'planned' && delivery.is !== 'planned') this.#setTimer(message)
@@ -287,7 +287,7 @@ export class DeliveryScheduler {
   #setTimer(message: Message): void {
     if (this.#stopped) return
     const options = message.awaited ? undefined : notAwaited
-    message.timer = this.#options.clock.schedule(message.due, this.#label(message.url), message, options)
+    message.timer = this.#options.clock.schedule(message.nextAttemptAt, this.#label(message.url), message, options)
   }
 
   /** A message that a drain waits for is behind this one: this one counts, too. */
@@ -385,7 +385,7 @@ export class DeliveryScheduler {
     attempt.end(now, reply, 'RETRY', message.delivery.wait, restarted)
     traffic.complete(attempt)
     this.flow.release(message)
-    if (message.ended) this.#cancelled(message)
+    if (message.isEnded) this.#cancelled(message)
     else this.#setTimer(message)
   }
 
@@ -484,7 +484,7 @@ export class DeliveryScheduler {
     if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
     const { part } = message
-    const isDue = part?.isCall !== true || policy.callReports === 'every' || message.ended
+    const isDue = part?.isCall !== true || policy.callReports === 'every' || message.isEnded
     if (callback !== undefined && isDue && !message.cancelRequested)
       this.accept(callbackDraft(reported, callback, policy))
     if (message.state !== 'FAILED') return
@@ -526,7 +526,7 @@ export class DeliveryScheduler {
   }
 
   #forget(message: Message): void {
-    if (message.ended) this.byId.delete(message.id)
+    if (message.isEnded) this.byId.delete(message.id)
   }
 }
 

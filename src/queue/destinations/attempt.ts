@@ -157,9 +157,9 @@ export class Attempt implements AttemptEntry, EntryBase {
     const { rule, byHand = false, heldSince } = this.#waiting ?? {}
     if (!byHand) {
       if (rule !== undefined) parts.push(rule)
-      else if (this.retried === 0 && message.notBefore > message.time) {
+      else if (this.retried === 0 && message.notBefore > message.createdAt) {
         parts.push(
-          `${message.settings.notBefore === undefined ? 'delay' : 'not-before,'} ${(message.notBefore - message.time) / 1000} s as published`,
+          `${message.settings.notBefore === undefined ? 'delay' : 'not-before,'} ${(message.notBefore - message.createdAt) / 1000} s as published`,
         )
       }
     }

@@ -132,7 +132,7 @@ export type DestinationsEffects = MethodEffects<
   Destinations,
   {
     on: 'changes'
-    answer: 'changes'
+    respond: 'changes'
     record: 'changes'
     script: 'changes'
     off: 'changes'
@@ -209,8 +209,8 @@ export class Destinations implements DeliveryTarget {
    * Registers a plain function over the delivery; several times faster than a `Request → Response` handler.
    * @throws TypeError for what no destination can answer
    */
-  answer(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
-    const [at, given] = this.#inputs.record('answer', pattern, answer)
+  respond(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
+    const [at, given] = this.#inputs.record('respond', pattern, answer)
     const called = `destinations.answer(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
@@ -249,7 +249,7 @@ export class Destinations implements DeliveryTarget {
   }
 
   /** Steps of scripts that no delivery has met yet. */
-  get unplayed(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
+  get unused(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
     return this.#routes
       .filter((route) => route.script.length > 0)
       .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))

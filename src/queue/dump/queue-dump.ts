@@ -200,7 +200,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   }
 }
 
-function dumpedLogEntry({ message, state, time, detail }: LogEntry): DumpedLogEntry {
+function dumpedLogEntry({ message, state, createdAt: time, detail }: LogEntry): DumpedLogEntry {
   const { nextDeliveryTime, error, response } = detail ?? {}
   return present({
     message: message.id,
@@ -286,13 +286,13 @@ function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
 }
 
 function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: RunsOfDump | undefined): DumpedMessage {
-  const { id, kind, url, settings, origin, time, notBefore, source, delivery } = message
+  const { id, kind, url, settings, origin, createdAt: time, notBefore, source, delivery } = message
   const { due, retried, wait } = delivery
   return present({
     id,
     kind,
     url,
-    state: message.cancelRequested && !message.ended ? 'CANCEL_REQUESTED' : message.state,
+    state: message.cancelRequested && !message.isEnded ? 'CANCEL_REQUESTED' : message.state,
     body: portableString(message.body),
     headers: portableHeaders(settings.headers),
     settings: portableSettings(settings),
@@ -317,7 +317,7 @@ function hasVanished({ delivery }: Message): boolean {
   return delivery.is === 'ended' && delivery.as === 'vanished'
 }
 
-function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {
+function dumpedLetter({ id, createdAt: time, message, response: reply }: DeadLetter): DumpedDeadLetter {
   const { status, headers, body, error } = reply
   return present({
     id,

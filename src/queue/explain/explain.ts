@@ -7,13 +7,13 @@ import { deduplicationText, flowControlText, queueText } from './subjects.js'
 export type ExplainTarget =
   | { readonly queue: string }
   | { readonly flowControlKey: string }
-  | { readonly schedule: string }
+  | { readonly scheduleId: string }
   | { readonly deduplicationId: string }
 
 const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => string>> = {
   queue: queueText,
   flowControlKey: flowControlText,
-  schedule: scheduleText,
+  scheduleId: scheduleText,
   deduplicationId: deduplicationText,
 }
 

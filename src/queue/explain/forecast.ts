@@ -16,18 +16,18 @@ export type Forecast =
       /** What alone can change it, as part of a sentence: a rule of faults, the end of its workflow run. */
       readonly unless?: string
     }
-  | { readonly notBefore: number; readonly because: ForecastBlocker }
+  | { readonly notBefore: number; readonly blockedBy: ForecastBlocker }
 
 /** What a forecast depends on. */
 export type ForecastBlocker =
   | {
-      readonly kind: 'answer'
+      readonly kind: 'response'
       /** Messages whose answers count: those that are being delivered, or will be. */
       readonly messageIds: readonly string[]
       /** Schedules whose coming messages count, too. */
       readonly scheduleIds?: readonly string[]
       /** One of the answers has to come first; else they only decide, by a retry that takes the place, for example. */
-      readonly first: boolean
+      readonly holdsSlot: boolean
     }
   | { readonly kind: 'pause'; readonly queue: string }
   | { readonly kind: 'pause'; readonly flowControlKey: string }
@@ -45,7 +45,7 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
   for (const message of open) {
     const item = copies.of(message)
     const forecast = heldBack.has(message)
-      ? { notBefore: queue.now(), because: { kind: 'answer', messageIds: [], first: false } as const }
+      ? { notBefore: queue.now(), blockedBy: { kind: 'response', messageIds: [], holdsSlot: false } as const }
       : item && reader.forecast(item)
     if (forecast !== undefined) forecasts.set(message, forecast)
   }
@@ -61,7 +61,7 @@ class ForecastReader {
 
   forecast({ start, cause, message }: ForecastMessage): Forecast | undefined {
     if (start === undefined) return undefined
-    if (cause !== undefined) return { notBefore: start, because: this.#cause(cause) }
+    if (cause !== undefined) return { notBefore: start, blockedBy: this.#cause(cause) }
     const unless = this.#whatElse(message!)
     return { at: start, ...(unless !== undefined && { unless }) }
   }
@@ -108,6 +108,6 @@ function causeOf(cause: Cause): ForecastBlocker {
   const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]
-  const { kind, first } = cause
-  return { kind, messageIds, ...(scheduleIds.length > 0 && { scheduleIds }), first }
+  const { first } = cause
+  return { kind: 'response', messageIds, ...(scheduleIds.length > 0 && { scheduleIds }), holdsSlot: first }
 }

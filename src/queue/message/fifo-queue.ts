@@ -92,7 +92,7 @@ export class FifoQueue<M extends Member> {
 
 /** A message as far as the end of others depends on its own. */
 interface Concluding<M> {
-  readonly ended: boolean
+  readonly isEnded: boolean
   /** Callbacks that have not ended. */
   openCallbacks: number
   /** What it reports on. */
@@ -100,7 +100,7 @@ interface Concluding<M> {
 }
 
 /** Whether a message gives its slot back: its callbacks have to end, too. [queue.md 6.1] */
-export function isConcluded<M extends Concluding<M>>({ ended, openCallbacks }: M): boolean {
+export function isConcluded<M extends Concluding<M>>({ isEnded: ended, openCallbacks }: M): boolean {
   return ended && openCallbacks === 0
 }
 

@@ -80,7 +80,7 @@ export class MessageLog {
   prune(now: number): void {
     this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
-      if (first.time >= now - this.#retention) return
+      if (first.createdAt >= now - this.#retention) return
       this.#drop(first)
     }
   }

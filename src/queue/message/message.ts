@@ -53,12 +53,12 @@ export type MessageView = Pick<
   | 'method'
   | 'body'
   | 'state'
-  | 'time'
+  | 'createdAt'
   | 'notBefore'
-  | 'due'
+  | 'nextAttemptAt'
   | 'retried'
   | 'maxRetries'
-  | 'ended'
+  | 'isEnded'
 >
 
 /** One message to one url, from its acceptance to its end. */
@@ -100,7 +100,7 @@ export class Message implements IndexedRecord, TimerTarget {
     readonly id: string,
     readonly seq: number,
     /** Creation, in virtual milliseconds. */
-    readonly time: number,
+    readonly createdAt: number,
     readonly notBefore: number,
     draft: Draft,
     delivery: MessageState,
@@ -136,7 +136,7 @@ export class Message implements IndexedRecord, TimerTarget {
   }
 
   /** When the next delivery is due, or was. */
-  get due(): number {
+  get nextAttemptAt(): number {
     return this.delivery.due
   }
 
@@ -150,7 +150,7 @@ export class Message implements IndexedRecord, TimerTarget {
     return this.delivery.is === 'running'
   }
 
-  get ended(): boolean {
+  get isEnded(): boolean {
     return this.delivery.is === 'ended'
   }
 
@@ -166,8 +166,8 @@ export class Message implements IndexedRecord, TimerTarget {
   }
 
   toJSON(): MessageView {
-    const { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended } = this
-    return { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended }
+    const { id, kind, url, method, body, state, createdAt: time, notBefore, nextAttemptAt: due, retried, maxRetries, isEnded: ended } = this
+    return { id, kind, url, method, body, state, createdAt: time, notBefore, nextAttemptAt: due, retried, maxRetries, isEnded: ended }
   }
 }
 
@@ -186,7 +186,7 @@ export class LogEntry implements IndexedRecord {
 
   constructor(
     readonly seq: number,
-    readonly time: number,
+    readonly createdAt: number,
     readonly message: Message,
     readonly state: LoggedState,
     readonly detail: LogDetail | undefined,

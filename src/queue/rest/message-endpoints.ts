@@ -40,7 +40,7 @@ function cancelMany(call: ServiceRequest, api: QueueApi): RawResponse {
 function retryNow(call: ServiceRequest, queue: QueueEngine): RawResponse {
   const id = call.params.id!
   const message = queue.courier.byId.get(id)
-  if (message === undefined || message.ended) throw refusals.notFound('message', id)
+  if (message === undefined || message.isEnded) throw refusals.notFound('message', id)
   if (message.settings.queue !== undefined)
     throw refusals.invalid('message', `${id} belongs to queue ${message.settings.queue}`)
   if (message.cancelRequested) throw refusals.invalid('message', `${id} was cancelled`)

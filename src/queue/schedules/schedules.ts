@@ -158,7 +158,7 @@ export class Schedules {
 
   /** A slot has come. Those that passed unseen, while a state lay on the disk or the host slept, count once. */
   #slot(schedule: Schedule, at: number): void {
-    const { mode, draining } = this.#clock
+    const { mode, isDraining: draining } = this.#clock
     const now = this.#clock.now()
     const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
     if (schedule.paused)

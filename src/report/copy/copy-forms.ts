@@ -16,7 +16,7 @@ export interface CopyFormat {
   /** Types of entries, `range` and `message`: the selections that it fits. */
   readonly kinds: readonly SelectionKind[]
   /** Never fails: what cannot be written is said in the text. */
-  of(selection: CopySelection, context: CopyContext): string
+  render(selection: CopySelection, context: CopyContext): string
 }
 
 const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
@@ -24,7 +24,7 @@ const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-le
 const everything = ['message', 'range', ...Object.keys(entryTypes)]
 
 function testForm(runner: TestRunner, label: string): CopyFormat {
-  return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
+  return { name: runner, label, kinds: stories, render: (selection, context) => testOf(runner, selection, context) }
 }
 
 /** Every form, for the page, the tools of agents and programs. */
@@ -33,15 +33,15 @@ export const copyFormats: readonly CopyFormat[] = [
     name: 'curl',
     label: 'curl command',
     kinds: ['request', 'published', 'attempt', 'call', 'command'],
-    of: curlOf,
+    render: curlOf,
   },
-  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], of: sdkOf },
+  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], render: sdkOf },
   testForm('vitest', 'test for Vitest'),
   testForm('jest', 'test for Jest'),
   testForm('playwright', 'test for Playwright'),
-  { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
-  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, of: mermaidCopy },
-  { name: 'prompt', label: 'prompt for an agent', kinds: everything, of: promptOf },
+  { name: 'scenario', label: 'scenario file', kinds: stories, render: scenarioOf },
+  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, render: mermaidCopy },
+  { name: 'prompt', label: 'prompt for an agent', kinds: everything, render: promptOf },
 ]
 
 /** The forms that fit a selection. */

@@ -100,6 +100,6 @@ function many(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine, ve
   return json({ cursor: cursor ?? '', workflowRuns })
 }
 
-function shape({ id, time }: WorkflowRunState): object {
+function shape({ id, createdAt: time }: WorkflowRunState): object {
   return { workflowRunId: id, workflowCreatedAt: time }
 }

@@ -60,7 +60,7 @@ export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpo
 }
 
 function begunShape({ run, deduplicated }: TriggeredRun): object {
-  return { workflowRunId: run.id, workflowCreatedAt: run.time, ...(deduplicated && { deduplicated }) }
+  return { workflowRunId: run.id, workflowCreatedAt: run.createdAt, ...(deduplicated && { deduplicated }) }
 }
 
 /** A run begun by the REST API is one of an SDK that can do everything, until the SDK says what it can. [workflow.md 2.4] */
@@ -151,7 +151,7 @@ function notify(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
       waiter: waiterShape(one),
       messageId: message.id,
       workflowRunId: one.run.id,
-      workflowCreatedAt: one.run.time,
+      workflowCreatedAt: one.run.createdAt,
     })),
     201,
   )

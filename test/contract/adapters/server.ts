@@ -19,7 +19,7 @@ export const nodeListener: ConnectingAdapter = {
     passesOtherOrigins: false,
     connect: async (target) => {
       const bugs: unknown[] = []
-      const { store, queue, mgmt } = target.addresses
+      const { store, queue, mgmt } = target.urls
       const listeners = await Promise.all(
         [store, queue, mgmt].map(async (address) => ({ address, ...(await listen(address, target, bugs)) })),
       )
@@ -63,7 +63,7 @@ export const adoptingServer: SandboxAdapter = {
     const served = createSandbox({ ...options, base: `${server.origin}/own` })
     const sandbox = new Proxy(own, {
       get: (target, name) => {
-        if (name === 'addresses') return served.addresses
+        if (name === 'urls') return served.urls
         const value = Reflect.get(target, name, target) as unknown
         return typeof value === 'function' ? value.bind(target) : value
       },

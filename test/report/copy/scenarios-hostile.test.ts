@@ -7,7 +7,7 @@ import type { Trace } from '../../../src/report/trace.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { captured, capturedWorlds, hostileWorld } from './worlds.js'
 
-const { of } = copyFormats.find(({ name }) => name === 'scenario')!
+const { render: of } = copyFormats.find(({ name }) => name === 'scenario')!
 
 function copied(trace: Trace, selection: Partial<CopySelection> = {}): string {
   const { entries } = trace

@@ -9,7 +9,7 @@ const form = (name: string) => copyFormats.find((one) => one.name === name)!
 
 function copied(name: string, trace: Trace): string {
   const { entries } = trace
-  return form(name).of({ entries, range: [entries[0]!.seq, entries.at(-1)!.seq] }, trace as never)
+  return form(name).render({ entries, range: [entries[0]!.seq, entries.at(-1)!.seq] }, trace as never)
 }
 
 test('what was captured is copied as tests of Vitest that pass, and fail where the world differs', async () => {

@@ -129,7 +129,7 @@ describe('flow control', () => {
   test('a message that waits for its retry does not hold a slot', async () => {
     const { client, clock, destinations } = open()
     const times: string[] = []
-    destinations.answer(shop, (delivery) => {
+    destinations.respond(shop, (delivery) => {
       times.push(`${(clock.now() - start) / 1000} ${delivery.text()}`)
       return delivery.text() === 'bad' ? 500 : 200
     })
@@ -175,7 +175,7 @@ describe('flow control', () => {
   test('retries count as calls', async () => {
     const { client, clock, destinations } = open()
     const times: number[] = []
-    destinations.answer(shop, () => {
+    destinations.respond(shop, () => {
       times.push((clock.now() - start) / 1000)
       return 500
     })
@@ -188,7 +188,7 @@ describe('flow control', () => {
     'the key %s is a key like others',
     async (key) => {
       const { client, clock, destinations } = open()
-      destinations.answer(shop, 200)
+      destinations.respond(shop, 200)
       await expect(client.flowControl.get(key)).rejects.toMatchObject({ status: 404 })
       await client.publish({ url: shop, flowControl: { key, parallelism: 1 } })
       await clock.drain()
@@ -300,8 +300,8 @@ describe('schedules', () => {
 
   test('messages carry the schedule; the states of the last trigger are told', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer('https://shop.test/good', 200)
-    destinations.answer('https://shop.test/bad', 500)
+    destinations.respond('https://shop.test/good', 200)
+    destinations.respond('https://shop.test/bad', 500)
     await client.urlGroups.addEndpoints({
       name: 'g',
       endpoints: [{ url: 'https://shop.test/good' }, { url: 'https://shop.test/bad' }],
@@ -332,7 +332,7 @@ describe('schedules', () => {
 
   test('into a queue, without making its parallelism 1 again', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     await client.queue({ queueName: 'q' }).upsert({ parallelism: 4 })
     await client.schedules.create({ destination: shop, cron: '* * * * *', queueName: 'q' })
     await clock.advance('2m')
@@ -378,7 +378,7 @@ describe('url groups', () => {
 
   test.each(['__proto__', 'constructor', 'toString'])('a group or queue named %s', async (name) => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     await expect(client.urlGroups.get(name)).rejects.toMatchObject({ status: 404 })
     await expect(client.publish({ urlGroup: name })).rejects.toMatchObject({ status: 404 })
     await client.urlGroups.addEndpoints({ name, endpoints: [{ url: shop, name }] })

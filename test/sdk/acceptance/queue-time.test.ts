@@ -10,7 +10,7 @@ async function attemptTimes(
 ): Promise<number[]> {
   const { client, clock, destinations } = open()
   const seen = destinations.record(shop)
-  destinations.answer(shop, answer)
+  destinations.respond(shop, answer)
   const start = clock.now()
   await client.publishJSON({ url: shop, body: { id: 1 }, ...publish })
   await clock.drain()

@@ -27,13 +27,13 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
       let failed = 0
       let first: FailedRun | undefined
       for (let run = from; run < to; run++) {
-        const { holds, findings, sandbox, scenario } = await played(run)
+        const { holds, checks: findings, sandbox, scenario } = await played(run)
         coverage ??= new CoverageTracker(kindsIn(scenario), from)
         coverage.note(sandbox)
         if (!holds) {
           failed++
           const broken = findings.find((finding) => !finding.holds)!
-          first ??= { run, why: lineOf(`${broken.place}: ${broken.expected}`) }
+          first ??= { run, why: lineOf(`${broken.path}: ${broken.expected}`) }
         }
         ended(!holds)
       }

@@ -6,7 +6,7 @@ import { callWith } from './run-requests.js'
 /** Watches what the code of deliveries asks of foreign hosts: their answers get lost, and the process dies of them. */
 export function guardCalls(world: CrashWorld): void {
   const { works, sandbox } = world
-  const internals = callsInternals.of(sandbox.calls)
+  const internals = callsInternals.of(sandbox.outbound)
   const { exchangeFor } = internals
   internals.exchangeFor = async (caller, given) => {
     const work = works.getStore()

@@ -24,5 +24,5 @@ export function crashCoverage(
     else cells.push({ ...cell, run })
   }
   const [reached, possible] = [cells.length, all.length]
-  return { reached, possible, cells, never, text: () => figureText(reached, possible, deliveries.length, never) }
+  return { reached, possible, cells, unreached: never, toString: () => figureText(reached, possible, deliveries.length, never) }
 }

@@ -35,8 +35,8 @@ export class CrashDeliveries {
   /** Whether a message was given up of which no attempt was left alone: nothing can be learned from that. */
   get isExhausted(): boolean {
     const { traffic } = this.#world.sandbox
-    return traffic.of('dead-letter').some(({ messageId }) => {
-      const attempts = traffic.about(messageId).filter(({ type }) => type === 'attempt')
+    return traffic.ofType('dead-letter').some(({ messageId }) => {
+      const attempts = traffic.forMessage(messageId).filter(({ type }) => type === 'attempt')
       return this.#cuts.get(messageId) === attempts.length
     })
   }

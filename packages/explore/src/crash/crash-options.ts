@@ -1,11 +1,11 @@
 import type { EffectOptions } from '../delivery/delivery-effects.js'
 import type { DeliveryUnderTest } from '../delivery/delivery-run.js'
 
-export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTest, 'calls' | 'sandbox' | 'settle'> {
+export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTest, 'outbound' | 'sandbox' | 'drain'> {
   /** Things that go wrong in one schedule: with 2, pairs too. Default 1. */
   readonly depth?: 1 | 2
   /** Schedules that are tried at most. Default 2,000; the report says how many were not. */
-  readonly bound?: number
+  readonly maxRuns?: number
   /** Only these schedules, by the names that a report gives them. */
   readonly only?: readonly string[]
   /** Of time and chance within steps. Default 1. */
@@ -21,7 +21,7 @@ export function checkOptions(workflow: unknown, options: CrashSafetyOptions): vo
     throw new TypeError(
       'assertCrashSafe() needs a function that sets an app up in a sandbox and returns what triggers it: assertCrashSafe((sandbox) => { sandbox.destinations.on(url, POST); return () => client.trigger({ url }) }).',
     )
-  const { depth = 1, bound = usualBound, seed = 1, only } = options
+  const { depth = 1, maxRuns: bound = usualBound, seed = 1, only } = options
   if (depth !== 1 && depth !== 2)
     throw new TypeError(`assertCrashSafe(): depth is 1, or 2 for pairs, got ${JSON.stringify(depth)}.`)
   if (!Number.isInteger(bound) || bound < 1)

@@ -124,7 +124,7 @@ class Check {
   }
 
   async all(): Promise<CrashSafetyReport> {
-    const { bound = usualBound } = this.#options
+    const { maxRuns: bound = usualBound } = this.#options
     const { undisturbed, disturbances, schedules } = await this.#plan()
     const { deliveries, effects } = undisturbed
     const strays = await this.#strays(undisturbed)
@@ -139,8 +139,8 @@ class Check {
     const taught = tried.filter((schedule) => !exhausted.has(schedule))
     const counts = {
       deliveries: deliveries.length,
-      schedules: tried.length,
-      untried: schedules.length - tried.length,
+      plans: tried.length,
+      notTried: schedules.length - tried.length,
       skipped: exhausted.size,
     }
     const done = withCoverage(counts, crashCoverage(deliveries, disturbances, taught))
@@ -151,7 +151,7 @@ class Check {
       scenario: await this.#scenarioOf(bySize(findings).slice(0, maxScenarios), effects),
     }
     const { message, failure } = crashReport(done, findings, strays, history)
-    throw carryFailure(new CrashSafetyError(message, { ...done, findings, strays }), failure)
+    throw carryFailure(new CrashSafetyError(message, { ...done, findings, nondeterminism: strays }), failure)
   }
 
   /** Of one schedule, played again: not every story is kept until it is known which one is told. */
@@ -236,7 +236,7 @@ class Check {
 
 /** Which waits an event has ended, and how long after they were made. */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
-  const events = sandbox.traffic.of('notify')
+  const events = sandbox.traffic.ofType('notify')
   for (const { runId, submissions } of deliveries) {
     for (const submission of submissions) {
       if (!submission.endpoint.startsWith('/v2/wait/')) continue

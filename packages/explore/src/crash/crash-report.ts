@@ -16,9 +16,9 @@ export interface CrashSafetyReport {
   /** Deliveries of the run that nothing disturbed. */
   readonly deliveries: number
   /** Schedules that were tried. */
-  readonly schedules: number
+  readonly plans: number
   /** Schedules beyond the bound. */
-  readonly untried: number
+  readonly notTried: number
   /** Schedules that left a message nothing but crashes until it was given up. */
   readonly skipped: number
   /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
@@ -38,7 +38,7 @@ export interface CrashFailure {
 
 interface Found extends CrashSafetyReport {
   readonly findings: readonly CrashFailure[]
-  readonly strays: readonly StepDifference[]
+  readonly nondeterminism: readonly StepDifference[]
 }
 
 /** What assertCrashSafe() found. */
@@ -46,10 +46,10 @@ export class CrashSafetyError extends Error {
   override readonly name = 'CrashSafetyError'
   declare readonly findings: readonly CrashFailure[]
   /** What code outside steps did otherwise when a delivery came again. */
-  declare readonly strays: readonly StepDifference[]
+  declare readonly nondeterminism: readonly StepDifference[]
   declare readonly deliveries: number
-  declare readonly schedules: number
-  declare readonly untried: number
+  declare readonly plans: number
+  declare readonly notTried: number
   declare readonly skipped: number
 
   constructor(message: string, found: Found) {
@@ -133,7 +133,7 @@ interface CrashStory {
 
 /** What differs and what else fails come first, then the history as far as there is room. */
 export function crashReport(
-  { schedules, untried }: CrashSafetyReport,
+  { plans: schedules, notTried: untried }: CrashSafetyReport,
   findings: readonly CrashFailure[],
   strays: readonly StepDifference[],
   history: CrashHistory | undefined,
@@ -148,7 +148,7 @@ export function crashReport(
     const { id, disturbances, differences } = smallest
     head.push(
       `Fails in ${findings.length} of ${plural(schedules, 'schedule')}. The smallest history:`,
-      ...disturbances.map(({ told }) => `  ${told}`),
+      ...disturbances.map(({ description: told }) => `  ${told}`),
       ...history.table,
       ...differences.slice(0, maxDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
       ...more(differences.length - maxDifferences),

@@ -88,7 +88,7 @@ async function submit(
 
 /** The wait is held until the event that it is for has come. */
 async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: number): Promise<void> {
-  const events = (): number => sandbox.traffic.of('notify').length
+  const events = (): number => sandbox.traffic.ofType('notify').length
   const before = events()
   await task?.sleep(ms + 1)
   for (let turn = 0; turn < maxTurns && events() === before; turn++) await task?.sleep(0)
@@ -96,7 +96,7 @@ async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: n
 
 /** Path below the address of the queue; `undefined` for other services. */
 function endpointOf({ sandbox }: CrashWorld, { url }: RawRequest): string | undefined {
-  const { queue } = sandbox.addresses
+  const { queue } = sandbox.urls
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }
 

@@ -61,7 +61,7 @@ export class CrashWorld {
       ...ofSandbox,
       env: false,
       realHosts: 'allow',
-      via: 'fetch',
+      intercept: 'fetch',
       ...(isLazy && { policy: { ...ofSandbox.policy, lazyAbove: 0 } }),
     }
     this.sandbox = sandboxOf(options)

@@ -32,7 +32,7 @@ export interface Disruption {
   /** Names it, for `only`. */
   readonly id: string
   /** What happens, as a sentence. */
-  readonly told: string
+  readonly description: string
   /** The same for `sandbox.play()`, as far as fault rules can say it. */
   readonly rules: readonly FaultRule[]
 }
@@ -55,7 +55,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
   }
   const all: Disruption[] = [
     made('before-route', delivery, {
-      told: `the process dies as ${here} arrives, before the route`,
+      description: `the process dies as ${here} arrives, before the route`,
       rules: [{ ...meets, phase: 'before' }],
     }),
   ]
@@ -72,12 +72,12 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
     all.push(
       made('before-submission', delivery, {
         submission,
-        told: `the process dies in ${here}, before ${what} leaves`,
+        description: `the process dies in ${here}, before ${what} leaves`,
         rules: [{ ...request, phase: 'before' }],
       }),
       made('after-submission', delivery, {
         submission,
-        told: `the process dies in ${here}, after ${what} was accepted and before its answer`,
+        description: `the process dies in ${here}, after ${what} was accepted and before its answer`,
         rules: [{ ...request, phase: 'after' }],
       }),
     )
@@ -86,21 +86,21 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
         made('notify-first', delivery, {
           submission,
           heldMs: waited.heldMs,
-          told: `${here} comes late with its wait: the event ${JSON.stringify(waited.eventId)} is there first`,
+          description: `${here} comes late with its wait: the event ${JSON.stringify(waited.eventId)} is there first`,
         }),
       )
   }
   all.push(
     made('after-answer', delivery, {
-      told: `the process dies after ${here} was answered; the answer is lost`,
+      description: `the process dies after ${here} was answered; the answer is lost`,
       rules: [{ ...meets, fault: { kind: 'lost-ack' } }],
     }),
   )
   if (!delivery.isCallback)
-    all.push(made('lazy-fetch', delivery, { told: `the process dies in ${here}, while it fetches the steps` }))
+    all.push(made('lazy-fetch', delivery, { description: `the process dies in ${here}, while it fetches the steps` }))
   all.push(
     made('twice', delivery, {
-      told: `${here} comes twice at the same instant`,
+      description: `${here} comes twice at the same instant`,
       rules: [{ ...meets, fault: { kind: 'duplicate', concurrent: true } }],
     }),
   )
@@ -108,7 +108,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
   if (delivery.attempt.outcome?.state === 'DELIVERED')
     all.push(
       made('late-retry', delivery, {
-        told: `${here} comes once more after the run went on`,
+        description: `${here} comes once more after the run went on`,
         rules: [{ ...meets, fault: { kind: 'duplicate', afterMs: 1000 } }],
       }),
     )
@@ -122,7 +122,7 @@ function betweenEffects(delivery: RunDelivery): Disruption[] {
   return seen.slice(1).map(([, next], at) => {
     const [submission, { what }] = seen[at]!
     const told = `the process dies in delivery ${ordinal} (${delivery.told}), after ${what} and before ${next.what}`
-    return made('between-effects', delivery, { submission, id: `between-effects ${ordinal}.${at + 1}`, told })
+    return made('between-effects', delivery, { submission, id: `between-effects ${ordinal}.${at + 1}`, description: told })
   })
 }
 
@@ -136,18 +136,18 @@ function lostCalls(delivery: RunDelivery): Disruption[] {
     return made('lost-call', delivery, {
       submission: nth,
       id: `lost-call ${ordinal}.${nth + 1}`,
-      told: `the answer to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
+      description: `the answer to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
       rules: [{ on: 'app.call', match, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'lost-ack' } }],
     })
   })
 }
 
-type DisruptionFields = Partial<Disruption> & { readonly told: string }
+type DisruptionFields = Partial<Disruption> & { readonly description: string }
 
 function made(kind: DisruptionKind, { ordinal, submissions }: RunDelivery, given: DisruptionFields): Disruption {
-  const { submission = 0, order = [], heldMs = 0, rules = [], told } = given
+  const { submission = 0, order = [], heldMs = 0, rules = [], description: told } = given
   const nth = submissions.length > 1 && given.submission !== undefined ? `.${submission + 1}` : ''
-  return { kind, delivery: ordinal, submission, order, heldMs, id: given.id ?? `${kind} ${ordinal}${nth}`, told, rules }
+  return { kind, delivery: ordinal, submission, order, heldMs, id: given.id ?? `${kind} ${ordinal}${nth}`, description: told, rules }
 }
 
 /** Branches that begin at the same instant may end in any order. */
@@ -165,7 +165,7 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
       const names = order.map(({ told }) => told).join(', ')
       const id = `parallel-order ${order.map(({ ordinal }) => ordinal).join('-')}`
       const told = `${plural(order.length, 'branch', 'branches')} end in the order ${names}`
-      return made('parallel-order', branches[0]!, { id, told, order: order.map(({ key }) => key) })
+      return made('parallel-order', branches[0]!, { id, description: told, order: order.map(({ key }) => key) })
     })
   })
 }

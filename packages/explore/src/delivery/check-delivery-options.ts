@@ -34,5 +34,5 @@ export interface ResilienceOptions extends DeliveryUnderTest {
    */
   readonly policies?: PolicyChoices
   /** Counts schedules that leave a message nothing but faults until it is given up. Default false: nothing is learned from them. */
-  readonly exhausted?: boolean
+  readonly includeExhausted?: boolean
 }

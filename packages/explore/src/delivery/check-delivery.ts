@@ -148,10 +148,10 @@ async function brokenBy(
 }
 
 function checkOptions(options: ResilienceOptions): void {
-  for (const name of ['deliver', 'holds'] as const) {
+  for (const name of ['publish', 'holds'] as const) {
     if (typeof options?.[name] === 'function') continue
     throw new TypeError(
-      `assertResilient() needs ${name}, a function of the sandbox: assertResilient({ deliver, handler, holds }).`,
+      `assertResilient() needs ${name}, a function of the sandbox: assertResilient({ publish, handler, holds }).`,
     )
   }
   checkHandler(options.handler, 'assertResilient()')

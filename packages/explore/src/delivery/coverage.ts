@@ -30,9 +30,9 @@ export interface Coverage {
   readonly possible: number
   readonly cells: readonly ReachedCell[]
   /** What never came: a fault that could have struck in a state and at a point that occurred, and did not. */
-  readonly never: readonly CoverageCell[]
+  readonly unreached: readonly CoverageCell[]
   /** The figure in a line, then what was never reached, by state. */
-  text(): string
+  toString(): string
 }
 
 /** A moment of a run at which a fault was asked for. */
@@ -108,7 +108,7 @@ export class CoverageTracker {
       }
     }
     const [reached, possible] = [cells.length, cells.length + never.length]
-    return { reached, possible, cells, never, text: () => figureText(reached, possible, rows.length, never) }
+    return { reached, possible, cells, unreached: never, toString: () => figureText(reached, possible, rows.length, never) }
   }
 }
 
@@ -125,11 +125,11 @@ const kindNames: ReadonlySet<string> = new Set(faultKinds)
 
 function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): readonly CoverageMoment[] {
   const { traffic } = sandbox
-  const attempts = traffic.of('attempt').slice(0, maxAttempts)
+  const attempts = traffic.ofType('attempt').slice(0, maxAttempts)
   const known = new Set<number>(attempts.map(({ seq }) => seq))
   const struckBy = new Map<number, FaultKind[]>()
   const elsewhere: (CoverageMoment & { readonly seq: number })[] = []
-  for (const { seq, cause = 0, fault, point, target } of traffic.of('fault')) {
+  for (const { seq, cause = 0, fault, point, target } of traffic.ofType('fault')) {
     if (!kindNames.has(fault)) continue
     const kind = fault as FaultKind
     struckBy.set(cause, [...(struckBy.get(cause) ?? []), kind])

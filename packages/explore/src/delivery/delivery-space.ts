@@ -73,7 +73,7 @@ export function deliverySpace(
 async function refuseSilence(options: ResilienceOptions): Promise<void> {
   const run = await runDelivery(options, [])
   run.end()
-  if (run.sandbox.traffic.of('published').length > 0) return
+  if (run.sandbox.traffic.ofType('published').length > 0) return
   throw run.error ?? new TypeError('assertResilient(): nothing was published. Publish a message in `deliver`.')
 }
 

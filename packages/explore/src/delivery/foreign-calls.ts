@@ -18,11 +18,11 @@ export interface HandledOutbound {
 
 /** Registers the answers, and lets the global `fetch` reach what `sandbox.calls` has, until the returned function is called. */
 export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () => void {
-  for (const [url, answer] of Object.entries(answers)) sandbox.calls.on(url, answer)
+  for (const [url, answer] of Object.entries(answers)) sandbox.outbound.on(url, answer)
   const before = globalThis.fetch
   const replacement: typeof fetch = (input, init) => {
     const request = new Request(input, init)
-    const { calls } = sandbox
+    const { outbound: calls } = sandbox
     return calls.takes(request.method, request.url) ? calls.fetch(request) : before.call(globalThis, input, init)
   }
   globalThis.fetch = replacement
@@ -33,7 +33,7 @@ export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () 
 
 /** What foreign hosts have done. A call that a fault kept from them is none. */
 export function askedOf({ traffic }: Sandbox): readonly HandledOutbound[] {
-  return traffic.of('call').flatMap((entry) => {
+  return traffic.ofType('call').flatMap((entry) => {
     const { method, url, body, headers, handled } = entry
     const key = 'idempotency-key'
     const idempotencyKey = entry instanceof OutboundRequest ? entry.header(key) : headerOf(headers, key)

@@ -17,11 +17,11 @@ import {
 /** What makes a handler see the same message again, or messages in another order. */
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
 
-export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'deliver'>, EffectOptions {
+export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.calls` knows. */
   readonly under?: readonly RepetitionKind[]
   /** Publishes what the handler gets. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
-  readonly deliver?: (sandbox: Sandbox) => unknown
+  readonly publish?: (sandbox: Sandbox) => unknown
   /** Only these, by the names that a failure gives for `Replay`: `lost-ack 2` strikes the second delivery. */
   readonly only?: readonly `${RepetitionKind} ${number}`[]
   /** More that must be the same as without faults, beside data store and outgoing calls: anything that JSON can tell. */
@@ -67,7 +67,7 @@ export async function assertIdempotent(
 ): Promise<void> {
   checkHandler(handler, 'assertIdempotent()')
   const under = checkedRepetitions(options.under ?? options.only?.map(repetitionOf))
-  const subject: DeliveryUnderTest = { ...options, handler, deliver: options.deliver ?? deliverTwo }
+  const subject: DeliveryUnderTest = { ...options, handler, publish: options.publish ?? deliverTwo }
   await inEnvironment(subject, () => compareAll(subject, options, under))
 }
 
@@ -79,7 +79,7 @@ async function compareAll(
   const once = await runDelivery(subject, [])
   once.end()
   if (once.error !== undefined) throw once.error
-  const attempts = once.sandbox.traffic.of('attempt').filter(({ kind }) => kind === 'message')
+  const attempts = once.sandbox.traffic.ofType('attempt').filter(({ kind }) => kind === 'message')
   const deliveries = attempts.length
   if (deliveries === 0) {
     throw new TypeError('assertIdempotent(): nothing was delivered. Publish a message in `deliver`.')
@@ -99,7 +99,7 @@ async function compareAll(
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
   // The last one has none behind it that it could change places with.
-  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.of('call').length }
+  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.ofType('call').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
     return Array.from({ length }, (_, skip) => ({ repetition, skip }))

@@ -24,8 +24,8 @@ export async function judged(
 ): Promise<Error | null | undefined> {
   const run = await tally.schedules.run(withPolicy(options, combination), rules)
   try {
-    tally.delivered ||= run.sandbox.traffic.of('published').length > 0
-    if (options.exhausted !== true && rules.length > 0 && isExhausted(run.sandbox)) return undefined
+    tally.delivered ||= run.sandbox.traffic.ofType('published').length > 0
+    if (options.includeExhausted !== true && rules.length > 0 && isExhausted(run.sandbox)) return undefined
     if (verified !== undefined && refusedForGood(run.sandbox)) return undefined
     return (await verdict(run, options, verified)) ?? null
   } finally {

@@ -75,7 +75,7 @@ async function undisturbed(
 function acceptedIn({ traffic }: Sandbox): readonly Place[] {
   const counts: Record<Point, number> = { 'queue.delivery': 0, 'queue.callback': 0 }
   return traffic
-    .of('attempt')
+    .ofType('attempt')
     .slice(0, maxPlaces)
     .flatMap(({ kind, url, outcome }) => {
       const on: Point = kind === 'message' ? 'queue.delivery' : 'queue.callback'
@@ -106,8 +106,8 @@ interface Struck {
 }
 
 function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
-  return traffic.of('fault').flatMap(({ fault, cause, effect }) => {
-    const attempt = fault === 'signature' && cause !== undefined ? traffic.find(cause) : undefined
+  return traffic.ofType('fault').flatMap(({ fault, cause, effect }) => {
+    const attempt = fault === 'signature' && cause !== undefined ? traffic.get(cause) : undefined
     if (attempt?.type !== 'attempt') return []
     const status = attempt.outcome?.status ?? 0
     const flaw = flawTold(effect)
@@ -138,8 +138,8 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
 
 /** Whether a delivery that was signed wrongly was refused for good: only forgers send such, so that nothing is learned. */
 export function refusedForGood({ traffic }: Sandbox): boolean {
-  return traffic.of('fault').some(({ fault, cause }) => {
-    const attempt = fault === 'signature' && cause !== undefined ? traffic.find(cause) : undefined
+  return traffic.ofType('fault').some(({ fault, cause }) => {
+    const attempt = fault === 'signature' && cause !== undefined ? traffic.get(cause) : undefined
     return attempt?.type === 'attempt' && attempt.outcome?.state === 'FAILED' && attempt.retried < attempt.maxRetries
   })
 }

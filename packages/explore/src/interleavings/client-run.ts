@@ -17,7 +17,7 @@ export type ClientOutcome = { readonly value: unknown } | { readonly error: unkn
 /** One request of one client, or one command of its pipeline. */
 export interface InterleavingStep {
   /** The client's name. */
-  readonly who: string
+  readonly client: string
   /** As in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
   readonly request: string
   /** What came back: `"1"`, `202`. */
@@ -104,7 +104,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
       throw new Error(
         `${stuck.join(' and ')} never came to an end: waiting for something that nobody does in this order`,
       )
-    await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
+    await (subject.settle === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.settle(sandbox))
     error = leftovers(sandbox, { strict: false })
   } catch (thrown) {
     if (thrown instanceof Unplayable) throw thrown
@@ -123,7 +123,7 @@ async function takeTurns(
   order: string[],
 ) {
   const { traffic } = sandbox
-  const isMeddled = sandbox.faults.list().length > 0
+  const isMeddled = sandbox.faults.rules.length > 0
   for (;;) {
     await gate.quiet()
     if (gate.unfinished.size === 0) return
@@ -140,7 +140,7 @@ async function takeTurns(
     await gate.quiet()
     const entries = traffic.entries.slice(before)
     order.push(name)
-    steps.push({ who: name.split('#')[0]!, entries, ...stepTexts(entries, part) })
+    steps.push({ client: name.split('#')[0]!, entries, ...stepTexts(entries, part) })
     usher.executed(isMeddled ? everything : touchedBy(entries))
   }
 }
@@ -152,7 +152,7 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
   const [one] = last
   const spinning =
     last.length === spins &&
-    last.every(({ who, request, reply }) => who === one!.who && request === one!.request && reply === one!.reply)
+    last.every(({ client: who, request, reply }) => who === one!.client && request === one!.request && reply === one!.reply)
   const rank = (name: string): number => (name !== latest ? 1 : spinning ? 2 : 0)
   return [...waiting].sort((a, b) => rank(a) - rank(b))
 }

@@ -34,7 +34,7 @@ export class ClientTurns {
       const who = current.getStore()
       if (who === undefined || this.#isOpen) return exchange(call)
       const body = await call.body()
-      const rows = rowsOf(call, body, sandbox.addresses.store)
+      const rows = rowsOf(call, body, sandbox.urls.store)
       if (rows === undefined) {
         await this.#pass(who, '')
         return exchange(callWith(call, body))
@@ -100,7 +100,7 @@ export class ClientTurns {
 
   get #waitsForTime(): boolean {
     const { clock } = this.#sandbox
-    return clock.running().length === 0 && clock.pending().some(({ background }) => !background)
+    return clock.running.length === 0 && clock.pending.some(({ background }) => !background)
   }
 
   /** Moves time until somebody asks for something. @returns whether there is anything to wait for */

@@ -60,7 +60,7 @@ export class DeliveryGate {
       const before = traffic.entries.length
       const answer = await exchange(callWith(call, body))
       const entries = traffic.entries.slice(before)
-      this.steps.push({ who, entries, ...stepTexts(entries, '') })
+      this.steps.push({ client: who, entries, ...stepTexts(entries, '') })
       return answer
     }
   }

@@ -6,7 +6,7 @@ import type { ExplorationOutcome } from './outcome.js'
 // What an exploration says of what fails.
 
 /** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
-export function reasonOf({ why, flaw, differences = [] }: ExplorationOutcome): string {
+export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [flaw === undefined ? told : `${flaw.name}: ${told}`, why].filter(Boolean).join('; ')
 }
@@ -18,7 +18,7 @@ export function explorationFailure(outcomes: readonly ExplorationOutcome[], tabl
   const lines = table.split('\n')
   const failing = lines.filter((line) => line.startsWith('✗'))
   const first = outcomes.find(({ holds }) => !holds)!
-  const { flaw, steps, differences = [], rule, sandbox } = first
+  const { anomaly: flaw, steps, differences = [], rule, sandbox } = first
   const story =
     flaw === undefined || steps === undefined
       ? failing.slice(0, maxRows)
@@ -26,7 +26,7 @@ export function explorationFailure(outcomes: readonly ExplorationOutcome[], tabl
   const told = flaw === undefined ? maxRows : 1
   return {
     received: [
-      ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.why}`]),
+      ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.reason}`]),
       ...story,
       ...(failing.length > told ? [`… and ${failing.length - told} more that fail`] : []),
       lines.at(-1)!,

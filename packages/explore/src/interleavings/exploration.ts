@@ -21,7 +21,7 @@ export interface ExploreOptions extends PlayOptions {
   /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
   readonly holds?: (sandbox: Sandbox) => unknown
   /** Runs at most. Default 1000. */
-  readonly bound?: number
+  readonly maxRuns?: number
 }
 
 export interface FaultExplorationOptions extends ExploreOptions {
@@ -55,11 +55,11 @@ export interface Exploration {
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
-  const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
+  const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', maxRuns: bound = 1000 } = options
   const outcomes: ExplorationOutcome[] = []
   const places = await placesOf(scenario, [on].flat() as InjectionPoint[], [fault].flat() as Fault[], options)
   const undisturbed = await judged(await play(scenario, options), options)
-  outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
+  outcomes.push({ title: 'no fault', count: 1, ...undisturbed })
   const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
   const coverage = new CoverageTracker(kinds)
   coverage.note(outcomes[0]!.sandbox)
@@ -75,8 +75,8 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
         coverage.note(run.sandbox)
         const verdict = await judged(run, options)
         outcomes.push({
-          what: `${faultName(each, faults)} at ${where}`,
-          times: 1,
+          title: `${faultName(each, faults)} at ${where}`,
+          count: 1,
           rule,
           ...verdict,
           ...(!verdict.holds &&
@@ -98,7 +98,7 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
  */
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
-  const { bound = 1000 } = options
+  const { maxRuns: bound = 1000 } = options
   const endings = new Map<string, Ended>()
   const serial: SerialEnding[] = []
   let runs = 0
@@ -109,15 +109,15 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
     runs++
     const turnstile: DeliveryGate = new DeliveryGate(picks)
     const prepare = async (sandbox: Sandbox): Promise<void> => {
-      await options.prepare?.(sandbox)
+      await options.setup?.(sandbox)
       turnstile.guard(sandbox)
     }
-    const run = await play(scenario, { ...options, prepare })
+    const run = await play(scenario, { ...options, setup: prepare })
     const verdict = await judged(run, options)
     const found = endingOf({ sandbox: run.sandbox, results: new Map() })
     if (isOneByOne(turnstile.steps))
       serial.push({ clients: namesIn(turnstile.steps), ending: found, holds: verdict.holds })
-    const ending = JSON.stringify([verdict.holds, verdict.why, run.sandbox.store.dump().keys])
+    const ending = JSON.stringify([verdict.holds, verdict.reason, run.sandbox.store.dump().keys])
     const before = endings.get(ending)
     if (before !== undefined) before.times++
     else endings.set(ending, { times: 1, turnstile, verdict, found })
@@ -145,19 +145,19 @@ interface Ended {
 
 function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly SerialEnding[]): ExplorationOutcome {
   const { order, steps } = turnstile
-  const outcome = { what: order.join(', '), times, order, steps, ...verdict }
+  const outcome = { title: order.join(', '), count: times, order, steps, ...verdict }
   if (verdict.holds || right.length === 0) return outcome
   const differences = differencesFrom(right, found)
-  return { ...outcome, differences, flaw: flawIn(steps, new Set(differences.map(({ what }) => what))) }
+  return { ...outcome, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
 }
 
 /** Nobody came between the requests of another. */
 function isOneByOne(steps: readonly InterleavingStep[]): boolean {
-  return steps.filter(({ who }, at) => who !== steps[at - 1]?.who).length === namesIn(steps).length
+  return steps.filter(({ client: who }, at) => who !== steps[at - 1]?.client).length === namesIn(steps).length
 }
 
 function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
-  return [...new Set(steps.map(({ who }) => who))]
+  return [...new Set(steps.map(({ client: who }) => who))]
 }
 
 function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> {
@@ -167,19 +167,19 @@ function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> 
 
 interface Verdict {
   readonly holds: boolean
-  readonly why: string
+  readonly reason: string
   readonly sandbox: Sandbox
 }
 
 async function judged(run: PlayResult, { holds }: ExploreOptions): Promise<Verdict> {
   const { sandbox } = run
-  const broken = run.findings.filter((finding) => !finding.holds).map(({ place, expected }) => `${place}: ${expected}`)
+  const broken = run.checks.filter((finding) => !finding.holds).map(({ path: place, expected }) => `${place}: ${expected}`)
   try {
     if (holds !== undefined && (await holds(sandbox)) === false) broken.push('holds() answered false')
   } catch (error) {
     broken.push(((error as Error).message ?? String(error)).trim().split('\n')[0]!)
   }
-  return { holds: broken.length === 0, why: broken.join('; '), sandbox }
+  return { holds: broken.length === 0, reason: broken.join('; '), sandbox }
 }
 
 function exploration(
@@ -188,12 +188,12 @@ function exploration(
   runs: number,
   quiet: readonly InjectionPoint[] = [],
 ): Exploration {
-  const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { times }) => sum + times, 0)
+  const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { count: times }) => sum + times, 0)
   const table = (): string => {
     const rows = outcomes.map((outcome) => [
       outcome.holds ? '✓' : '✗',
-      outcome.times > 1 ? `${outcome.times} ×` : '',
-      outcome.what || 'nothing ran at the same time',
+      outcome.count > 1 ? `${outcome.count} ×` : '',
+      outcome.title || 'nothing ran at the same time',
       reasonOf(outcome),
     ])
     const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)))

@@ -51,7 +51,7 @@ const maxUses = 40
 
 /** Uses of keys in the order of the steps, as far as they had an effect. */
 function usesOf(steps: readonly InterleavingStep[]): Use[] {
-  const uses = steps.flatMap(({ who, entries }, index) =>
+  const uses = steps.flatMap(({ client: who, entries }, index) =>
     entries.flatMap((entry): Use[] => {
       const at = index + 1
       if (entry.type === 'published')
@@ -236,7 +236,7 @@ export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySe
     Math.min(99, steps.at(-1)! - steps[0]!)
   const [best] = found.sort((a, b) => rank(a) - rank(b))
   if (best !== undefined) return best
-  const names = [...new Set(steps.map(({ who }) => who))].join(' and ')
+  const names = [...new Set(steps.map(({ client: who }) => who))].join(' and ')
   return {
     name: 'not serial',
     steps: [],

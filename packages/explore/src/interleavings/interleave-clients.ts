@@ -25,26 +25,26 @@ export interface InterleavingOptions {
   /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
   readonly clients: Readonly<Record<string, ConcurrentClient>> | readonly ConcurrentClient[]
   /** Makes the initial state, in each world anew. */
-  readonly prepare?: (sandbox: Sandbox) => unknown
+  readonly setup?: (sandbox: Sandbox) => unknown
   /**
    * What must be so in the end: answers false, or throws as an assertion does. Default: it has ended as it can end when
    * the clients go one after the other.
    */
   readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
   /** `first failure` stops there; `all`, the default, counts how many orders fail. */
-  readonly until?: 'first failure' | 'all'
+  readonly stopOnFirstFailure?: 'first failure' | 'all'
   /** Only this order, as a failure prints it: `alice bob alice bob`. */
   readonly replay?: string
   /** Orders at most. Default 10,000. */
-  readonly bound?: number
+  readonly maxRuns?: number
   /** Time of the host at most, below the time-out of the test. Default 4 s. */
-  readonly within?: Duration
+  readonly timeBudget?: Duration
   /** Whether orders that only swap requests without a key in common are tried once. Default true. */
-  readonly reduce?: boolean
+  readonly skipEquivalent?: boolean
   /** Options of each order's sandbox, as of the fixture. */
   readonly sandbox?: FixtureOptions
   /** Moves time when all clients have ended. Default `clock.drain({ budget: 20_000 })`. */
-  readonly settle?: (sandbox: Sandbox) => unknown
+  readonly drain?: (sandbox: Sandbox) => unknown
   /** Of time and chance in the clients. Default 1. */
   readonly seed?: number
 }
@@ -70,7 +70,7 @@ async function searching<T>(options: InterleavingOptions, work: (search: ClientS
   const clients = clientsOf(options)
   const names = carrier<string>('interleavings()')
   const context: ClientContext = { names, chances: new Map() }
-  const { prepare, settle, sandbox, seed = 1 } = options
+  const { setup: prepare, drain: settle, sandbox, seed = 1 } = options
   const search = new ClientSearch({ clients, prepare, settle, sandbox, seed }, options, context)
   return inEnvironment({ sandbox } as never, async () => {
     const restore = replaceChance(() => context.chances.get(names.getStore() ?? ''))
@@ -97,11 +97,11 @@ class ClientSearch {
     this.#options = options
     this.#context = context
     this.#orders = new TriedInterleavings([...subject.clients.keys()], this.#serial)
-    this.#deadline = hostTime() + milliseconds(options.within ?? '4s')
+    this.#deadline = hostTime() + milliseconds(options.timeBudget ?? '4s')
   }
 
   async all(): Promise<InterleavingExploration> {
-    const { replay, reduce = true } = this.#options
+    const { replay, skipEquivalent: reduce = true } = this.#options
     const names = [...this.#subject.clients.keys()]
     await this.#oneAfterTheOther(names)
     if (replay !== undefined) {
@@ -155,11 +155,11 @@ class ClientSearch {
   }
 
   get #isEarly(): boolean {
-    return this.#options.until === 'first failure' && this.#orders.hasFailed
+    return this.#options.stopOnFirstFailure === 'first failure' && this.#orders.hasFailed
   }
 
   get #isEnough(): boolean {
-    const { bound = 10_000 } = this.#options
+    const { maxRuns: bound = 10_000 } = this.#options
     return this.#isEarly || this.#orders.size >= bound || hostTime() >= this.#deadline
   }
 
@@ -222,7 +222,7 @@ function isAssertion(error: unknown): boolean {
   return error instanceof Error && (/^(?:Jest)?AssertionError/.test(error.name) || 'matcherResult' in error)
 }
 
-function clientsOf({ clients, bound, replay }: InterleavingOptions): ReadonlyMap<string, ConcurrentClient> {
+function clientsOf({ clients, maxRuns: bound, replay }: InterleavingOptions): ReadonlyMap<string, ConcurrentClient> {
   const named = Array.isArray(clients)
     ? clients.map((client: ConcurrentClient, at): [string, ConcurrentClient] => [`client-${at + 1}`, client])
     : Object.entries((clients ?? {}) as Record<string, ConcurrentClient>)

@@ -28,11 +28,11 @@ export async function placesOf(
     return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! }
   })
   const prepare = async (sandbox: Sandbox): Promise<void> => {
-    await options.prepare?.(sandbox)
+    await options.setup?.(sandbox)
     const { faults: asked } = sandbox
     const ask = asked.injections.bind(asked)
     const counted = (point: InjectionPoint): number =>
-      asked.list().find(({ rule }) => rule.name === counting(point))?.matched ?? 0
+      asked.rules.find(({ rule }) => rule.name === counting(point))?.matched ?? 0
     asked.injections = (point, facts, ...more) => {
       const before = counted(point)
       const strikes = ask(point, facts, ...more)
@@ -42,7 +42,7 @@ export async function placesOf(
     }
   }
   const counts = { ...scenario, faults: [...rules, ...(scenario.faults ?? [])] }
-  await playScenario(counts, { ...options, strict: false, prepare })
+  await playScenario(counts, { ...options, strict: false, setup: prepare })
   return places
 }
 

@@ -10,8 +10,8 @@ export type Ending = ReadonlyMap<string, string>
 /** Something that is otherwise than where the clients go one after the other. */
 export interface SerialDifference {
   /** A key of the data store, `what alice returned`, or a message. */
-  readonly what: string
-  readonly found: string
+  readonly subject: string
+  readonly actual: string
   /** In the order of the clients, one after the other, that comes nearest. */
   readonly expected: string
   /** That order: who comes first, then who. */
@@ -31,7 +31,7 @@ export function endingOf(
   { sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>,
   calls: readonly HandledOutbound[] = [],
 ): Ending {
-  const ids = new Set(sandbox.traffic.of('published').map(({ messageId }) => messageId))
+  const ids = new Set(sandbox.traffic.ofType('published').map(({ messageId }) => messageId))
   // Ids are drawn one after the other, whoever asks.
   const plain = (given: string): string =>
     ids.size === 0 ? given : given.replace(/msg_[\w-]+/g, (id) => (ids.has(id) ? 'msg_…' : id))
@@ -68,12 +68,12 @@ export function differencesFrom(serials: readonly SerialEnding[], ending: Ending
     return names
       .filter((name) => ending.get(name) !== expected.get(name))
       .map((what) => ({
-        what,
-        found: ending.get(what) ?? absent,
+        subject: what,
+        actual: ending.get(what) ?? absent,
         expected: expected.get(what) ?? absent,
         serial: clients,
       }))
-      .sort((a, b) => Number(isResult(a.what)) - Number(isResult(b.what)))
+      .sort((a, b) => Number(isResult(a.subject)) - Number(isResult(b.subject)))
   })
   return all.sort((a, b) => a.length - b.length)[0] ?? []
 }

@@ -11,7 +11,7 @@ const widest = 60
 export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Anomaly, 'steps'>): string[] {
   const shown = chosen(steps.length, telling)
   const rows = shown.map((at) => {
-    const { who, request, reply } = steps[at - 1]!
+    const { client: who, request, reply } = steps[at - 1]!
     return [`${telling.includes(at) ? '→' : ' '} ${at}`, who, excerpt(request, widest), excerpt(reply, widest)]
   })
   const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)))
@@ -37,7 +37,7 @@ export function namesList(names: readonly string[], word: 'and' | 'or' = 'and'):
 }
 
 /** `stock = "9", expected "8"`. */
-export function differenceText({ what, found, expected }: SerialDifference): string {
+export function differenceText({ subject: what, actual: found, expected }: SerialDifference): string {
   return `${what} = ${found}, expected ${expected}`
 }
 

@@ -17,7 +17,7 @@ export interface InterleavingOutcome extends ExplorationOutcome {
   /** That order, for `replay`: `alice bob alice bob`. */
   readonly replay: string
   /** What goes wrong, where something does. */
-  readonly flaw?: Anomaly
+  readonly anomaly?: Anomaly
   /** What differs from the clients one after the other. */
   readonly differences: readonly SerialDifference[]
 }
@@ -28,9 +28,9 @@ export interface InterleavingExploration extends Exploration {
   /** Those that do not hold. */
   readonly failures: readonly InterleavingOutcome[]
   /** How many orders there are, about: what was tried where all were. */
-  readonly about: number
+  readonly estimatedTotal: number
   /** What was not tried, in words; `''` where all orders were. */
-  readonly untried: string
+  readonly notTried: string
   /** The failure as a text with its timeline, `''` where all orders hold. */
   report(): string
 }
@@ -85,7 +85,7 @@ export class TriedInterleavings {
   add(run: OrderRun, said: string | undefined, isClaimed: boolean): void {
     this.#seen.add(run.order.join(' '))
     const requests = new Map<string, number>()
-    for (const { who } of run.steps) requests.set(who, (requests.get(who) ?? 0) + 1)
+    for (const { client: who } of run.steps) requests.set(who, (requests.get(who) ?? 0) + 1)
     this.#requests = requests
     const ending = endingText(run)
     const complaint = this.complaintOf(run, said, isClaimed)
@@ -117,7 +117,7 @@ export class TriedInterleavings {
     const table = (): string => `${outcomes.map(row).join('\n')}\n${summary()}`
     const failure = (): FailureData => ordersFailure(failures, summary())
     const report = (): string => (holds ? '' : failureText(failure()))
-    const tried = { outcomes, failures, complete, runs: this.size, about, untried, holds, table, report }
+    const tried = { outcomes, failures, complete, runs: this.size, estimatedTotal: about, notTried: untried, holds, table, report }
     return carryFailureOf(tried, failure)
   }
 
@@ -125,10 +125,10 @@ export class TriedInterleavings {
     const { sandbox, steps, order } = run
     const replay = order.join(' ')
     const base = {
-      what: replay,
-      times,
+      title: replay,
+      count: times,
       holds: complaint === undefined,
-      why: complaint ?? '',
+      reason: complaint ?? '',
       sandbox,
       order,
       steps,
@@ -138,8 +138,8 @@ export class TriedInterleavings {
     const right = this.#serial.filter(({ holds }) => holds)
     const differences = differencesFrom(right, endingOf(run))
     if (right.length === 0 || run.error !== undefined)
-      return { ...base, differences, flaw: noFlaw(run.error !== undefined) }
-    return { ...base, differences, flaw: flawIn(steps, new Set(differences.map(({ what }) => what))) }
+      return { ...base, differences, anomaly: noFlaw(run.error !== undefined) }
+    return { ...base, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
   }
 
   /** Orders in all: as many as there would be if nothing were left out, or what the tree promises. */
@@ -164,7 +164,7 @@ export class TriedInterleavings {
 
   #summary(found: Found, { isReplay, isEarly, tree }: Progress): string {
     const { failures, complete, about, all, untried } = found
-    const failed = failures.reduce((sum, { times }) => sum + times, 0)
+    const failed = failures.reduce((sum, { count: times }) => sum + times, 0)
     const who = namesList(this.#clients)
     const size = number(this.size)
     if (isReplay) return `This order of ${who} ${failed > 0 ? 'does not hold' : 'holds'}.`
@@ -223,7 +223,7 @@ function rounded(given: number): number {
   return Math.round(given / unit) * unit
 }
 
-function row({ holds, times, flaw, replay, differences, why }: InterleavingOutcome): string {
+function row({ holds, count: times, anomaly: flaw, replay, differences, reason: why }: InterleavingOutcome): string {
   const named = flaw === undefined || flaw.name === 'none' ? '' : `${flaw.name}: `
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [holds ? '✓' : '✗', `${times} ×`, `${named}${replay}`, told || why].filter(Boolean).join('  ').trimEnd()
@@ -234,14 +234,14 @@ const maxDifferences = 2
 /** At most thirteen lines, then the timeline. */
 function ordersFailure(failures: readonly InterleavingOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
-  const { flaw = noFlaw(false), steps, differences, why, replay, sandbox } = first!
+  const { anomaly: flaw = noFlaw(false), steps, differences, reason: why, replay, sandbox } = first!
   const shown = differences.slice(0, maxDifferences).map((one) => {
     const { serial } = one
     return `  ${differenceText(one)} (${serial.join(', then ')})`
   })
   const left = differences.length - shown.length
   const names = new Map<string, number>()
-  for (const { flaw, times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
+  for (const { anomaly: flaw, count: times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
   const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${name} ${times} ×`)
   return {
     received: [

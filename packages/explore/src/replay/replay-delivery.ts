@@ -43,20 +43,20 @@ export async function deliver(
   patience: number,
 ): Promise<Delivered> {
   using sandbox = createSandbox({
-    warn: () => {},
+    onWarning: () => {},
     ...(history.createdAt !== undefined && { startAt: history.createdAt }),
   })
   const host = globalThis.fetch
   globalThis.fetch = () => Promise.reject(unreachable())
   // Data bases and clients over node:http do not use `fetch`.
   const allowLookups = refuseLookups(unreachable)
-  const restore = connect(sandbox, { realHosts: 'allow', via: 'fetch' })
+  const restore = connect(sandbox, { realHosts: 'allow', intercept: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
   // The SDK says of every list that it refuses what is in the result too.
   const speak = silence(() => true)
   let done: DeliveryResult = 'nothing'
   const exchange = sandbox.exchange.bind(sandbox)
-  const { queue } = sandbox.addresses
+  const { queue } = sandbox.urls
   sandbox.exchange = async (call: RawRequest) => {
     const endpoint = call.url.startsWith(`${queue}/`) ? call.url.slice(queue.length).split('?')[0]! : undefined
     const given = await call.body()
@@ -71,7 +71,7 @@ export async function deliver(
     if (!served) throw new Error('replay(): the function that serves the app did not come to its end.')
     const headers = headersOf(history, isFirst)
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
-    const outcome = (): AttemptOutcome | undefined => sandbox.traffic.of('attempt')[0]?.outcome
+    const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
     await within(patience, sandbox.clock.advance(longest, { until: () => outcome() !== undefined }))
     if (outcome()?.note?.startsWith('Nobody answers at ') === true) {
       throw new TypeError(
@@ -114,7 +114,7 @@ function withRealQueue(sandbox: Sandbox, inner: typeof globalThis.fetch): typeof
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input, 'http://nowhere.test')
     if (!isRealHost(url.hostname) || !url.pathname.startsWith('/v2/')) return inner(input, init)
-    const ours = sandbox.addresses.queue + url.pathname + url.search
+    const ours = sandbox.urls.queue + url.pathname + url.search
     return sandbox.fetch(input instanceof Request ? new Request(ours, input) : ours, init)
   }
 }

@@ -13,9 +13,9 @@ export interface Incompatibility {
   /** What the code did instead. */
   readonly actual: string
   /** The same as a sentence: where, what was recorded, what the code does. */
-  readonly sentence: string
+  readonly message: string
   /** The SDK's words, where it refuses the list. */
-  readonly refusal?: string
+  readonly sdkError?: string
 }
 
 /** A list that is answered otherwise than recorded, perhaps only because of what the history or the sandbox lacks. */
@@ -34,7 +34,7 @@ export interface ReplayResult {
 
 export interface ReplayOptions {
   /** Milliseconds of real time that the app may take for one delivery. Default 2,000. */
-  readonly patience?: number
+  readonly timeout?: number
 }
 
 /** Lists that may hang: a body that waits for what is not there may be one of them. */
@@ -57,7 +57,7 @@ export function replay(history: RunHistory, app: ReplayedApp, options: ReplayOpt
   return mine
 }
 
-async function replayed(given: RunHistory, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<ReplayResult> {
+async function replayed(given: RunHistory, app: ReplayedApp, { timeout: patience = 2000 }: ReplayOptions): Promise<ReplayResult> {
   const history = checked(given, app, patience)
   const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience }
   const incompatible: Incompatibility[] = []
@@ -82,7 +82,7 @@ async function replayed(given: RunHistory, app: ReplayedApp, { patience = 2000 }
 }
 
 function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<Incompatibility, 'prefix'> {
-  return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
+  return { expected, actual, message: sentence, ...(refusal !== undefined && { sdkError: refusal }) }
 }
 
 function checked(history: RunHistory, app: unknown, patience: unknown): RunHistory {

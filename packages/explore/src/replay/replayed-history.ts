@@ -18,7 +18,7 @@ export function historyOf(
   runId: string,
   options?: RunHistoryOptions,
 ): RunHistory | Promise<RunHistory> {
-  return workflow.run(runId).history(options)
+  return workflow.getRun(runId).history(options)
 }
 
 /** What a history says of the steps of a run, for one prefix of its list after the other. */

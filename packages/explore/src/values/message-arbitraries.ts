@@ -13,7 +13,7 @@ export type GeneratedMessage = {
   readonly retries?: number
   readonly retryDelay?: string
   readonly delay?: string
-  /** Seconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly notBefore?: number
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: boolean
@@ -95,7 +95,7 @@ function messageModel({
     retries,
     retryDelay: retryDelays,
     delay: spans,
-    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => start + seconds),
+    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => (start + seconds) * 1000),
     deduplicationId: fc.constantFrom('a', 'b'),
     contentBasedDeduplication: fc.boolean(),
     ...callbackModel('callback'),

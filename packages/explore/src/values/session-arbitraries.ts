@@ -51,7 +51,7 @@ export async function sendStoreRequests(
 ): Promise<readonly unknown[]> {
   const answers: unknown[] = []
   const send = async ([index, { form, commands }]: readonly [number, StoreRequest]): Promise<void> => {
-    const answer = await sandbox.fetch(sandbox.addresses.store + paths[form], {
+    const answer = await sandbox.fetch(sandbox.urls.store + paths[form], {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify(form === 'command' ? commands[0] : commands),

@@ -10,7 +10,7 @@ export function isElsewhere(app: AppUnderTest): app is string | URL {
   return typeof app === 'string' || app instanceof URL
 }
 
-export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' | 'deliver'>, EffectOptions {
+export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
   readonly to?: string
   /** A text, or a value that becomes JSON, that the app can handle. Default `{"id":1}`. */

@@ -143,7 +143,7 @@ function answerText({ attempt, accepted }: Reaction): string {
 }
 
 function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
-  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.vocabulary).at(-1)!.environment
+  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.dialect).at(-1)!.environment
   const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right).replace(/\.+$/, '')}.`
   if (words !== undefined)
     return [

@@ -27,7 +27,7 @@ const orders = 'https://shop.test/orders'
 describe('assertResilient', () => {
   test('blocks in any order reach what one check reaches, in the same runs', { timeout: 240_000 }, async () => {
     const app = {
-      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
+      publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
       handler: (_: Request, __: unknown, { store }: Sandbox) => {
         store.run('INCR', 'count')
         return new Response()
@@ -55,23 +55,23 @@ describe('assertResilient', () => {
 
   /** Fails from its 1,050th run on: what went before is known to the test alone. */
   const late = (before: { runs: number }) => ({
-    deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
+    publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
     handler: () => new Response(),
-    holds: ({ traffic }: Sandbox) => ++before.runs <= 1050 || traffic.of('fault').length === 0,
+    holds: ({ traffic }: Sandbox) => ++before.runs <= 1050 || traffic.ofType('fault').length === 0,
   })
 
   test('the failing run is numbered over all blocks, and its path leads there', { timeout: 240_000 }, async () => {
-    const found = (await assertResilient({ ...late({ runs: 0 }), seed, runs, exhausted: true }).catch(
+    const found = (await assertResilient({ ...late({ runs: 0 }), seed, runs, includeExhausted: true }).catch(
       (e) => e,
     )) as ResilienceError
     const at = Number.parseInt(found.path, 10)
     expect(at).toBeGreaterThanOrEqual(1050)
     expect(found.message).toContain(`Fails after ${at + 1} of ${runs} fault schedules (seed 3`)
-    const campaign = defineCampaign(() => assertResilient({ ...late({ runs: 1000 }), exhausted: true }))
+    const campaign = defineCampaign(() => assertResilient({ ...late({ runs: 1000 }), includeExhausted: true }))
     const { first } = await attempt(campaign, 1000, runs)
     expect(first).toEqual({ run: at, why: 'holds() answered false.' })
     // The schedule is the same in a block alone, shrunk in the same steps, and by its path.
-    const always = { ...late({ runs: 2000 }), exhausted: true }
+    const always = { ...late({ runs: 2000 }), includeExhausted: true }
     expect(
       await tell(
         defineCampaign(() => assertResilient(always)),
@@ -86,8 +86,8 @@ describe('assertResilient', () => {
 
   test('what is tried one by one is numbered behind what is drawn', { timeout: 240_000 }, async () => {
     const app = {
-      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
-      calls: { 'https://bank.test/*': () => Response.json({}) },
+      publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
+      outbound: { 'https://bank.test/*': () => Response.json({}) },
       handler: async (_: Request, __: unknown, { store }: Sandbox) => {
         // Whoever takes a call for done that failed loses it.
         const isPaid = await fetch('https://bank.test/pay')
@@ -124,7 +124,7 @@ test('the function of a campaign goes no further than its one check', async () =
     }
   })
   const ask = (sandbox: Sandbox): Promise<unknown> =>
-    sandbox.fetch(`${sandbox.addresses.store}/get/a`, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } })
+    sandbox.fetch(`${sandbox.urls.store}/get/a`, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } })
   expect(await count(campaign)).toEqual({ check: 'interleavings', size: 2 })
   expect(seen).toEqual(['finally'])
   const two = defineCampaign(async () => {

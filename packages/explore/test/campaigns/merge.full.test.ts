@@ -17,12 +17,12 @@ const size = amount(2300, 2300, 20_300)
 const seed = 5
 const campaign = defineCampaign(() =>
   assertResilient({
-    deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
+    publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
     handler: (_, __, { store }) => {
       store.run('INCR', 'count')
       return new Response()
     },
-    holds: ({ store, traffic }) => Number(store.get('count')) < 4 || traffic.of('fault').length < 4,
+    holds: ({ store, traffic }) => Number(store.get('count')) < 4 || traffic.ofType('fault').length < 4,
   }),
 )
 
@@ -83,13 +83,13 @@ describe('one run of all', () => {
     expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() answered false.`)
     // What it has reached is what the check itself says.
     const { coverage } = await assertResilient({
-      deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
+      publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
       handler: () => new Response(),
       holds: () => true,
       seed,
       runs: size,
     })
-    expect(text).toContain(coverage.text())
+    expect(text).toContain(coverage.toString())
   })
 
   test.each([1, 2, 3, 5, 8, 100])('%i shards come to the same, byte for byte', async (of) => {

@@ -45,7 +45,7 @@ function Copying({ page, copyFormats, copyFormatsFor }: typeof forms & { readonl
   const fitting = copyFormatsFor(choice.selection)
   const form = fitting.find(({ name }) => name === wanted.value.form) ?? fitting[0] ?? copyFormats[0]!
   const { name: _, now: __, mode: ___, canGoOn: ____, ...context } = view.facts.value ?? { name: '', now: 0 }
-  const text = multiLine(form.of(choice.selection, context as CopyContext))
+  const text = multiLine(form.render(choice.selection, context as CopyContext))
   const copy = async (): Promise<void> => {
     done.value = await navigator.clipboard.writeText(text).then(
       () => 'Copied.',

@@ -38,7 +38,7 @@ async function shop(server: StuntdoubleServer): Promise<void> {
     return new Response('{"ok":true}', { headers: { 'content-type': 'application/json' } })
   })
   destinations.script(orders, [status(200), status(503), status(502), status(500)])
-  destinations.answer(done, () => 200)
+  destinations.respond(done, () => 200)
   store.run('SET', 'stock', 20)
   store.run('SET', 'session:ada', '{"name":"Ada","cart":[7,9]}', 'EX', 86_400)
   faults.add({ on: 'queue.delivery', times: 1, skip: 6, fault: status(502) })
@@ -60,7 +60,7 @@ describe.runIf(hasBrowser && process.env.PICTURES === '1')('pictures', () => {
   let server: StuntdoubleServer
   beforeAll(async () => {
     browser = await launch()
-    server = await startServer({ port: 0, clock: 'manual', report: () => {} })
+    server = await startServer({ port: 0, clock: 'manual', onError: () => {} })
     await shop(server)
     mkdirSync(folder, { recursive: true })
   })
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser && process.env.PICTURES === '1')('pictures', () => {
     const colorScheme = dark ? 'dark' : 'light'
     const page = await browser.newPage({ viewport: { width, height }, colorScheme })
     const { traffic } = server.tenant('main')
-    const failed = traffic.of('attempt').find(({ outcome }) => outcome?.status === 503) ?? traffic.last('attempt')!
+    const failed = traffic.ofType('attempt').find(({ outcome }) => outcome?.status === 503) ?? traffic.last('attempt')!
     page.setDefaultTimeout(5_000)
     await page.goto(`${server.origin}/#entry=${failed.seq}`)
     await page.waitForFunction(() => document.documentElement.dataset.ready === 'true')

@@ -7,13 +7,13 @@ export interface ClusterOptions {
    * The Redis or Valkey that keeps the tenants: `redis://:PASSWORD@HOST:PORT`, `rediss://` for TLS; several servers of one
    * Redis Cluster with commas between them.
    */
-  readonly engine: string
+  readonly url: string
   /** The same for all nodes: they sign with it what they hand on to each other. At least 16 characters. */
   readonly secret: string
   /** Where the other nodes call this one. Default: the address that it listens on, or the first of the machine's network. */
-  readonly address?: string
+  readonly nodeUrl?: string
   /** Where clients call, such as the address of a load balancer; the same for all nodes. Default: that of this server. */
-  readonly base?: string
+  readonly publicUrl?: string
   /** Milliseconds after which the tenants of a node that is gone are taken over: 500 to 60,000. Default 1,500. */
   readonly lease?: number
 }
@@ -26,7 +26,7 @@ export function checkCluster(
   beside: Readonly<Record<string, unknown>>,
   lacksSecret: boolean,
 ): void {
-  const { secret, lease = defaultLease, address, base } = options
+  const { secret, lease = defaultLease, nodeUrl: address, publicUrl: base } = options
   for (const [name, why] of Object.entries(besides)) {
     if (beside[name] !== undefined) throw new TypeError(`${why} Leave one of the two out.`)
   }

@@ -51,7 +51,7 @@ const exists: LuaScript = {
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
   const { secret, lease = defaultLease } = cluster
   const engine = await RedisEngine.open({
-    urls: cluster.engine.split(','),
+    urls: cluster.url.split(','),
     patience: Math.max(1_000, lease * 0.6),
     report,
   })

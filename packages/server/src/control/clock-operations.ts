@@ -30,7 +30,7 @@ export const clockOrders: readonly ControlOperation[] = [
       next: 'step runs the first of them, advance a span of time.',
       defaults: { limit: 20 },
     },
-    run: ({ clock }, _, asked) => listed(clock.pending(), asked, { of: 'timers', view: timerView }),
+    run: ({ clock }, _, asked) => listed(clock.pending, asked, { of: 'timers', view: timerView }),
   },
   order({
     method: 'POST',
@@ -111,7 +111,7 @@ export const clockOrders: readonly ControlOperation[] = [
       tells: true,
     },
     run: async (sandbox, _, { call }) => {
-      const [first] = sandbox.clock.pending()
+      const [first] = sandbox.clock.pending
       if (first !== undefined)
         await sandbox.clock.advanceTo(Math.max(first.at, sandbox.clock.now()), optionsOf(call, undefined))
       return { stepped: first === undefined ? null : timerView(first), ...timeOf(sandbox) }
@@ -131,7 +131,7 @@ export const clockOrders: readonly ControlOperation[] = [
     summary: 'Answers once nothing runs; time does not move.',
     body: nothing,
     run: async (sandbox) => {
-      await sandbox.clock.settled()
+      await sandbox.clock.settle()
       return timeOf(sandbox)
     },
   }),
@@ -139,7 +139,7 @@ export const clockOrders: readonly ControlOperation[] = [
 
 /** A client that goes away ends the move that it asked for. */
 function optionsOf({ signal }: RawRequest, budget: number | undefined): AdvanceOptions {
-  return { ...(signal !== undefined && { signal }), ...(budget !== undefined && { budget }) }
+  return { ...(signal !== undefined && { signal }), ...(budget !== undefined && { maxTimers: budget }) }
 }
 
 export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; mode: string } {
@@ -152,7 +152,7 @@ export const maxPending = 1_000
 
 /** The timers that wait, the first of many. */
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
-  const all = clock.pending()
+  const all = clock.pending
   const pending = all.slice(0, maxPending).map(timerView)
   const more = `${all.length - maxPending} more timers wait: GET /clock/pending has them.`
   return all.length > maxPending ? { pending, more } : { pending }

@@ -53,7 +53,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       next: 'publish and drain, then timeline.',
       args: { to: 'url or pattern', answer: 'a status, or `{"status":201,"body":{"id":1}}`' },
     },
-    run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as DestinationResponse),
+    run: ({ destinations }, { to, answer }) => void destinations.respond(to, answer as DestinationResponse),
   }),
   order({
     method: 'POST',
@@ -64,7 +64,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     example: { to: 'https://shop.test/failed' },
     run: ({ destinations }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) destinations.answer(to, answer as DestinationResponse)
+      if (answer !== undefined) destinations.respond(to, answer as DestinationResponse)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
     },
   }),
@@ -100,7 +100,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       effect: 'reads',
       next: 'answer_deliveries for a url that has no endpoint.',
     },
-    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unplayed }),
+    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unused }),
   },
 ]
 

@@ -73,7 +73,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             })
         }
         let unsubscribe = sandbox.traffic.subscribe(add)
-        const stay = sandbox.onRenewal((by) => {
+        const stay = sandbox.onReset((by) => {
           unsubscribe()
           unsubscribe = sandbox.traffic.subscribe(add)
           // What a world was filled with is in its log before it takes the place of the one before.

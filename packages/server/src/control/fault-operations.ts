@@ -16,7 +16,7 @@ const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
   rules: v.union([faultRuleSchema(), v.array(faultRuleSchema())]),
-  line: v.exactOptional(v.string()),
+  location: v.exactOptional(v.string()),
 }
 
 export const faultOrders: readonly ControlOperation[] = [
@@ -24,7 +24,7 @@ export const faultOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/faults',
     summary: 'Adds a rule, or several in this order; `handle` removes them again.',
-    body: v.strictObject({ rules: v.union([v.array(rule), rule]), line: v.optional(v.string()) }),
+    body: v.strictObject({ rules: v.union([v.array(rule), rule]), location: v.optional(v.string()) }),
     describes: v.strictObject(described),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
     tool: {
@@ -35,10 +35,11 @@ export const faultOrders: readonly ControlOperation[] = [
       args: {
         rules:
           'a rule or a list: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; fault_kinds lists what `fault` can be',
-        line: 'where the rule comes from, for messages',
+        location: 'where the rule comes from, for messages',
       },
     },
-    run: (sandbox, { rules, line }) => kept(sandbox, sandbox.faults.add(rules, line === undefined ? {} : { line })),
+    run: (sandbox, { rules, location }) =>
+      kept(sandbox, sandbox.faults.add(rules, location === undefined ? {} : { location })),
   }),
   {
     method: 'GET',
@@ -53,7 +54,7 @@ export const faultOrders: readonly ControlOperation[] = [
       next: 'unused_faults for why one did not strike.',
       defaults: { limit: 50 },
     },
-    run: ({ faults }, _, asked) => listed(faults.list(), asked, { of: 'rules', view: same }),
+    run: ({ faults }, _, asked) => listed(faults.rules, asked, { of: 'rules', view: same }),
   },
   {
     method: 'GET',
@@ -80,7 +81,7 @@ export const faultOrders: readonly ControlOperation[] = [
       next: 'remove_faults, and add_fault as it should be.',
       defaults: { limit: 50 },
     },
-    run: ({ faults }, _, asked) => listed(faults.unused(), asked, { of: 'rules', view: same }),
+    run: ({ faults }, _, asked) => listed(faults.unused, asked, { of: 'rules', view: same }),
   },
   {
     method: 'DELETE',
@@ -103,7 +104,7 @@ export const faultOrders: readonly ControlOperation[] = [
     example: {
       scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
     },
-    run: (sandbox, { scenario }) => kept(sandbox, sandbox.play(scenario as Scenario)),
+    run: (sandbox, { scenario }) => kept(sandbox, sandbox.faults.add((scenario as Scenario).faults)),
   }),
   order({
     method: 'POST',
@@ -164,17 +165,17 @@ async function played(
   signal: AbortSignal | undefined,
 ): Promise<object> {
   const { playScenario } = await import('../../../../src/scenarios/play-scenario.js')
-  const { fetch, deliver, vocabulary } = options
+  const { fetch, deliverTo: deliver, dialect: vocabulary } = options
   const play = await playScenario(scenario, {
     ...(seed !== undefined && { seed }),
     ...(signal !== undefined && { signal }),
     sandbox: {
       ...(fetch !== undefined && { fetch }),
-      ...(deliver !== undefined && { deliver }),
-      ...(vocabulary !== undefined && { vocabulary }),
+      ...(deliver !== undefined && { deliverTo: deliver }),
+      ...(vocabulary !== undefined && { dialect: vocabulary }),
     },
   })
-  const { holds, findings, endedAt, virtualMs } = play
+  const { holds, checks: findings, endedAt, virtualMs } = play
   return {
     name: scenario.name,
     holds,

@@ -21,11 +21,11 @@ export const checkOrders: readonly ControlOperation[] = [
     example,
     run: (sandbox, options) => {
       try {
-        return wireCheck(sandbox, sandbox.check(options as InvariantOptions))
+        return wireCheck(sandbox, sandbox.assertInvariants(options as InvariantOptions))
       } catch (error) {
         if (!(error instanceof InvariantError)) throw error
         const { replay } = failureOf(error) ?? {}
-        return json({ error: error.message, breaches: wireBreaches(sandbox, error.breaches), replay }, 409)
+        return json({ error: error.message, breaches: wireBreaches(sandbox, error.violations), replay }, 409)
       }
     },
   }),
@@ -43,11 +43,11 @@ export const checkOrders: readonly ControlOperation[] = [
       next: 'entries with the `seq` of a breach in `after`.',
       args: { only: 'names of promises', except: 'names of promises' },
     },
-    run: (sandbox, options) => wireCheck(sandbox, sandbox.examine(options as InvariantOptions)),
+    run: (sandbox, options) => wireCheck(sandbox, sandbox.checkInvariants(options as InvariantOptions)),
   }),
 ]
 
-function wireCheck(sandbox: Sandbox, { checked, breaches, unknown }: InvariantReport): object {
+function wireCheck(sandbox: Sandbox, { checked, violations: breaches, unknown }: InvariantReport): object {
   return { checked, breaches: wireBreaches(sandbox, breaches), unknown }
 }
 

@@ -29,7 +29,7 @@ export function liveDestinations(
   scenario: Scenario,
   to: string,
   limits: Limits,
-): Pick<PlayOptions, 'prepare' | 'elsewhere' | 'sandbox'> & LiveApplication {
+): Pick<PlayOptions, 'setup' | 'elsewhere' | 'sandbox'> & LiveApplication {
   const target = targetOf(to, limits.deliver)
   const routes = routesOf(scenario, target)
   const reached = { refused: 0, taken: 0 }
@@ -46,8 +46,8 @@ export function liveDestinations(
       const taken = new AddressPattern(pattern)
       return [...routes.keys()].some((url) => taken.matches(url))
     },
-    prepare: ({ destinations }) => {
-      for (const [url, address] of routes) destinations.answer(url, (delivery) => send(delivery, address(delivery.url)))
+    setup: ({ destinations }) => {
+      for (const [url, address] of routes) destinations.respond(url, (delivery) => send(delivery, address(delivery.url)))
     },
     silence: () => {
       if (reached.taken > 0 || reached.refused === 0) return undefined

@@ -24,7 +24,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ to: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
-    run: ({ calls }, { to, steps }) => void calls.script(to, steps as OutboundStep[]),
+    run: ({ outbound: calls }, { to, steps }) => void calls.script(to, steps as OutboundStep[]),
   }),
   order({
     method: 'POST',
@@ -33,7 +33,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ to: v.string(), answer: given }),
     describes: v.strictObject({ to: v.string(), answer: described() }),
     example: { to: 'https://bank.test/charges', answer: { status: 201, body: { id: 'ch_1' } } },
-    run: ({ calls }, { to, answer }) => void calls.answer(to, answer as OutboundResponse),
+    run: ({ outbound: calls }, { to, answer }) => void calls.respond(to, answer as OutboundResponse),
   }),
   order({
     method: 'POST',
@@ -43,9 +43,9 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
     example: { to: 'https://bank.test/*' },
-    run: ({ calls }, { to, answer }) => {
+    run: ({ outbound: calls }, { to, answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) calls.answer(to, answer as OutboundResponse)
+      if (answer !== undefined) calls.respond(to, answer as OutboundResponse)
       if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
     },
   }),
@@ -54,7 +54,7 @@ export const callOrders: readonly ControlOperation[] = [
     path: '/calls/recorded',
     summary: 'What a recorder of calls has recorded.',
     query: { to: 'the url as it was given to record', ...partOf },
-    run: ({ calls }, _, asked) => {
+    run: ({ outbound: calls }, _, asked) => {
       const to = asked.query.get('to') ?? ''
       const recorder = callsInternals.of(calls).recorderAt(to)
       if (recorder === undefined) {
@@ -69,13 +69,13 @@ export const callOrders: readonly ControlOperation[] = [
     path: '/calls',
     summary: 'Forgets one registration of a foreign url, or all of them.',
     query: { to: 'the url or pattern to forget' },
-    run: ({ calls }, _, { query }) => calls.off(query.get('to') ?? undefined),
+    run: ({ outbound: calls }, _, { query }) => calls.off(query.get('to') ?? undefined),
   },
   {
     method: 'GET',
     path: '/calls',
     summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
-    run: ({ calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unplayed }),
+    run: ({ outbound: calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unused }),
   },
 ]
 

@@ -25,7 +25,7 @@ const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.
 const explained = v.union([
   v.strictObject({ queue: v.string() }),
   v.strictObject({ flowControlKey: v.string() }),
-  v.strictObject({ schedule: v.string() }),
+  v.strictObject({ scheduleId: v.string() }),
   v.strictObject({ deduplicationId: v.string() }),
 ])
 
@@ -103,7 +103,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/forecast',
     summary:
-      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `because` of which answer or pause; null for one that has ended.',
+      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `blockedBy` of which answer or pause; null for one that has ended.',
     tool: {
       name: 'forecast',
       does: 'When the next attempt of a message starts if nothing else happens.',
@@ -129,7 +129,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       args: {
         queue: 'name of a FIFO queue',
         flowControlKey: 'name of a flow-control key',
-        schedule: 'id of a schedule',
+        scheduleId: 'id of a schedule',
         deduplicationId: 'id that a duplicate was recognised by',
       },
     },
@@ -157,7 +157,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: nothing,
     run: ({ queue }, _, { params }) => {
       const message = known(queue, params)
-      queue.release(message.id)
+      queue.deliverNow(message.id)
       return messageView(message)
     },
   }),
@@ -178,7 +178,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       listed(queue.deadLetters, asked, {
         of: 'dead letters',
         view: deadLetterView,
-        size: ({ message, reply }) => message.body.length + reply.body.length,
+        size: ({ message, response: reply }) => message.body.length + reply.body.length,
       }),
   },
   order({
@@ -219,7 +219,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ endpoints: v.array(endpoint) }),
     example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
     run: ({ queue }, { endpoints }, { params }) =>
-      refusing(() => queue.urlGroup(params.name ?? '', endpoints).toJSON()),
+      refusing(() => queue.urlGroups.addEndpoints(params.name ?? '', endpoints).toJSON()),
   }),
   {
     method: 'DELETE',
@@ -237,7 +237,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     }),
     example: { parallelism: 2, paused: false },
     run: ({ queue }, { parallelism, paused }, { params }) =>
-      refusing(() => queue.upsertQueue(params.name ?? '', parallelism, paused)),
+      refusing(() => queue.upsertQueue(params.name ?? '', { parallelism, paused })),
   }),
   {
     method: 'DELETE',
@@ -297,14 +297,14 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/keys',
     summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
-    run: ({ queue: { keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
+    run: ({ queue: { signingKeys: keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
   },
   order({
     method: 'POST',
     path: '/queue/keys/rotate',
     summary: 'The next signing key becomes the current one, a fresh one the next.',
     body: nothing,
-    run: ({ queue }) => queue.keys.rotate(),
+    run: ({ queue }) => queue.signingKeys.rotate(),
   }),
   order({
     method: 'POST',
@@ -317,7 +317,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     }),
     example: { url: 'https://shop.test/orders', body: '{"id":42}', wrong: 'expired' },
     run: ({ queue }, { url, body, wrong }) => ({
-      signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { wrong }),
+      signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { flaw: wrong }),
     }),
   }),
   {
@@ -357,8 +357,8 @@ export const queueOrders: readonly ControlOperation[] = regional([
   }),
 ])
 
-function upcoming({ schedules }: Queue, id: string, from: number, to: number): readonly number[] {
-  const slots = schedules.upcoming(id, Math.max(from, 0), to, maxSlots + 1)
+function upcoming(queue: Queue, id: string, from: number, to: number): readonly number[] {
+  const slots = engineOf(queue).schedules.upcoming(id, Math.max(from, 0), to, maxSlots + 1)
   if (slots.length <= maxSlots) return slots
   const last = iso(slots[maxSlots - 1]!)
   throw new HttpError(

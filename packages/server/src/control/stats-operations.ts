@@ -30,7 +30,7 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: "Sets fields of the queue's statistics by hand.",
     body: figures,
     example: { total_monthly_billing: 5.806, daily_used: [320, 450] },
-    run: ({ stats }, given) => stats.queue.set(given as Parameters<QueueStatistics['set']>[0]),
+    run: ({ stats }, given) => stats.queue.override(given as Parameters<QueueStatistics['override']>[0]),
   }),
   order({
     method: 'POST',
@@ -59,7 +59,7 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: "Sets fields of a search index's statistics by hand.",
     body: figures,
     example: { current_vector_count: 1000, query_latency_99: 18 },
-    run: (sandbox, given, asked) => indexOf(sandbox.stats, asked).set(given as Parameters<SearchStatistics['set']>[0]),
+    run: (sandbox, given, asked) => indexOf(sandbox.stats, asked).override(given as Parameters<SearchStatistics['override']>[0]),
   }),
   order({
     method: 'POST',

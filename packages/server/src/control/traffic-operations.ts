@@ -182,7 +182,7 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
 /** A message's own entries are indexed: those of a long log need not be looked through. */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
-  return message === null ? traffic.entries : traffic.about(message)
+  return message === null ? traffic.entries : traffic.forMessage(message)
 }
 
 function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
@@ -206,7 +206,7 @@ function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
         if (wanted(entry)) setImmediate(end)
       }),
       // Of a world that is over nothing more can come.
-      sandbox.onRenewal(end),
+      sandbox.onReset(end),
       sandbox.onDispose(end),
     ]
     call.signal?.addEventListener('abort', end)
@@ -233,7 +233,7 @@ function streamed(sandbox: Sandbox, { query }: OperationContext): RawResponse {
 function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
   const after = wholeNumber(query, 'after') ?? 0
   const message = query.get('message')
-  const [first] = message === null ? [] : traffic.about(message)
+  const [first] = message === null ? [] : traffic.forMessage(message)
   return Math.max(after, first === undefined ? 0 : first.seq - 1)
 }
 

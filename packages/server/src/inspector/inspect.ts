@@ -57,7 +57,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   }
   const controlToken = randomBytes(24).toString('base64url')
   // It takes the place of no service, whatever the app under test is told of its environment.
-  const server = await startServer({ port, clock: 'manual', controlToken, iKnow: true })
+  const server = await startServer({ port, clock: 'manual', controlToken, allowProduction: true })
   server.adopt(tenant, sandbox)
   try {
     await new Promise<void>((goOn) => {
@@ -72,7 +72,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
       }
       const how = endsAllWithSignal() ? 'Ctrl-C here ends the whole run' : 'Ctrl-C here goes on, too'
       print(
-        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there; ${how}.\n${note}`,
+        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspectorUrl}\nand press "Go on" there; ${how}.\n${note}`,
       )
     })
   } finally {

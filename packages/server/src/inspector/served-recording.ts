@@ -29,7 +29,7 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
     () => origin,
     (call) => answerFor(call, page, origin),
     (error) => console.error(`stuntdouble: ${error instanceof Error ? error.stack : error}`),
-    { limits: { ...defaultLimits, body: 0, streams: 0 } },
+    { limits: { ...defaultLimits, maxBodyBytes: 0, maxStreams: 0 } },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = originRejection(request, { hosts: [] }, 'page')

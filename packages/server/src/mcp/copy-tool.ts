@@ -46,7 +46,7 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   refuseUnfit(form, selection)
   const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
   const { addresses } = facts as { addresses?: Readonly<Record<string, unknown>> }
-  const text = form.of(selection, addresses === undefined ? {} : { addresses })
+  const text = form.render(selection, addresses === undefined ? {} : { addresses })
   const secrets = await world.secrets(tenant)
   // Entries come with their secrets hidden; names of variables, which look like some, stay.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }

@@ -32,7 +32,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     (call) => turnedAway(call, origin, token) ?? exchanged(call, origin, handle),
     (error) => report(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     {
-      limits: { ...defaultLimits, body: maxMessage, streams: maxStreams },
+      limits: { ...defaultLimits, maxBodyBytes: maxMessage, maxStreams: maxStreams },
       turnsAway: (call) => turnedAway(call, origin, token),
     },
   )
@@ -41,7 +41,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     if (refused === undefined) serve(request, response)
     else refuse(request, response, refused)
   }
-  const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.arrival }
+  const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.requestTimeout }
   const { servers, port: taken } = await listenOn(defaultHost, port, () => createServer(timeouts, guarded))
   origin = `http://127.0.0.1:${taken}`
   return { url: origin + mcpPath, close: () => closed(servers) }

@@ -39,7 +39,7 @@ export const program: Program = {
           .join(', ')}.`,
       )
     const question = textOf(given, 'question', 'TEXT')
-    process.stdout.write(ended(form.of(selection, { ...trace, ...(question !== undefined && { question }) })))
+    process.stdout.write(ended(form.render(selection, { ...trace, ...(question !== undefined && { question }) })))
     return 0
   },
 }

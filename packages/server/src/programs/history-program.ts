@@ -74,7 +74,7 @@ async function ofServer(given: ParsedArguments): Promise<RunHistory> {
   await refuseUnknownTenant(asked)
   const sandbox = await connected(asked)
   const history = await sandbox.workflow
-    .run(runId)
+    .getRun(runId)
     .history({ secrets: given.secrets === true })
     .catch((error: Error) => {
       throw new UsageError(error.message)

@@ -114,7 +114,7 @@ function asText(scenario: Scenario, { runs, failed, shown }: Outcome): string {
 }
 
 function asJson(scenario: Scenario, { runs, failed, shown }: Outcome): object {
-  const { seed, findings, endedAt, virtualMs, sandbox } = shown
+  const { seed, checks: findings, endedAt, virtualMs, sandbox } = shown
   return {
     name: scenario.name,
     holds: failed.length === 0,

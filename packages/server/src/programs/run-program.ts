@@ -124,7 +124,7 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
  * the last one only, which may have passed.
  */
 function tell(sandbox: Sandbox, name: string): void {
-  const { traffic, destinations, calls } = sandbox
+  const { traffic, destinations, outbound: calls } = sandbox
   if (traffic.size === 0) return
   const since = sandboxInternals.of(sandbox).beginning().world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - maxShown

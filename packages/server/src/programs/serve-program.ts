@@ -27,7 +27,7 @@ async function serve(given: ParsedArguments): Promise<void> {
   if (given.state === undefined && given.shift === true)
     throw new UsageError('--shift needs what to shift: --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
-  const { addresses, env } = server.node === undefined ? await mainOf(server) : server.outline('main')
+  const { urls: addresses, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
   const lines = [
     `store  ${addresses.store}`,
     `queue  ${addresses.queue}`,
@@ -35,7 +35,7 @@ async function serve(given: ParsedArguments): Promise<void> {
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     '',
-    `inspector  ${server.inspector}`,
+    `inspector  ${server.inspectorUrl}`,
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
     ...(server.secret === options.secret
       ? []
@@ -69,7 +69,7 @@ function endWithSignal(server: StuntdoubleServer): void {
   const end = (): void => {
     if (ending) return
     ending = true
-    void server.close().then(() => process.exit(server.isKept ? 0 : 3))
+    void server.close().then(() => process.exit(server.isStateSaved ? 0 : 3))
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)

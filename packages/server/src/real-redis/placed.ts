@@ -18,7 +18,7 @@ export interface PlacedEngine {
  */
 export async function placed(
   url: string,
-  { engine: instead, differs, allowEngines = [] }: EngineChoice,
+  { realRedis: instead, onDifference: differs, allowRedisHosts: allowEngines = [] }: EngineChoice,
   tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
 ): Promise<PlacedEngine> {

@@ -10,7 +10,7 @@ export type { ShadowDifference } from './shadow.js'
 /** Options of a server, without those that its engine decides. */
 export type RealRedisSandboxOptions = Omit<
   ServerOptions,
-  'engine' | 'state' | 'shift' | 'scenario' | 'redisPort' | 'redisTls'
+  'realRedis' | 'state' | 'rebaseTime' | 'scenario' | 'redisPort' | 'redisTls'
 >
 
 /** A sandbox whose data store is a real engine; everything is promised, as of a sandbox on a server. */
@@ -31,7 +31,7 @@ export interface RealRedisSandbox extends RemoteSandbox {
  * Object.assign(process.env, sandbox.env)
  */
 export async function createRealRedisSandbox(url: string, options: RealRedisSandboxOptions = {}): Promise<RealRedisSandbox> {
-  return served(await startServer({ port: 0, ...options, engine: url }))
+  return served(await startServer({ port: 0, ...options, realRedis: url }))
 }
 
 /** A sandbox that is compared with a real engine. */
@@ -53,9 +53,9 @@ export interface ShadowSandbox extends RealRedisSandbox {
  */
 export async function createShadowSandbox(url: string, options: RealRedisSandboxOptions = {}): Promise<ShadowSandbox> {
   const seen: ShadowDifference[] = []
-  const server = await startServer({ port: 0, ...options, twin: url, differs: (difference) => seen.push(difference) })
+  const server = await startServer({ port: 0, ...options, shadowRedis: url, onDifference: (difference) => seen.push(difference) })
   const differences = async (): Promise<readonly ShadowDifference[]> => {
-    await server.compared()
+    await server.shadowSettled()
     return [...seen]
   }
   return Object.assign(await served(server), { differences })

@@ -19,13 +19,13 @@ export interface ShadowDifference {
   readonly argv: readonly string[]
   /** Replies as JSON has them, errors as `{ error }`. */
   readonly double: unknown
-  readonly engine: unknown
+  readonly redis: unknown
   /** The row of the reference that names it; `undefined` where none does. */
-  readonly named: KnownDifference | undefined
+  readonly known: KnownDifference | undefined
 }
 
 /** What is told of a difference in one line. */
-export function shadowDifferenceText({ argv, double, engine, named }: ShadowDifference): string {
+export function shadowDifferenceText({ argv, double, redis: engine, known: named }: ShadowDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
   const words = standardRedaction.words(argv).map(shownWord).join(' ')
   return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  engine ${told(withoutSecrets(argv, engine))}\n  ${why}`
@@ -112,7 +112,7 @@ export class Shadow {
     const words = given.map((word) => text(word))
     if (turn.isDone?.(engine) ?? matchesLoosely(words, double, engine)) return
     const seen = { argv: words, double: jsonOf(double), other: jsonOf(engine) }
-    this.#differs({ argv: words, double: seen.double, engine: seen.other, named: namedDifference(seen, 'redis') })
+    this.#differs({ argv: words, double: seen.double, redis: seen.other, known: namedDifference(seen, 'redis') })
   }
 
   async #asked(argv: readonly Bytes[]): Promise<CommandOutcome> {

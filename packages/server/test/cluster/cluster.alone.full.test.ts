@@ -274,7 +274,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
         storeToken,
         queueToken,
         base: `${base}/w1`,
-        vocabulary: 'auto',
+        dialect: 'auto',
         policy: { trafficLimit: 200_000 },
       })
       try {
@@ -288,7 +288,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
           return response.json()
         }
         await order(nodes[0]!, '/w1/destinations/answer', { to: 'https://shop.test/orders', answer: 200 })
-        twin.destinations.answer('https://shop.test/orders', 200)
+        twin.destinations.respond('https://shop.test/orders', 200)
         expect(await publish(fetch, nodes[0]!.origin, '10s')).toEqual(await publish(twin.fetch, base, '10s'))
         await order(nodes[0]!, '/w1/clock/advance', { by: '5s' })
         await twin.clock.advance('5s')

@@ -34,7 +34,7 @@ test('a world that skips through time by itself comes to the same end behind a c
   await ended(whole)
   const { records } = whole.shelf
   const random = createRandom('places in auto')
-  expect(whole.sandbox.traffic.of('attempt').length).toBeGreaterThan(20)
+  expect(whole.sandbox.traffic.ofType('attempt').length).toBeGreaterThan(20)
   for (let count = 0; count < 12; count++) {
     const node = new Nodes(flaky, options)
     node.shelf.records = records.slice(0, before + 1 + random.int(records.length - before))
@@ -78,7 +78,7 @@ test("on the host's clock a world that was taken over several times has one past
     expect(nodes.sandbox.clock.now()).toBeGreaterThanOrEqual(instant)
   }
   while (nodes.sandbox.queue.messages.length > 0) await pause(10)
-  const attempts = nodes.sandbox.traffic.of('attempt')
+  const attempts = nodes.sandbox.traffic.ofType('attempt')
   expect(attempts.filter(({ outcome }) => outcome?.state === 'DELIVERED')).toHaveLength(5)
   // Each attempt is one, however often it was sent.
   expect(attempts).toHaveLength(15)

@@ -8,9 +8,9 @@ const server = await startServer({
   clock: process.argv[2] === 'real' ? 'real' : 'manual',
   storeToken: 't',
   queueToken: 'q',
-  deliver: 'none',
+  deliverTo: 'none',
   policy: { commands: 'all', maxTrafficBytes: 20_000_000 },
-  report: (text) => reports.push(text),
+  onError: (text) => reports.push(text),
 })
 
 /** Processor time of this thread, milliseconds: what the neighbours of the machine do is not in it. */

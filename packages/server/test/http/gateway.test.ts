@@ -244,17 +244,17 @@ describe('order and traffic', () => {
 
   test('time stands still while a request is served', async () => {
     const answered = exchange(call('GET', '/v2/slow'))
-    expect(clock.running()).toEqual(['request GET /v2/slow'])
+    expect(clock.running).toEqual(['request GET /v2/slow'])
     await clock.advance(10)
     await answered
-    expect(traffic.of('request')[0]).toMatchObject({ at: 0, answer: { at: 0, status: 200 } })
+    expect(traffic.ofType('request')[0]).toMatchObject({ at: 0, answer: { at: 0, status: 200 } })
   })
 
   test('a body that arrives later is waited for', async () => {
     const answered = exchange({ ...call('POST', '/v2/publish/a'), body: async () => latin1('late') })
     await clock.advance(10)
     expect(body(await answered)).toMatchObject({ body: 'late' })
-    expect(traffic.of('request')[0]?.at).toBe(0)
+    expect(traffic.ofType('request')[0]?.at).toBe(0)
   })
 
   test('each request is one entry, with its answer and without its secrets', async () => {

@@ -20,7 +20,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
   beforeEach(() => sandbox.reset())
 
   const ask = async (body: unknown, path = ''): Promise<unknown> => {
-    const answer = await fetch(sandbox.addresses.store + path, {
+    const answer = await fetch(sandbox.urls.store + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify(body),
@@ -119,7 +119,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
   })
 
   test('what is published at any master is heard', async () => {
-    const url = `${sandbox.addresses.store}/subscribe/news`
+    const url = `${sandbox.urls.store}/subscribe/news`
     const reader = new EventReader(await fetch(url, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }))
     expect(await reader.next()).toBe('data: subscribe,news,1')
     for (const [at, { client }] of cluster.nodes.entries()) {

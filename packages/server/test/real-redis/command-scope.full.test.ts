@@ -5,7 +5,7 @@ import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-re
 const marker = 'stuntdouble:engine'
 
 async function ask(sandbox: RealRedisSandbox, path: string, body: unknown): Promise<readonly [number, string]> {
-  const answer = await fetch(`${sandbox.addresses.store}${path}`, {
+  const answer = await fetch(`${sandbox.urls.store}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(body),

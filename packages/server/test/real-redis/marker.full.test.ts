@@ -15,7 +15,7 @@ const marker = 'stuntdouble:engine'
 
 /** A command as an app sends it. */
 async function run(sandbox: RealRedisSandbox, ...argv: string[]): Promise<{ status: number; body: string }> {
-  const answer = await fetch(sandbox.addresses.store, {
+  const answer = await fetch(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(argv),
@@ -62,7 +62,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('a second tenant is refused with a sentence', async () => {
     await using engine = await startEngine()
-    await using server = await startServer({ port: 0, engine: engine.url })
+    await using server = await startServer({ port: 0, realRedis: engine.url })
     server.tenant('main')
     const sentence = /One engine is for one tenant, and "main" has it/
     expect(() => server.tenant('w1')).toThrow(sentence)
@@ -91,7 +91,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     }
     expect((await run(sandbox, 'FLUSHALL')).body).toBe('{"result":"OK"}')
     expect(await engine.keys()).toEqual([marker])
-    const rows = await fetch(`${sandbox.addresses.store}/multi-exec`, {
+    const rows = await fetch(`${sandbox.urls.store}/multi-exec`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify([['SET', 'a', '1'], ['FLUSHDB'], ['SET', 'b', '2'], ['DBSIZE']]),
@@ -162,7 +162,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await using sandbox = await createRealRedisSandbox(engine.url)
     await engine.client.send(['SET', marker, 'another'])
     await expect(sandbox.reset()).rejects.toThrow('Another sandbox has the engine')
-    const transaction = await fetch(`${sandbox.addresses.store}/multi-exec`, {
+    const transaction = await fetch(`${sandbox.urls.store}/multi-exec`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: '[["SET","k","v"]]',
@@ -186,7 +186,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     const send = (): Promise<Response> =>
-      fetch(`${sandbox.addresses.store}${path}`, {
+      fetch(`${sandbox.urls.store}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
         body: JSON.stringify(body),
@@ -304,7 +304,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await run(sandbox, 'SET', 'k', 'v')
     engine.child.kill('SIGKILL')
     await until(async () => (await run(sandbox, 'GET', 'k')).status === 503)
-    const away = await fetch(`${sandbox.addresses.store}/pipeline`, {
+    const away = await fetch(`${sandbox.urls.store}/pipeline`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: '[["GET","k"]]',
@@ -391,7 +391,7 @@ describe('where an engine may be', () => {
     await expect(createRealRedisSandbox(url, { clock: 'manual' })).rejects.toThrow(
       /has no clock: 'manual'.*engine's own clock/,
     )
-    await expect(startServer({ port: 0, engine: url, redisPort: 0 })).rejects.toThrow('has no redisPort')
-    await expect(startServer({ port: 0, engine: url, state: '/nowhere' })).rejects.toThrow('has no state')
+    await expect(startServer({ port: 0, realRedis: url, redisPort: 0 })).rejects.toThrow('has no redisPort')
+    await expect(startServer({ port: 0, realRedis: url, state: '/nowhere' })).rejects.toThrow('has no state')
   })
 })

@@ -41,7 +41,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
   let server: StuntdoubleServer
   beforeAll(async () => {
     engine = await startEngine()
-    server = await startServer({ port: 0, engine: engine.url, report: () => undefined })
+    server = await startServer({ port: 0, realRedis: engine.url, onError: () => undefined })
   })
   afterAll(async () => {
     await server?.close()
@@ -49,7 +49,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
   })
 
   async function asked(words: readonly string[]): Promise<string> {
-    const { addresses, tokens, exchange } = server.tenant('main')
+    const { urls: addresses, tokens, exchange } = server.tenant('main')
     // As a path: its words are bytes.
     const path = words.map((word) =>
       [...word].map((char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join(''),

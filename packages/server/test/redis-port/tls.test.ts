@@ -90,7 +90,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   })
 
   test('who never shakes hands goes when the time for signing in is over', async () => {
-    const limits = { arrival: 300 }
+    const limits = { requestTimeout: 300 }
     const server = await startServer({ port: 0, redisPort: 0, redisTls: tls, clock: 'manual', limits })
     ends.push(() => server.close())
     expect(await heard(server.redisPort!, '')).toBe('')

@@ -1,0 +1,18 @@
+import type { FaultRule } from '../faults/fault.js'
+
+/**
+ * What `faults.add()` was given, as a list of rules. Whether they are right, it looks at itself.
+ * @throws TypeError for a whole scenario, and for the faults of one that has none
+ */
+export function givenRules(given: FaultRule | readonly FaultRule[] | undefined): readonly FaultRule[] {
+  if (given === undefined) {
+    throw new TypeError(
+      "faults.add() takes a rule or a list of them, got undefined. A scenario without faults has none to add: play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.",
+    )
+  }
+  if (Array.isArray(given)) return given as readonly FaultRule[]
+  if (typeof given === 'object' && given !== null && 'faults' in given) {
+    throw new TypeError('faults.add() takes rules, not a scenario: faults.add(scenario.faults).')
+  }
+  return [given as FaultRule]
+}
