@@ -14,9 +14,8 @@ export interface SandboxUrls {
   readonly regions: Readonly<Record<QueueRegion, string>>
 }
 
+/** Where the services are; what is not given has a default. */
 export interface UrlOptions {
-  /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
-  readonly name?: string | undefined
   /** One address for all three services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
   readonly base?: string | undefined
   readonly store?: string | undefined
@@ -27,10 +26,11 @@ export interface UrlOptions {
   readonly redis?: string | undefined
 }
 
-export function addressesOf(options: UrlOptions = {}): SandboxUrls {
+/** @param name of a sandbox beside others: `https://{name}.store.test` */
+export function addressesOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
   // A name that stands in no host may be anything.
-  const host = options.name === undefined || base !== undefined ? '' : `${hostLabel(options.name)}.`
+  const host = name === undefined || base !== undefined ? '' : `${hostLabel(name)}.`
   const queue =
     options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
   const region = (name: QueueRegion): string => {

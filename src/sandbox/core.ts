@@ -56,7 +56,7 @@ import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './cr
 import { queueDialectsOf } from './queue-dialects.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
-import { type SandboxOptions, signingOf } from './sandbox-options.js'
+import { type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
 
 /** Everything that a reset makes anew. */
 export interface SandboxCore {
@@ -436,7 +436,7 @@ function regionOf(
     destinations,
     keys,
     keyDraws: stream === '' ? draws : draws?.fork(stream),
-    signing: signingOf(options),
+    signing: { window: signatureWindowOf(options) },
     faults,
     region: name,
   })

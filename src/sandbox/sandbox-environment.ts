@@ -13,7 +13,8 @@ export function environmentOf(
 }
 
 /** As clients of the native protocol read it; the user names the tenant, but that of `main`. */
-function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
+function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
+  const redis = urls?.redis
   if (redis === undefined) return {}
   const url = new URL(redis)
   url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)

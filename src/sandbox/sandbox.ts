@@ -47,7 +47,7 @@ import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './sandbox-dump.js'
 import { environmentOf } from './sandbox-environment.js'
 import { type SandboxOrigin, sandboxInternals } from './sandbox-internals.js'
-import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signingOf } from './sandbox-options.js'
+import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './sandbox-options.js'
@@ -117,7 +117,7 @@ export class Sandbox {
     this.dialect = vocabularyOf(options.dialect ?? 'auto')
     this.policy = policyWith(options.policy)
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
-    this.urls = addressesOf(options)
+    this.urls = addressesOf(options.urls, options.name)
     this.#locate = locator(this.urls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
@@ -383,9 +383,13 @@ export class Sandbox {
       {
         ...own,
         clock: 'manual',
-        signing: signingOf(this.options),
+        signatureWindow: signatureWindowOf(this.options),
         ...(startAt !== undefined && { startAt }),
-        ...(name !== this.options.name && { name, ...this.urls, ...credentialsOf(this.options) }),
+        ...(name !== this.options.name && {
+          name,
+          urls: { ...this.options.urls, ...this.urls },
+          ...credentialsOf(this.options),
+        }),
         ...(fetch !== undefined && { fetch }),
         ...(deliver !== undefined && { deliverTo: deliver }),
       },

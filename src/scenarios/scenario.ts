@@ -196,10 +196,7 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
     ...(startAt !== undefined && { startAt }),
     ...(vocabulary !== undefined && { dialect: vocabulary }),
     ...(policy !== undefined && { policy }),
-    ...(given?.signingKeys !== undefined && {
-      signingKey: given.signingKeys.current,
-      nextSigningKey: given.signingKeys.next,
-    }),
+    ...(given?.signingKeys !== undefined && { signingKeys: given.signingKeys }),
   }
 }
 

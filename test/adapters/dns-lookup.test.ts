@@ -37,7 +37,7 @@ test('a real host of the service is refused there, too', async () => {
 
 test('other hosts are looked up as ever, and at the end everything is as it was', async () => {
   const { lookup } = dns
-  const [one, two] = [createSandbox({ name: 'one' }), createSandbox({ base: 'http://localhost:1/' })]
+  const [one, two] = [createSandbox({ name: 'one' }), createSandbox({ urls: { base: 'http://localhost:1/' } })]
   replaceFetch(one)
   replaceFetch(two)
   expect(await promisify(dns.lookup)('127.0.0.1')).toEqual({ address: '127.0.0.1', family: 4 })

@@ -50,7 +50,7 @@ describe('what nock says is pending', () => {
   const sent = { method: 'POST', body: '["SET","k","v"]' } as const
 
   test('is about the mocks of the test, whatever the sandbox was asked', async () => {
-    const sandbox = sandboxThroughNock({ regions: { 'us-east-1': 'https://us.queue.test' } })
+    const sandbox = sandboxThroughNock({ urls: { regions: { 'us-east-1': 'https://us.queue.test' } } })
     sandbox.outbound.on('https://api.shop.test', () => new Response('ours'))
     expect(nock.pendingMocks()).toEqual([])
     expect(nock.isDone()).toBe(true)
@@ -99,7 +99,7 @@ describe('clients', () => {
   })
 
   test('http, at an address of its own', async () => {
-    const { urls: addresses, tokens } = sandboxThroughNock({ base: 'http://double.test:8080/a' })
+    const { urls: addresses, tokens } = sandboxThroughNock({ urls: { base: 'http://double.test:8080/a' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
     expect(addresses.store).toBe('http://double.test:8080/a/store')
     expect(await send(http, `${addresses.store}/echo/hi`, { headers })).toEqual({

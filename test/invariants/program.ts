@@ -222,7 +222,7 @@ export async function run(createSandbox: typeof CreateSandbox, given: Program): 
   const sandbox = createSandbox({
     seed: given.seed,
     policy: { enforceQuotas, trafficLimit, ...(enforceQuotas && { queueLimits: { globalParallelism: 2 } }) },
-    signing: { window: 'real' },
+    signatureWindow: 'real',
     onWarning: () => {},
   })
   const { destinations } = sandbox

@@ -68,7 +68,7 @@ describe('the SDK, told a region', () => {
   )
 
   test('the keys of the regions differ, whatever they come of; rotating one leaves the other', () => {
-    for (const options of [{}, { secret: 'sixteen characters' }, { signingKey: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM' }]) {
+    for (const options of [{}, { secret: 'sixteen characters' }, { signingKeys: { current: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM' } }]) {
       using sandbox = sandboxOf(options)
       const { env } = sandbox
       const keys = ['EU_CENTRAL_1', 'US_EAST_1'].flatMap((region) => [

@@ -27,7 +27,7 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
     startAt,
     ...options,
     ...(deliver && { deliverTo: deliver }),
-    ...(window && { signing: { window } }),
+    ...(window && { signatureWindow: window }),
   })
   const { clock, traffic, queue, destinations, policy, dialect: vocabulary } = sandbox
   const exchange = sandbox.exchange.bind(sandbox)

@@ -84,8 +84,7 @@ test('is the same whatever seed, start, names and tokens the world has', async (
     seed: 'other',
     startAt: '2031-07-09T12:34:56.789Z',
     name: 'shop',
-    queueToken: 'another-token-of-the-queue',
-    storeToken: 'another-token-of-the-store',
+    tokens: { queue: 'another-token-of-the-queue', store: 'another-token-of-the-store' },
   })
   expect(other.sandbox.traffic.normalized()).toEqual(one.sandbox.traffic.normalized())
   expect(one.sandbox.traffic.normalized()).toEqual(JSON.parse(JSON.stringify(one.sandbox.traffic.normalized())))

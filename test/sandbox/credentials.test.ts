@@ -88,7 +88,7 @@ describe('a sandbox with a secret', () => {
   })
 
   test('takes what is given', () => {
-    using sandbox = createSandbox({ secret, storeToken: 's', queueToken: 'q', mgmtKey: 'm', signingKey: 'sig' })
+    using sandbox = createSandbox({ secret, tokens: { store: 's', queue: 'q', mgmtKey: 'm' }, signingKeys: { current: 'sig' } })
     expect(sandbox.tokens).toMatchObject({ store: 's', queue: 'q', mgmtKey: 'm' })
     expect(sandbox.queue.signingKeys.current).toBe('sig')
   })
@@ -115,7 +115,7 @@ describe('a dump', () => {
     ['without a secret', {}],
     ['with another secret', { secret: 'another secret, too' }],
     ['with another name', { secret, name: 'w2' }],
-    ['with another token that was given', { secret, storeToken: 'given' }],
+    ['with another token that was given', { secret, tokens: { store: 'given' } }],
   ])('of a world %s brings everything but what lets one in', (_, options) => {
     const from = withUser(options)
     using to = createSandbox({ secret })

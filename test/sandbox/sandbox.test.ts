@@ -33,7 +33,7 @@ describe('misuse is told with the next step', () => {
     ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
     ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
     ['a name that cannot be a host', { name: 'a b' }, /letters, digits and hyphens/],
-    ['an address that is none', { store: 'store.test' }, /https:\/\/store\.test/],
+    ['an address that is none', { urls: { store: 'store.test' } }, /https:\/\/store\.test/],
   ])('%s', (_, options, sentence) => {
     expect(() => createSandbox(options)).toThrow(sentence)
   })

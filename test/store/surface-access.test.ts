@@ -55,7 +55,7 @@ describe('where the token stands', () => {
   })
 
   it('the query is decoded', async () => {
-    const odd = Rest.open({ storeToken: 'AY+/=x' })
+    const odd = Rest.open({ tokens: { store: 'AY+/=x' } })
     expect((await odd.get('/ping?_token=AY%2B%2F%3Dx', { token: null })).status).toBe(200)
   })
 

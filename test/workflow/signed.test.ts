@@ -51,7 +51,7 @@ test.each([
 })
 
 test('a delivery with a wrong signature never reaches the route', async () => {
-  const world = workflowWorld({ signingKey: 'sig_other' } as never)
+  const world = workflowWorld({ signingKeys: { current: 'sig_other' } } as never)
   const { clock, client, destinations, workflow, env } = world
   let ran = 0
   const { POST } = serve(async (context: Loose) => await context.run('a', () => ++ran), {

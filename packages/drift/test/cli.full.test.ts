@@ -24,8 +24,7 @@ beforeAll(async () => {
     port: 0,
     clock: 'real',
     dialect: 'upstash',
-    storeToken: token,
-    readonlyToken: readOnly,
+    tokens: { store: token, storeReadonly: readOnly },
   })
   place = mkdtempSync(join(tmpdir(), 'stuntdouble-drift-'))
 })

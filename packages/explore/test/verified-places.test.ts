@@ -8,7 +8,7 @@ const orders = 'https://shop.test/api/orders'
 const mails = 'https://shop.test/api/mails'
 const keys = { current: 'sig_currentcurrentcurrent', next: 'sig_nextnextnextnextnext' }
 const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
-const sandbox = { vocabulary: 'upstash', signingKey: keys.current, nextSigningKey: keys.next } as const
+const sandbox = { dialect: 'upstash', signingKeys: { current: keys.current, next: keys.next } } as const
 type Options = Parameters<typeof assertResilient>[0]
 
 async function brokenBy(options: Options): Promise<ResilienceError> {

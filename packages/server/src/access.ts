@@ -18,7 +18,7 @@ export class AccessGate {
   readonly #optionsOf: (tenant: string) => SandboxOptions
   #porter: Sandbox | undefined
 
-  /** @param optionsOf what a tenant is made with, its `base` among it */
+  /** @param optionsOf what a tenant is made with, its `urls` among it */
   constructor(optionsOf: (tenant: string) => SandboxOptions) {
     this.#optionsOf = optionsOf
   }
@@ -26,7 +26,7 @@ export class AccessGate {
   /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
   turnsAway(call: RawRequest, tenant: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
-    const addresses = known?.urls ?? addressesOf({ base: this.#optionsOf(tenant).base })
+    const addresses = known?.urls ?? addressesOf(this.#optionsOf(tenant).urls)
     this.#porter ??= porterOf(this.#optionsOf('porter'))
     const url = relocator(addresses, this.#porter.urls)(call.url) ?? this.#porter.urls.queue
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
@@ -39,11 +39,11 @@ export class AccessGate {
 
 /**
  * Whether a call has a valid token for the service that it is for.
- * @param options what the tenant is made with, its `base` among it
+ * @param options what the tenant is made with, its `urls` among it
  * @param isWide whether other machines can call: tokens that everybody knows do not count then
  */
 export function hasToken(call: RawRequest, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
-  const addresses = known?.urls ?? addressesOf({ base: options.base })
+  const addresses = known?.urls ?? addressesOf(options.urls)
   const location = locator(addresses)(call.url)
   if (location === undefined) return false
   const bears = (given: string | undefined, expected: readonly string[]): boolean =>

@@ -207,6 +207,7 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
 /** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
 export function serverOptions(given: ParsedArguments): ServerOptions {
   const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
+  const user = devUser(text('dev-user', given))
   return {
     host: text('host', given)!,
     port: port(text('port', given)!),
@@ -217,7 +218,6 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),
     deliverTo: deliver(text('deliver', given)!),
-    ...devUser(text('dev-user', given)),
     ...limits(given),
     ...(given.log === true && { onRequest: (request) => console.log(JSON.stringify(request)) }),
     ...listed('allowHosts', text('allow-host', given)),
@@ -230,14 +230,18 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
       state: 'state',
       realRedis: 'store',
       shadowRedis: 'twin',
-      storeToken: 'store-token',
-      readonlyToken: 'readonly-token',
-      queueToken: 'queue-token',
-      signingKey: 'signing-key',
-      nextSigningKey: 'next-signing-key',
-      mgmtUser: 'mgmt-user',
-      mgmtKey: 'mgmt-key',
     }),
+    tokens: {
+      ...user?.tokens,
+      ...named(given, {
+        store: 'store-token',
+        storeReadonly: 'readonly-token',
+        queue: 'queue-token',
+        mgmtUser: 'mgmt-user',
+        mgmtKey: 'mgmt-key',
+      }),
+    },
+    signingKeys: { ...user?.signingKeys, ...named(given, { current: 'signing-key', next: 'next-signing-key' }) },
   }
 }
 
@@ -256,15 +260,13 @@ function text(name: Name, given: ParsedArguments): string | undefined {
   return textOf(given, name, serveArguments[name].valueHint ?? '')
 }
 
-function devUser(
-  name: string | undefined,
-): Pick<ServerOptions, 'queueToken' | 'signingKey' | 'nextSigningKey'> | undefined {
+function devUser(name: string | undefined): Pick<ServerOptions, 'tokens' | 'signingKeys'> | undefined {
   if (name === undefined) return undefined
   const user = devUsers[publicUsers.indexOf(name)]
   if (user === undefined) {
     throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
   }
-  return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
+  return { tokens: { queue: user.token }, signingKeys: { current: user.current, next: user.next } }
 }
 
 function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {

@@ -19,7 +19,7 @@ import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 // What a server is started with, and what that comes to.
 
 export interface ServerOptions
-  extends Omit<SandboxOptions, 'base' | 'name' | 'store' | 'queue' | 'mgmt' | 'regions'>,
+  extends Omit<SandboxOptions, 'name' | 'urls'>,
     EngineChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string

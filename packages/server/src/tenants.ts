@@ -8,7 +8,7 @@ import { HttpError, json } from '../../../src/protocol/call.js'
 import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
 import type { RoomForAnswers } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
-import { isPublic, publicOnes, tokensOf } from '../../../src/sandbox/credentials.js'
+import { isPublic, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import type { SandboxDump } from '../../../src/sandbox/sandbox-dump.js'
 import { shownPattern, shownUrl } from '../../../src/secrets/urls.js'
@@ -141,11 +141,10 @@ export class Tenants {
   }
 
   #optionsOf(name: string): SandboxOptions {
-    const own = { name, base: `${this.origin}/${name}`, ...(this.redis !== undefined && { redis: this.redis }) }
+    const own = { name, urls: { base: `${this.origin}/${name}`, redis: this.redis } }
     const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
     // A scenario that was imported verifies with keys that everybody knows.
-    if (this.#door !== undefined) for (const known of publicOnes(options)) delete options[known]
-    return options
+    return this.#door === undefined ? options : withoutPublicOnes(options)
   }
 
   /** The tenant that a request asks for, made where it may make one. @throws HttpError where it may not */

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 async function start(options: ServerOptions = {}): Promise<StuntdoubleServer> {
-  const server = await startServer({ port: 0, clock: 'manual', storeToken: 't', queueToken: 'q', ...options })
+  const server = await startServer({ port: 0, clock: 'manual', tokens: { store: 't', queue: 'q' }, ...options })
   ends.push(() => server.close({ grace: 0 }))
   return server
 }

@@ -347,7 +347,7 @@ describe('the secret', () => {
   })
 
   test('gives way to what is given', async () => {
-    const server = await start({ secret, queueToken: 'mine', controlToken: 'control' })
+    const server = await start({ secret, tokens: { queue: 'mine' }, controlToken: 'control' })
     expect(server.controlToken).toBe('control')
     expect(server.tenant('main').tokens.queue).toBe('mine')
     expect((await ask(`${outside(server)}/w1/queue/v2/keys`, { headers: bearer('mine') })).status).toBe(200)
@@ -367,13 +367,13 @@ describe('the secret', () => {
 
 describe('what everybody knows is refused', () => {
   test.each<[string, ServerOptions]>([
-    ['storeToken', { storeToken: defaults.store }],
-    ['readonlyToken', { readonlyToken: defaults.store }],
-    ['queueToken', { queueToken: devUsers[3]!.token }],
-    ['queueReadonlyToken', { queueReadonlyToken: defaults.queueReadonly }],
-    ['mgmtKey', { mgmtKey: defaults.mgmtKey }],
-    ['signingKey', { signingKey: devUsers[1]!.current }],
-    ['nextSigningKey', { nextSigningKey: devUsers[2]!.current }],
+    ['tokens.store', { tokens: { store: defaults.store } }],
+    ['tokens.storeReadonly', { tokens: { storeReadonly: defaults.store } }],
+    ['tokens.queue', { tokens: { queue: devUsers[3]!.token } }],
+    ['tokens.queueReadonly', { tokens: { queueReadonly: defaults.queueReadonly } }],
+    ['tokens.mgmtKey', { tokens: { mgmtKey: defaults.mgmtKey } }],
+    ['signingKeys.current', { signingKeys: { current: devUsers[1]!.current } }],
+    ['signingKeys.next', { signingKeys: { next: devUsers[2]!.current } }],
   ])('as %s of a server', async (name, options) => {
     await expect(start(options)).rejects.toThrow(`What was given as ${name} is public, and other machines can call`)
     const server = await start({ ...options, host: '127.0.0.1' })
@@ -382,7 +382,7 @@ describe('what everybody knows is refused', () => {
 
   test('as a sandbox that was made elsewhere', async () => {
     const server = await start()
-    using known = createSandbox({ base: `${server.origin}/w1` })
+    using known = createSandbox({ urls: { base: `${server.origin}/w1` } })
     expect(() => server.adopt('w1', known)).toThrow('has public tokens')
     expect(server.tenants).toEqual([])
     using own: Sandbox = createSandbox({ secret, name: 'shop' })

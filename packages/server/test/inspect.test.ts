@@ -195,7 +195,7 @@ describe('inspect()', () => {
 const setImmediateReal = globalThis.setImmediate
 
 test('a server can listen on this machine where the sandbox has an address of it', async () => {
-  using sandbox = createSandbox({ base: 'http://127.0.0.1:4010/main' })
+  using sandbox = createSandbox({ urls: { base: 'http://127.0.0.1:4010/main' } })
   using _ = replaceFetch(sandbox)
   await using server = await startServer({ port: 0, host: '127.0.0.1' })
   expect((await fetch(`${server.origin}/_health`)).status).toBe(200)

@@ -60,7 +60,7 @@ export const adoptingServer: SandboxAdapter = {
     const own = createSandbox(options)
     server.adopt('own', own)
     // The addresses of the server, and everything else of the sandbox itself.
-    const served = createSandbox({ ...options, base: `${server.origin}/own` })
+    const served = createSandbox({ ...options, urls: { base: `${server.origin}/own` } })
     const sandbox = new Proxy(own, {
       get: (target, name) => {
         if (name === 'urls') return served.urls

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Instant, instant } from '../../../../src/kernel/instant.js'
+import { type Instant, instant, iso } from '../../../../src/kernel/instant.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
 /** A message as `queue.publish()` and the step `publish` of a scenario take it. */
@@ -13,8 +13,8 @@ export type GeneratedMessage = {
   readonly retries?: number
   readonly retryDelay?: string
   readonly delay?: string
-  /** Milliseconds since the Unix epoch. */
-  readonly notBefore?: number
+  /** ISO text. */
+  readonly notBefore?: string
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: boolean
   readonly callback?: string
@@ -95,7 +95,7 @@ function messageModel({
     retries,
     retryDelay: retryDelays,
     delay: spans,
-    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => (start + seconds) * 1000),
+    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => iso((start + seconds) * 1000)),
     deduplicationId: fc.constantFrom('a', 'b'),
     contentBasedDeduplication: fc.boolean(),
     ...callbackModel('callback'),

@@ -42,7 +42,7 @@ export function worldOf(app: AppUnderTest, options: VerificationOptions): AppWor
     ...(settle !== undefined && { drain: settle }),
     sandbox: {
       ...options.sandbox,
-      ...(keys !== undefined && { signingKey: keys.current, nextSigningKey: keys.next }),
+      ...(keys !== undefined && { signingKeys: { current: keys.current, next: keys.next } }),
       ...(isElsewhere(app) && { deliverTo: deliver, fetch: options.sandbox?.fetch ?? globalThis.fetch }),
     },
   }

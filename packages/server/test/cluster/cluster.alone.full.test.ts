@@ -271,9 +271,8 @@ describe.skipIf(isMissing)('a node that ends', () => {
       const nodes = await Promise.all([0, 1].map(() => startNode({ program, engine: engines.url, words: manual })))
       const twin = createSandbox({
         name: 'w1',
-        storeToken,
-        queueToken,
-        base: `${base}/w1`,
+        tokens: { store: storeToken, queue: queueToken },
+        urls: { base: `${base}/w1` },
         dialect: 'auto',
         policy: { trafficLimit: 200_000 },
       })

@@ -5,8 +5,7 @@ const reports: string[] = []
 const server = await startServer({
   port: 0,
   clock: 'manual',
-  storeToken: 't',
-  queueToken: 'q',
+  tokens: { store: 't', queue: 'q' },
   deliverTo: 'none',
   // Orders that tell the whole traffic are among the requests.
   limits: { maxTrafficEntries: 1_000 },
