@@ -9,7 +9,7 @@ const share = 0.95
 
 type App = typeof saga
 
-async function explored(app: App, seed: number, guidance: 'none' | 'unreached', runs: number): Promise<Coverage> {
+async function explored(app: App, seed: number, guidance: 'none' | 'coverage', runs: number): Promise<Coverage> {
   return (await assertResilient({ ...app, seed, guidance, runs, includeExhausted: true })).coverage
 }
 
@@ -48,7 +48,7 @@ function guided(name: string, app: App): Figure {
           const { cells } = await chance(seed)
           // In steps: most seeds need few runs.
           for (let runs = 1000; runs <= most; runs *= 2) {
-            latest = runOf(await explored(app, seed, 'unreached', runs), cells)
+            latest = runOf(await explored(app, seed, 'coverage', runs), cells)
             if (Number.isFinite(latest)) break
           }
         },

@@ -11,7 +11,7 @@ story('lost-update', { asItWas, mended, cause }, (test, app) => {
     const tried = await exploreInterleavings({
       setup: ({ store }) => store.run('SET', 'seats', 100),
       clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },
-      stopOnFirstFailure: 'first failure',
+      stopOnFirstFailure: true,
     })
     expect(tried).toHold()
   })

@@ -57,7 +57,7 @@ export interface Dialect {
 }
 
 export const neutralDialect: Dialect = {
-  name: 'service',
+  name: 'neutral',
   headerPrefix: 'Service-',
   queueTokenQuery: 'service_token',
   issuer: 'Service',
@@ -145,12 +145,12 @@ const known: readonly Dialect[] = [neutralDialect, upstashDialect]
 
 const vocabularies: Readonly<Record<string, Dialect>> = {
   auto: autoVocabulary,
-  service: neutralDialect,
+  neutral: neutralDialect,
   upstash: upstashDialect,
 }
 
 /** Every name of a vocabulary, the default first. */
-export const vocabularyNames = ['auto', 'service', 'upstash'] as const
+export const vocabularyNames = ['auto', 'neutral', 'upstash'] as const
 
 export type DialectName = (typeof vocabularyNames)[number]
 
@@ -159,7 +159,7 @@ export function vocabularyOf(given: DialectName | Dialect): Dialect {
   const found = Object.hasOwn(vocabularies, given) ? vocabularies[given] : undefined
   if (found) return found
   throw new TypeError(
-    `There is no vocabulary ${JSON.stringify(given)}. Use auto, service or upstash, or give a Vocabulary object.`,
+    `There is no dialect ${JSON.stringify(given)}. Use auto, neutral or upstash, or give a Dialect object.`,
   )
 }
 

@@ -62,7 +62,7 @@ const rawEntry = v.object({
   // An empty payload may be left out.
   body: v.nullish(v.string(), ''),
   callType: v.string(),
-  unknown: v.optional(v.picklist(['redacted', 'cut', 'left out', 'perhaps undefined'])),
+  unknown: v.optional(v.picklist(['redacted', 'truncated', 'omitted', 'maybe-undefined'])),
 })
 
 export function entryOf(given: unknown, at: number): RunHistoryEntry {
@@ -77,7 +77,7 @@ export function entryOf(given: unknown, at: number): RunHistoryEntry {
   if (body === undefined && !/REDACTED/.test(entry.body ?? ''))
     throw new RunHistoryError(`${what} has a body that is not base64. ${whatToGive}`)
   const isUnread = at > 0 && entry.callType === 'step' && (body === undefined || readStep(body) === undefined)
-  const is = isUnread ? 'cut' : body === undefined ? 'redacted' : unknown
+  const is = isUnread ? 'truncated' : body === undefined ? 'redacted' : unknown
   return {
     messageId: entry.messageId,
     body: body === undefined ? '' : (entry.body ?? ''),

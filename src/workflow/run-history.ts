@@ -7,7 +7,7 @@ import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
 /** Why the value of an entry is not what the app had: hidden, cut off, not shown, or perhaps only undefined. */
-export type Unknown = 'redacted' | 'cut' | 'left out' | 'perhaps undefined'
+export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
 /** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` gives it. */
 export interface RunHistoryEntry {

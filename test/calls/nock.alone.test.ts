@@ -80,7 +80,7 @@ describe('nock', () => {
     expect(await send(bank)).toBe(202)
   })
 
-  test("other scopes answer before unhandledCalls: 'error' refuses", async () => {
+  test("other scopes answer before onUnhandledOutbound: 'error' refuses", async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     nockScopes(sandbox)
     nock('https://sms.invalid').post('/send').reply(299)

@@ -22,7 +22,7 @@ const cause = (asked: Promise<unknown>): Promise<string> =>
 
 const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.calls.answer('POST ${mail}', …)`
 
-describe("unhandledCalls: 'error'", () => {
+describe("onUnhandledOutbound: 'error'", () => {
   test('refuses what nobody answers, and the test fails although the app hid it', async () => {
     const sandbox = connected({ intercept: 'fetch', onUnhandledOutbound: 'error' })
     expect(await cause(fetch(mail, { method: 'POST' }))).toBe(refused)
@@ -171,8 +171,8 @@ describe('a refused request, with an assertion that fails first', () => {
     expect(missing(sandbox).split('\n')[2]).toContain('in 2 attempts')
   })
 
-  test.each(['pass', 'warn', undefined] as const)(
-    'is none with unhandledCalls: %j, which let it through',
+  test.each(['bypass', 'warn', undefined] as const)(
+    'is none with onUnhandledOutbound: %j, which let it through',
     async (unhandledCalls) => {
       const sandbox = connected({ ...(unhandledCalls && { onUnhandledOutbound: unhandledCalls }), onWarning: () => {} })
       await ordered(sandbox, charge, 0)
@@ -183,7 +183,7 @@ describe('a refused request, with an assertion that fails first', () => {
     },
   )
 
-  test.each(['pass', 'warn', 'error'] as const)(
+  test.each(['bypass', 'warn', 'error'] as const)(
     'of another path than what is registered leads with %j, too',
     async (unhandledCalls) => {
       const sandbox = connected({ ...(unhandledCalls && { onUnhandledOutbound: unhandledCalls }), onWarning: () => {} })
@@ -228,6 +228,6 @@ test("'warn' lets it through, and warns once for each host", async () => {
 
 test('another word', () => {
   expect(() => sandboxOf({ onUnhandledOutbound: 'fail' as 'error' })).toThrow(
-    `unhandledCalls is 'pass', 'warn' or 'error', got "fail".`,
+    `onUnhandledOutbound is 'bypass', 'warn' or 'error', got "fail".`,
   )
 })

@@ -30,7 +30,7 @@ const attempts = (at: World) => at.traffic.ofType('attempt')
 
 describe('what is sent [queue.md 3.1]', () => {
   test('the headers of a delivery, in full', async () => {
-    const at = world({ vocabulary: 'service' })
+    const at = world({ vocabulary: 'neutral' })
     const seen = at.destinations.record('https://shop.test/*')
     at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
     const answer = await at.send('POST', '/v2/publish/g', {

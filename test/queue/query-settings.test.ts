@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 
 // queue.md 1.3: remove from the destination's query only the token and the service's own parameters.
 describe.each([
-  ['service', 'service_token', 'upstash'],
-  ['upstash', 'qstash_token', 'service'],
+  ['neutral', 'service_token', 'upstash'],
+  ['upstash', 'qstash_token', 'neutral'],
 ] as const)('settings in the query, in the words of %s', (vocabulary, tokenName, foreign) => {
   test('configure the message, and everything else stays with the destination byte for byte', async () => {
     using sandbox = createSandbox({ dialect: vocabulary })
@@ -31,7 +31,7 @@ describe.each([
 
   test("somebody else's token parameter does not sign in", async () => {
     using sandbox = createSandbox({ dialect: vocabulary })
-    const wrong = vocabulary === 'service' ? 'qstash_token' : 'service_token'
+    const wrong = vocabulary === 'neutral' ? 'qstash_token' : 'service_token'
     const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)
     expect(answer.status).toBe(401)
   })

@@ -401,13 +401,13 @@ describe('import', () => {
       '--name',
       'order 4711',
       '--vocabulary',
-      'service',
+      'neutral',
     ]
     const { code, out } = await run(['import', fileOf(letter, 'json'), ...options])
     expect({ code, out }).toEqual({ code: 0, out: '' })
     expect(JSON.parse(readFileSync(join(place, 'order.json'), 'utf8'))).toMatchObject({
       name: 'order 4711',
-      vocabulary: 'service',
+      vocabulary: 'neutral',
       steps: [{ publish: { body: letter.body } }, {}],
       expect: [{ delivered: { message: 'message' } }],
     })

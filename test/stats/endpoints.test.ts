@@ -21,13 +21,13 @@ describe('signing in', () => {
   })
 
   test('a colon in the key belongs to the key', () => {
-    const { ask } = statsWorld(now, {}, 'service', { user: 'ada@example.com', key: 'a:b:' })
+    const { ask } = statsWorld(now, {}, 'neutral', { user: 'ada@example.com', key: 'a:b:' })
     expect(ask(queue, { authorization: basic('ada@example.com:a:b:') }).status).toBe(200)
     expect(ask(queue, { authorization: basic('ada@example.com:a') }).status).toBe(401)
   })
 
   test('characters beyond ASCII are UTF-8', () => {
-    const { ask } = statsWorld(now, {}, 'service', { user: 'zoë@example.com', key: 'schlüssel' })
+    const { ask } = statsWorld(now, {}, 'neutral', { user: 'zoë@example.com', key: 'schlüssel' })
     const utf8 = String.fromCharCode(...new TextEncoder().encode('zoë@example.com:schlüssel'))
     expect(ask(queue, { authorization: basic(utf8) }).status).toBe(200)
   })

@@ -16,7 +16,7 @@ const credentials = `Basic ${btoa('ada@example.com:key-1')}`
 export function statsWorld(
   startAt: string,
   options: Partial<StatisticsOptions> = {},
-  words: DialectName = 'service',
+  words: DialectName = 'neutral',
   account: StatsServiceOptions = { user: 'ada@example.com', key: 'key-1' },
 ) {
   const clock = new Clock({ startAt: Date.parse(startAt) })

@@ -48,7 +48,7 @@ const shop = 'https://shop.test/orders'
 /** The timeline of a small story in which the fault strikes. */
 async function shown(rule: FaultRule): Promise<string> {
   // The SDK knows its own vendor only.
-  const vocabulary = ['signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'service'
+  const vocabulary = ['signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'neutral'
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', dialect: vocabulary, onWarning: () => {} })
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))

@@ -59,7 +59,7 @@ describe.each(cases)('$what', ({ options, lines, fault }) => {
   test.each([
     ['auto', 'https://upstash.com/docs'],
     ['upstash', 'https://upstash.com/docs'],
-    ['service', 'https://docs.service.test'],
+    ['neutral', 'https://docs.service.test'],
   ] as const)('with vocabulary %s points to %s', async (vocabulary, docs) => {
     const got = await answered({ ...options, dialect: vocabulary }, lines, fault)
     expect(got.match(/https:\/\/(?:[\w.-]+)(?:\/docs)?/g)).toEqual([docs])

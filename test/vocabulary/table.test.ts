@@ -241,8 +241,8 @@ test('words of both sets: the vendor’s count, the others are plain headers, an
 
 describe('strict vocabularies tell of foreign words', () => {
   test.each([
-    ['service', 'Upstash-Retries', 'upstash'],
-    ['upstash', 'Service-Retries', 'service'],
+    ['neutral', 'Upstash-Retries', 'upstash'],
+    ['upstash', 'Service-Retries', 'neutral'],
   ] as const)('%s hears %s', async (vocabulary, header, other) => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
@@ -261,14 +261,14 @@ describe('strict vocabularies tell of foreign words', () => {
     expect(sandbox.traffic.timeline()).toContain(`is a word of vocabulary '${other}'`)
     await sandbox.clock.drain()
     expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
-      namesOf([vocabulary === 'service' ? neutral : vendor], own),
+      namesOf([vocabulary === 'neutral' ? neutral : vendor], own),
     )
   })
 
   test('the path of the statistics', async () => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
-    const sandbox = createSandbox({ dialect: 'service', onWarning: (sentence) => warnings.push(sentence) })
+    const sandbox = createSandbox({ dialect: 'neutral', onWarning: (sentence) => warnings.push(sentence) })
     await sandbox.fetch(`${sandbox.urls.mgmt}/v2/qstash/users`)
     expect(warnings.join()).toContain("/v2/qstash is a word of vocabulary 'upstash'")
   })
@@ -312,7 +312,7 @@ test('a message keeps its words in a dump; an older dump has none, and is for ev
   await at.send('POST', `/v2/publish/${back}`, { headers: { 'Service-Delay': '1h' } })
   await at.send('POST', `/v2/schedules/${failed}`, { headers: { 'Upstash-Cron': '30 1 * * *' } })
   const dump = JSON.parse(JSON.stringify(at.sandbox.dump()))
-  const headersAfter = async (given: typeof dump, vocabulary?: 'service') => {
+  const headersAfter = async (given: typeof dump, vocabulary?: 'neutral') => {
     const other = createSandbox({ startAt: at.clock.now(), ...(vocabulary && { dialect: vocabulary }) })
     other.destinations.record('https://shop.test/*')
     other.load(given)
@@ -321,14 +321,14 @@ test('a message keeps its words in a dump; an older dump has none, and is for ev
     return [shop, back, failed].map((url) => issuers(of(url)))
   }
   expect(await headersAfter(dump)).toEqual([['Upstash'], ['Service'], ['Upstash']])
-  expect(await headersAfter(dump, 'service')).toEqual([['Upstash'], ['Service'], ['Upstash']])
+  expect(await headersAfter(dump, 'neutral')).toEqual([['Upstash'], ['Service'], ['Upstash']])
   const older = JSON.parse(JSON.stringify(dump, (name, value) => (name === 'words' ? undefined : value)))
   expect(await headersAfter(older)).toEqual([
     ['Service', 'Upstash'],
     ['Service', 'Upstash'],
     ['Service', 'Upstash'],
   ])
-  expect(await headersAfter(older, 'service')).toEqual([['Service'], ['Service'], ['Service']])
+  expect(await headersAfter(older, 'neutral')).toEqual([['Service'], ['Service'], ['Service']])
 })
 
 test('the environment has both sets of names, and real hosts are refused as destinations', async () => {
@@ -353,7 +353,7 @@ test('a signature of one’s own is the vendor’s, or whose it is told to be', 
   const at = world()
   const iss = (token: string): string => issuers({ headers: [['x-signature', token]] })[0]!
   expect(iss(at.queue.sign({ url: shop }))).toBe('Upstash')
-  expect(iss(at.queue.sign({ url: shop }, { dialect: 'service' }))).toBe('Service')
+  expect(iss(at.queue.sign({ url: shop }, { dialect: 'neutral' }))).toBe('Service')
   expect(() => at.queue.sign({ url: shop }, { dialect: 'acme' })).toThrow(
     'A signature has no vocabulary "acme". There are',
   )

@@ -128,8 +128,8 @@ test('the same check finds the same', async () => {
 
 test('an event before its wait', async () => {
   const { findings } = await foundBy(assertCrashSafe(appWith(defects.at(-1)!.broken)))
-  expect(findings.map(({ id }) => id)).toContain('notify-first 2')
-  const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'notify-first 2') as [
+  expect(findings.map(({ id }) => id)).toContain('early-event 2')
+  const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'early-event 2') as [
     (typeof findings)[number],
   ]
   expect(disturbances[0]!.description).toContain('the event "paid-o1" is there first')
@@ -154,7 +154,7 @@ test('branches that end in another order', async () => {
     await Promise.all(['a', 'b', 'c'].map((name) => context.run(name, write(name))))
   })
   const found = await foundBy(assertCrashSafe(race))
-  const orders = found.findings.filter(({ id }) => id.startsWith('parallel-order'))
+  const orders = found.findings.filter(({ id }) => id.startsWith('branch-order'))
   expect(orders).toHaveLength(5)
   expect(orders.at(-1)!.differences).toEqual(['order = ["c","b","a"], without faults ["a","b","c"]'])
 })
@@ -178,7 +178,7 @@ describe('between two effects of one body', () => {
 
   test('a guard over HTTP, then a call of a third party: told with what was done and what was not', async () => {
     const found = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls }))
-    expect(found.findings.map(({ id }) => id)).toEqual(['between-effects 1.1', 'between-effects 1.2', 'lost-call 1.1'])
+    expect(found.findings.map(({ id }) => id)).toEqual(['between-effects 1.1', 'between-effects 1.2', 'lost-response 1.1'])
     expect(found.findings.map(({ disturbances: [one] }) => one!.description)).toEqual([
       "the process dies in delivery 1 (step 'pay'), after SET paid and before POST https://pay.test/charges",
       "the process dies in delivery 1 (step 'pay'), after POST https://pay.test/charges and before SADD log",
@@ -213,7 +213,7 @@ describe('between two effects of one body', () => {
     })
     const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
     // A process that lives does catch the loss of an answer, and what it then writes is its own doing.
-    expect(found).toMatchObject({ schedules: 19, untried: 0, findings: [{ id: 'lost-call 1.1' }] })
+    expect(found).toMatchObject({ schedules: 19, untried: 0, findings: [{ id: 'lost-response 1.1' }] })
     expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it is not there'])
   })
 
@@ -337,7 +337,7 @@ describe('apps that are not well', () => {
       })
     })
     const found = await foundBy(assertCrashSafe(throws))
-    expect(found.findings[0]).toMatchObject({ id: 'before-route 1', differences: ['tries = "3", without faults "4"'] })
+    expect(found.findings[0]).toMatchObject({ id: 'before-handler 1', differences: ['tries = "3", without faults "4"'] })
     expect(await assertCrashSafe(throws, { ignoreKeys: ['tries'] })).toMatchObject({ deliveries: 4 })
     expect(await assertCrashSafe(appWith(() => async () => 1))).toMatchObject({ deliveries: 4 })
   })
@@ -355,7 +355,7 @@ describe('apps that are not well', () => {
       return appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
     }
     const { findings } = await foundBy(assertCrashSafe(once))
-    expect(findings[0]!.id).toBe('before-route 1')
+    expect(findings[0]!.id).toBe('before-handler 1')
     expect(findings[0]!.differences).toContain('the port is in use')
   })
 

@@ -108,7 +108,7 @@ test('who has no database is told where the SDK says one is had', async () => {
   expect((await run('drift')).err).toContain(command)
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', '')
   expect((await run('drift', '--url', between.url)).err).toContain(command)
-  expect((await run('drift', '--vocabulary', 'service')).err).not.toContain('curl')
+  expect((await run('drift', '--vocabulary', 'neutral')).err).not.toContain('curl')
 })
 
 test('new differences end with 1 and are recorded, without any secret', async () => {

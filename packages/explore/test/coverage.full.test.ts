@@ -75,13 +75,13 @@ describe('the coverage of a check', () => {
 
 describe('guidance', () => {
   const runs = 150
-  const reached = async (guidance: 'unreached' | 'none', seed: number) =>
+  const reached = async (guidance: 'coverage' | 'none', seed: number) =>
     (await assertResilient({ ...saga, runs, seed, guidance, includeExhausted: true })).coverage
 
   test('reaches more than chance in as many runs, and the same each time', async () => {
     const [guided, again, chance] = [
-      await reached('unreached', 3),
-      await reached('unreached', 3),
+      await reached('coverage', 3),
+      await reached('coverage', 3),
       await reached('none', 3),
     ]
     expect(guided.cells).toEqual(again.cells)

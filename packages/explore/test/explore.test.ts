@@ -144,7 +144,7 @@ describe('every order of concurrent deliveries', () => {
       /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) answered false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
-    expect(broken[0]!.anomaly).toMatchObject({ name: 'double spend', steps: [2, 3, 4], keys: ['stock'] })
+    expect(broken[0]!.anomaly).toMatchObject({ name: 'double-spend', steps: [2, 3, 4], keys: ['stock'] })
     expect(broken[0]!.steps!.map(({ client: who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
       'delivery 1: GET stock → 1',
       'delivery 2: GET stock → 1',

@@ -51,7 +51,7 @@ describe('a lost update between a pipeline and a transaction', () => {
     const tried = await exploreInterleavings({ setup: stocked, clients: { alice: buy, bob: buy }, sandbox: via, timeBudget: within })
     expect([tried.holds, tried.complete]).toEqual([false, true])
     expect(tried.failures[0]).toMatchObject({
-      anomaly: { name: 'lost update', keys: ['stock'] },
+      anomaly: { name: 'lost-update', keys: ['stock'] },
       differences: [{ subject: 'stock', actual: '"9"', expected: '"8"' }],
     })
     const message = failureOf(() => expect(tried).toHold())
@@ -76,8 +76,8 @@ Replay: interleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     const options = { setup: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, timeBudget: within } as const
     const tried = await exploreInterleavings(options)
     expect(tried.complete).toBe(true)
-    expect(new Set(tried.failures.map(({ anomaly: flaw }) => flaw!.name))).toEqual(new Set(['lost update']))
-    const early = await exploreInterleavings({ ...options, stopOnFirstFailure: 'first failure' })
+    expect(new Set(tried.failures.map(({ anomaly: flaw }) => flaw!.name))).toEqual(new Set(['lost-update']))
+    const early = await exploreInterleavings({ ...options, stopOnFirstFailure: true })
     expect(early.runs).toBeLessThan(tried.runs)
     expect([early.complete, early.failures.length]).toEqual([false, 1])
     expect(early.table()).toContain('The search stopped at the first failure')
@@ -114,7 +114,7 @@ describe('flaws by their names', () => {
     const spend: ConcurrentClient = async (sandbox) => {
       if (Number(await get('balance')(sandbox)) > 0) await run(sandbox, 'DECR', 'balance')
     }
-    expect(await flawOf(spend, spend, ['SET', 'balance', 1])).toContain('double spend')
+    expect(await flawOf(spend, spend, ['SET', 'balance', 1])).toContain('double-spend')
   })
 
   test('write skew: each looks at what the other changes', async () => {
@@ -127,7 +127,7 @@ describe('flaws by their names', () => {
       ['SET', 'a', 'on'],
       ['SET', 'b', 'on'],
     ]
-    expect(await flawOf(leave('a', 'b'), leave('b', 'a'), ...given)).toEqual(['write skew'])
+    expect(await flawOf(leave('a', 'b'), leave('b', 'a'), ...given)).toEqual(['write-skew'])
   })
 
   test('read skew: half of a change is seen', async () => {
@@ -136,7 +136,7 @@ describe('flaws by their names', () => {
       await run(sandbox, 'INCR', 'b')
     }
     const sum: ConcurrentClient = async (sandbox) => [await get('a')(sandbox), await get('b')(sandbox)]
-    expect(new Set(await flawOf(move, sum, ['SET', 'a', 5], ['SET', 'b', 5]))).toEqual(new Set(['read skew']))
+    expect(new Set(await flawOf(move, sum, ['SET', 'a', 5], ['SET', 'b', 5]))).toEqual(new Set(['read-skew']))
   })
 
   test('dirty read, non-repeatable read, mixed writes', async () => {
@@ -144,16 +144,16 @@ describe('flaws by their names', () => {
       await run(sandbox, 'SET', 'a', 'draft')
       await run(sandbox, 'SET', 'a', 'final')
     }
-    expect(await flawOf(twice, get('a'))).toEqual(['dirty read'])
+    expect(await flawOf(twice, get('a'))).toEqual(['dirty-read'])
     const look: ConcurrentClient = async (sandbox) => [await get('a')(sandbox), await get('a')(sandbox)]
-    expect(await flawOf(look, (sandbox) => run(sandbox, 'SET', 'a', 1))).toEqual(['non-repeatable read'])
+    expect(await flawOf(look, (sandbox) => run(sandbox, 'SET', 'a', 1))).toEqual(['non-repeatable-read'])
     const both =
       (value: string): ConcurrentClient =>
       async (sandbox) => {
         await run(sandbox, 'SET', 'a', value)
         await run(sandbox, 'SET', 'b', value)
       }
-    expect(new Set(await flawOf(both('x'), both('y')))).toEqual(new Set(['mixed writes']))
+    expect(new Set(await flawOf(both('x'), both('y')))).toEqual(new Set(['mixed-writes']))
   })
 
   test('stale check: a message goes out because of what is no longer so', async () => {
@@ -181,7 +181,7 @@ describe('flaws by their names', () => {
       }
       const tried = await exploreInterleavings({ clients: { bob: pay, mail: client }, setup: prepare, holds, timeBudget: within })
       const isSeen = client === publishing
-      expect(tried.failures.map(({ anomaly: flaw }) => flaw!.name)).toEqual(isSeen ? ['stale check'] : [])
+      expect(tried.failures.map(({ anomaly: flaw }) => flaw!.name)).toEqual(isSeen ? ['stale-check'] : [])
     }
   })
 })
@@ -317,7 +317,7 @@ describe('an order is played again', () => {
       return Math.random()
     }
     const options = { setup: stocked, clients: { alice: noisy, bob: noisy }, sandbox: via, timeBudget: within } as const
-    const tried = await exploreInterleavings({ ...options, stopOnFirstFailure: 'first failure' })
+    const tried = await exploreInterleavings({ ...options, stopOnFirstFailure: true })
     const failure = tried.failures[0]!
     for (let time = 0; time < 2; time++) {
       const again = await exploreInterleavings({ ...options, replay: failure.replay })

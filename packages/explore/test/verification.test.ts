@@ -268,7 +268,7 @@ describe('an app that accepts nothing is asked why', () => {
   })
 
   test('it expects the words of a vendor', async () => {
-    expect(await above(right, { to, keys, sandbox: { dialect: 'service' } })).toMatchInlineSnapshot(`
+    expect(await above(right, { to, keys, sandbox: { dialect: 'neutral' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
         → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: 'auto' } }."
     `)

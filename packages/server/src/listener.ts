@@ -15,14 +15,14 @@ import {
   BufferFull,
   defaultLimits,
   maxUnwanted,
-  type ServerLimits,
+  type ResolvedLimits,
 } from './server-limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
-  readonly limits?: Pick<ServerLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
+  readonly limits?: Pick<ResolvedLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
   /** All who send what arrives and are sent what was not taken yet, beside others. */
   readonly crowd?: Crowd
   /** The answer for a call whose body is not worth reading. */

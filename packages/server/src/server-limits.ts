@@ -1,3 +1,4 @@
+import type { Duration } from '../../../src/kernel/duration.js'
 import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import { heapLimit } from './heap-watch.js'
 
@@ -5,8 +6,8 @@ import { heapLimit } from './heap-watch.js'
 export interface ServerLimits {
   /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
   readonly maxBodyBytes: number
-  /** Host milliseconds in which a request has to arrive, its body included. Default 120,000. */
-  readonly requestTimeout: number
+  /** Host time in which a request has to arrive, its body included. Default 2 minutes. */
+  readonly requestTimeout: Duration
   /** Event streams that are open at once. Default 1,000. */
   readonly maxStreams: number
   /**
@@ -25,7 +26,12 @@ export interface ServerLimits {
   readonly buffered: number
 }
 
-export const defaultLimits: ServerLimits = {
+/** The same, in milliseconds where it is a time. */
+export interface ResolvedLimits extends ServerLimits {
+  readonly requestTimeout: number
+}
+
+export const defaultLimits: ResolvedLimits = {
   maxBodyBytes: 134_217_728,
   requestTimeout: 120_000,
   maxStreams: 1_000,

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { milliseconds } from '../../../src/kernel/duration.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { publicOnes } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
@@ -12,7 +13,7 @@ import { listedHost } from './origin-check.js'
 import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
 import type { RequestLogEntry } from './request-log.js'
-import { defaultLimits, type ServerLimits } from './server-limits.js'
+import { defaultLimits, type ResolvedLimits, type ServerLimits } from './server-limits.js'
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
@@ -104,7 +105,7 @@ export interface Plan {
   readonly world: SandboxOptions
   readonly secret: string | undefined
   readonly controlToken: string | undefined
-  readonly limits: ServerLimits
+  readonly limits: ResolvedLimits
   readonly scene: TenantScenario | undefined
   readonly tell: (text: string) => void
 }
@@ -127,7 +128,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()
-  const limits = { ...defaultLimits, ...options.limits }
+  const limits = resolvedLimits(options.limits)
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
   const policy = { trafficLimit: limits.maxTrafficEntries, maxTrafficBytes: mostTraffic(), ...given.policy }
@@ -146,6 +147,15 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
     limits,
     scene,
     tell: options.onError ?? ((text) => console.error(text)),
+  }
+}
+
+/** @throws RangeError for a time that is none */
+function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}): ResolvedLimits {
+  return {
+    ...defaultLimits,
+    ...given,
+    ...(requestTimeout !== undefined && { requestTimeout: milliseconds(requestTimeout) }),
   }
 }
 

@@ -56,7 +56,7 @@ describe('serve', () => {
         '--port',
         '0',
         '--vocabulary',
-        'service',
+        'neutral',
         '--clock',
         'manual',
         '--seed',

@@ -135,7 +135,7 @@ describe('who has no token', () => {
   })
 
   test('gets what the service says at every endpoint, makes no tenant and leaves no trace in one', async () => {
-    const server = await start({ dialect: 'service' })
+    const server = await start({ dialect: 'neutral' })
     const { traffic } = server.tenant('main')
     const origin = outside(server)
     for (const door of doors) {

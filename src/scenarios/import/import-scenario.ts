@@ -162,7 +162,7 @@ class Writer {
 
   /** Names of the service's own headers in the words of the scenario. */
   #inWords(name: string): string {
-    const prefix = this.options.vocabulary === 'service' ? 'Service-' : 'Upstash-'
+    const prefix = this.options.vocabulary === 'neutral' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
   }
 

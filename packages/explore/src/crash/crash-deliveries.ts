@@ -88,14 +88,14 @@ export class CrashDeliveries {
     this.all.push(delivery)
     if (ordinal === maxDeliveries) this.#giveUp()
     await this.#takeTurn(key, context)
-    if (world.disturbance('before-route', ordinal) !== undefined)
+    if (world.disturbance('before-handler', ordinal) !== undefined)
       return this.#lost(attempt, 'the process died before the route')
     const run = (submits: boolean): Promise<RawOutcome> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
       const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
       return world.works.run(work, () => Promise.race([deliver(), work.death]))
     }
-    const others = world.disturbance('twice', ordinal) === undefined ? [] : [run(false)]
+    const others = world.disturbance('duplicate', ordinal) === undefined ? [] : [run(false)]
     const [reply] = await Promise.all([run(true), ...others])
     delivery.told = toldOf(delivery)
     if (isPlain) delivery.refusal = refusalOf(reply!)
@@ -128,7 +128,7 @@ export class CrashDeliveries {
   /** Waits until the branches before it have ended. */
   async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
     const { disturbances } = this.#world
-    const order = disturbances.find((one) => one.kind === 'parallel-order' && one.order.includes(key))
+    const order = disturbances.find((one) => one.kind === 'branch-order' && one.order.includes(key))
     if (order === undefined) return
     const before = order.order.slice(0, order.order.indexOf(key))
     for (let turn = 0; turn < maxTurns && !before.every((one) => this.#answered.has(one)); turn++) await task.sleep(0)

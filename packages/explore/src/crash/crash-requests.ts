@@ -79,7 +79,7 @@ async function submit(
   const submission: Submission = { ...given, what: submitted(endpoint, method, body), at: world.sandbox.clock.now() }
   ;(submissions as Submission[]).push(submission)
   if (work.submitsNothing) return pretended(endpoint, body)
-  const held = world.disturbance('notify-first', ordinal, nth)
+  const held = world.disturbance('early-event', ordinal, nth)
   if (held !== undefined) await untilEvent(world, work, held.heldMs)
   if (world.disturbance('before-submission', ordinal, nth) !== undefined) return world.die(work)
   const answer = await exchange()

@@ -2,19 +2,19 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { plural } from '../../../../src/kernel/plural.js'
 import type { RunDelivery } from './run-delivery.js'
 
-/** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-call`. */
+/** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-response`. */
 const disturbanceKinds = [
-  'before-route',
+  'before-handler',
   'between-effects',
-  'lost-call',
+  'lost-response',
   'before-submission',
   'after-submission',
   'after-answer',
   'lazy-fetch',
-  'twice',
+  'duplicate',
   'late-retry',
-  'parallel-order',
-  'notify-first',
+  'branch-order',
+  'early-event',
 ] as const
 export type DisruptionKind = (typeof disturbanceKinds)[number]
 
@@ -23,11 +23,11 @@ export interface Disruption {
   readonly kind: DisruptionKind
   /** Which delivery of all runs it meets, 1 for the first. */
   readonly delivery: number
-  /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others, `lost-call`: which call of a foreign host. */
+  /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others, `lost-response`: which call of a foreign host. */
   readonly submission: number
-  /** `parallel-order`: the branches by their keys, in the order in which they end. */
+  /** `branch-order`: the branches by their keys, in the order in which they end. */
   readonly order: readonly string[]
-  /** `notify-first`: milliseconds for which the wait is held back. */
+  /** `early-event`: milliseconds for which the wait is held back. */
   readonly heldMs: number
   /** Names it, for `only`. */
   readonly id: string
@@ -54,7 +54,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
     fault: { kind: 'reset' },
   }
   const all: Disruption[] = [
-    made('before-route', delivery, {
+    made('before-handler', delivery, {
       description: `the process dies as ${here} arrives, before the route`,
       rules: [{ ...meets, phase: 'before' }],
     }),
@@ -83,7 +83,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
     )
     if (waited !== undefined && waited.heldMs < delivery.timeout)
       all.push(
-        made('notify-first', delivery, {
+        made('early-event', delivery, {
           submission,
           heldMs: waited.heldMs,
           description: `${here} comes late with its wait: the event ${JSON.stringify(waited.eventId)} is there first`,
@@ -99,7 +99,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
   if (!delivery.isCallback)
     all.push(made('lazy-fetch', delivery, { description: `the process dies in ${here}, while it fetches the steps` }))
   all.push(
-    made('twice', delivery, {
+    made('duplicate', delivery, {
       description: `${here} comes twice at the same instant`,
       rules: [{ ...meets, fault: { kind: 'duplicate', concurrent: true } }],
     }),
@@ -133,9 +133,9 @@ function lostCalls(delivery: RunDelivery): Disruption[] {
     if (call === undefined) return []
     const { method, url, skip, nth } = call
     const match = { method, url }
-    return made('lost-call', delivery, {
+    return made('lost-response', delivery, {
       submission: nth,
-      id: `lost-call ${ordinal}.${nth + 1}`,
+      id: `lost-response ${ordinal}.${nth + 1}`,
       description: `the answer to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
       rules: [{ on: 'app.call', match, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'lost-ack' } }],
     })
@@ -163,9 +163,9 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
     const branches = [...new Map(group.map((delivery) => [delivery.key, delivery])).values()]
     return orders(branches).map((order) => {
       const names = order.map(({ told }) => told).join(', ')
-      const id = `parallel-order ${order.map(({ ordinal }) => ordinal).join('-')}`
+      const id = `branch-order ${order.map(({ ordinal }) => ordinal).join('-')}`
       const told = `${plural(order.length, 'branch', 'branches')} end in the order ${names}`
-      return made('parallel-order', branches[0]!, { id, description: told, order: order.map(({ key }) => key) })
+      return made('branch-order', branches[0]!, { id, description: told, order: order.map(({ key }) => key) })
     })
   })
 }

@@ -21,10 +21,10 @@ export interface ResilienceOptions extends DeliveryUnderTest {
   /** Where a report says that its failure is: only that schedule is tried. */
   readonly path?: string
   /**
-   * `unreached`, the default with `deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
+   * `coverage`, the default with `deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
    * yet. `none`: chance alone.
    */
-  readonly guidance?: 'unreached' | 'none'
+  readonly guidance?: 'coverage' | 'none'
   /** What the app's own state is when a delivery begins, in few words, for the coverage: `({ store }) => store.get('order:42') ?? 'none'`. */
   readonly stateOf?: (sandbox: Sandbox) => string
   /**

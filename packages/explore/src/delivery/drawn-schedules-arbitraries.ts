@@ -8,7 +8,7 @@ import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js
 
 interface ScheduleOptions {
   readonly seed?: number
-  readonly guidance?: 'unreached' | 'none'
+  readonly guidance?: 'coverage' | 'none'
   readonly stateOf?: StateOf
 }
 
@@ -24,12 +24,12 @@ export class DrawnSchedules {
 
   /** @param run the number of the first run that is tried, from 0 */
   constructor(options: ScheduleOptions, faults: fc.Arbitrary<readonly FaultRule[]>, run = 0) {
-    const { guidance = 'unreached', seed = 1 } = options
+    const { guidance = 'coverage', seed = 1 } = options
     const space = spaceOf(faults)
     this.#options = options
     this.#faults = faults
     this.coverage = new CoverageTracker(space?.kinds ?? deliveryFaultKinds, run)
-    this.#guide = space && guidance === 'unreached' ? new CoverageGuide(space, seed) : undefined
+    this.#guide = space && guidance === 'coverage' ? new CoverageGuide(space, seed) : undefined
     this.arbitrary = this.#guide === undefined ? faults : new GuidedRules((chance) => this.#propose(chance), faults)
   }
 

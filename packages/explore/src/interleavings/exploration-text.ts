@@ -1,6 +1,6 @@
 import type { FailureData } from '../../../../src/report/failure.js'
 import { literal } from '../delivery/rule-literal.js'
-import { differenceText, flawText, stepRows } from './order-text.js'
+import { anomalyWords, differenceText, flawText, stepRows } from './order-text.js'
 import type { ExplorationOutcome } from './outcome.js'
 
 // What an exploration says of what fails.
@@ -8,7 +8,7 @@ import type { ExplorationOutcome } from './outcome.js'
 /** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
 export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
-  return [flaw === undefined ? told : `${flaw.name}: ${told}`, why].filter(Boolean).join('; ')
+  return [flaw === undefined ? told : `${anomalyWords(flaw)}: ${told}`, why].filter(Boolean).join('; ')
 }
 
 const maxRows = 8

@@ -6,16 +6,16 @@ import { keysUsed } from './touched.js'
 // [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
 export type AnomalyName =
-  | 'lost update'
-  | 'double spend'
-  | 'stale check'
-  | 'write skew'
-  | 'foreign delete'
-  | 'dirty read'
-  | 'non-repeatable read'
-  | 'read skew'
-  | 'mixed writes'
-  | 'not serial'
+  | 'lost-update'
+  | 'double-spend'
+  | 'stale-check'
+  | 'write-skew'
+  | 'foreign-delete'
+  | 'dirty-read'
+  | 'non-repeatable-read'
+  | 'read-skew'
+  | 'mixed-writes'
+  | 'not-serializable'
   | 'none'
 
 export interface Anomaly {
@@ -95,20 +95,20 @@ function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
     if (act.key !== look.key) {
       const what = act.command === publishing ? 'published' : `changed ${shown(act.key)}`
       yield {
-        name: 'stale check',
+        name: 'stale-check',
         steps,
         keys,
         sentence: `${told}, and ${look.who} ${what} in step ${act.at} by what it had read.`,
       }
     } else if (!adding.test(act.command))
       yield {
-        name: 'lost update',
+        name: 'lost-update',
         steps,
         keys,
         sentence: `${told}, and ${look.who} overwrote it in step ${act.at} without having seen that.`,
       }
     else {
-      const name = takes(act) ? 'double spend' : 'stale check'
+      const name = takes(act) ? 'double-spend' : 'stale-check'
       const went = takes(act) ? 'took from it' : 'changed it'
       yield {
         name,
@@ -130,7 +130,7 @@ function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
       if (other.who !== change.who || answer.who !== look.who || other.key === look.key || look.at > other.at) continue
       const steps = [...new Set([look.at, other.at, change.at, answer.at])].sort((a, b) => a - b)
       const sentence = `${look.who} read ${shown(look.key)} in step ${look.at} and ${other.who} read ${shown(other.key)} in step ${other.at}; then each changed what the other had read, in steps ${change.at} and ${answer.at}.`
-      yield { name: 'write skew', steps, keys: [look.key, other.key], sentence }
+      yield { name: 'write-skew', steps, keys: [look.key, other.key], sentence }
     }
   }
 }
@@ -147,7 +147,7 @@ function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
     )
       continue
     const sentence = `${gone.who} deleted ${shown(gone.key)} in step ${gone.at}, but what stood there was ${other.who}'s, of step ${other.at}.`
-    yield { name: 'foreign delete', steps: [own.at, other.at, gone.at], keys: [own.key], sentence }
+    yield { name: 'foreign-delete', steps: [own.at, other.at, gone.at], keys: [own.key], sentence }
   }
 }
 
@@ -158,7 +158,7 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
     const steps = [first.at, middle.at, last.at]
     if (first.writes && last.writes && looksOnly(middle) && middle.key === first.key && last.key === first.key)
       yield {
-        name: 'dirty read',
+        name: 'dirty-read',
         steps,
         keys: [first.key],
         sentence: `${middle.who} read ${shown(first.key)} in step ${middle.at}, between ${first.who}'s changes of it in steps ${first.at} and ${last.at}.`,
@@ -172,7 +172,7 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
       first.reply !== last.reply
     )
       yield {
-        name: 'non-repeatable read',
+        name: 'non-repeatable-read',
         steps,
         keys: [first.key],
         sentence: `${first.who} read ${shown(first.key)} in steps ${first.at} and ${last.at}, and got something else: ${middle.who} changed it in step ${middle.at}.`,
@@ -187,21 +187,21 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
     if (own && others && first.key === second.key && third.key === fourth.key) {
       if (first.writes && fourth.writes && looksOnly(second) && looksOnly(third))
         yield {
-          name: 'read skew',
+          name: 'read-skew',
           steps,
           keys,
           sentence: `${second.who} saw the work of ${first.who} half done: ${shown(first.key)} in step ${second.at} after its change, ${shown(third.key)} in step ${third.at} before its change.`,
         }
       else if (looksOnly(first) && looksOnly(fourth) && second.writes && third.writes)
         yield {
-          name: 'read skew',
+          name: 'read-skew',
           steps,
           keys,
           sentence: `${first.who} saw the work of ${second.who} half done: ${shown(first.key)} in step ${first.at} before its change, ${shown(third.key)} in step ${fourth.at} after it.`,
         }
       else if (first.writes && second.writes && third.writes && fourth.writes)
         yield {
-          name: 'mixed writes',
+          name: 'mixed-writes',
           steps,
           keys,
           sentence: `${shown(first.key)} is what ${second.who} wrote in step ${second.at}, ${shown(third.key)} what ${first.who} wrote in step ${fourth.at}: the work of two is mixed.`,
@@ -212,15 +212,15 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
 
 const finders: readonly Finder[] = [deleted, overwritten, skewed, between]
 const precedence: readonly AnomalyName[] = [
-  'foreign delete',
-  'lost update',
-  'double spend',
-  'write skew',
-  'stale check',
-  'read skew',
-  'dirty read',
-  'non-repeatable read',
-  'mixed writes',
+  'foreign-delete',
+  'lost-update',
+  'double-spend',
+  'write-skew',
+  'stale-check',
+  'read-skew',
+  'dirty-read',
+  'non-repeatable-read',
+  'mixed-writes',
 ]
 
 /**
@@ -238,7 +238,7 @@ export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySe
   if (best !== undefined) return best
   const names = [...new Set(steps.map(({ client: who }) => who))].join(' and ')
   return {
-    name: 'not serial',
+    name: 'not-serializable',
     steps: [],
     keys: [],
     sentence: `No order of ${names} one after the other ends like this.`,

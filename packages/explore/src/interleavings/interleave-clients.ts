@@ -31,8 +31,8 @@ export interface InterleavingOptions {
    * the clients go one after the other.
    */
   readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
-  /** `first failure` stops there; `all`, the default, counts how many orders fail. */
-  readonly stopOnFirstFailure?: 'first failure' | 'all'
+  /** Whether the first order that fails is the last one tried. Default false: how many fail is counted. */
+  readonly stopOnFirstFailure?: boolean
   /** Only this order, as a failure prints it: `alice bob alice bob`. */
   readonly replay?: string
   /** Orders at most. Default 10,000. */
@@ -155,7 +155,7 @@ class ClientSearch {
   }
 
   get #isEarly(): boolean {
-    return this.#options.stopOnFirstFailure === 'first failure' && this.#orders.hasFailed
+    return this.#options.stopOnFirstFailure === true && this.#orders.hasFailed
   }
 
   get #isEnough(): boolean {

@@ -11,7 +11,7 @@ import type { InterleavingExploration } from './tried-orders.js'
  * const tried = await interleavings({
  *   prepare: ({ store }) => store.run('SET', 'stock', 5),
  *   clients: { alice: buyOne, bob: buyOne },
- *   until: 'first failure',
+ *   stopOnFirstFailure: true,
  * })
  * expect(tried).toHold()
  */

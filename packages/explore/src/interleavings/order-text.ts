@@ -42,6 +42,12 @@ export function differenceText({ subject: what, actual: found, expected }: Seria
 }
 
 /** Its name at the beginning of a line. */
+/** The name of an anomaly as the literature writes it: `lost update`. */
+export function anomalyWords({ name }: Pick<Anomaly, 'name'>): string {
+  return name === 'non-repeatable-read' ? 'non-repeatable read' : name.replaceAll('-', ' ')
+}
+
 export function flawText({ name }: Anomaly): string {
-  return name === 'none' ? 'Failure' : name[0]!.toUpperCase() + name.slice(1)
+  const words = anomalyWords({ name })
+  return name === 'none' ? 'Failure' : words[0]!.toUpperCase() + words.slice(1)
 }

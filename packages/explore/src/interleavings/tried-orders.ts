@@ -4,9 +4,9 @@ import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { InterleavingStep, OrderRun } from './client-run.js'
 import type { Exploration } from './exploration.js'
-import { type Anomaly, flawIn } from './flaws.js'
+import { type Anomaly, type AnomalyName, flawIn } from './flaws.js'
 import { differencesFrom, endingOf, type SerialDifference, type SerialEnding } from './order-endings.js'
-import { differenceText, flawText, namesList, stepRows } from './order-text.js'
+import { anomalyWords, differenceText, flawText, namesList, stepRows } from './order-text.js'
 import type { OrderTree } from './order-tree.js'
 import type { ExplorationOutcome } from './outcome.js'
 
@@ -224,7 +224,7 @@ function rounded(given: number): number {
 }
 
 function row({ holds, count: times, anomaly: flaw, replay, differences, reason: why }: InterleavingOutcome): string {
-  const named = flaw === undefined || flaw.name === 'none' ? '' : `${flaw.name}: `
+  const named = flaw === undefined || flaw.name === 'none' ? '' : `${anomalyWords(flaw)}: `
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [holds ? '✓' : '✗', `${times} ×`, `${named}${replay}`, told || why].filter(Boolean).join('  ').trimEnd()
 }
@@ -240,9 +240,9 @@ function ordersFailure(failures: readonly InterleavingOutcome[], summary: string
     return `  ${differenceText(one)} (${serial.join(', then ')})`
   })
   const left = differences.length - shown.length
-  const names = new Map<string, number>()
+  const names = new Map<AnomalyName, number>()
   for (const { anomaly: flaw, count: times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
-  const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${name} ${times} ×`)
+  const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${anomalyWords({ name })} ${times} ×`)
   return {
     received: [
       `${flawText(flaw)}: ${summary}`,

@@ -70,7 +70,7 @@ export class Prefix {
     lacking: readonly number[],
     difference: PrefixDifference,
   ): Promise<PrefixVerdict | undefined> {
-    const isPerhapsThere = lacking.every((at) => entries[at]!.unknown === 'perhaps undefined')
+    const isPerhapsThere = lacking.every((at) => entries[at]!.unknown === 'maybe-undefined')
     for (const standIn of replacements) {
       const other = await this.#differenceOf(entries.map((entry, at) => withStandIn(entry, at, standIn)))
       if (other === undefined && !isPerhapsThere) return same

@@ -1,3 +1,4 @@
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
 import type { RunHistory } from '../../../../src/workflow/run-history.js'
 import type { ReplayedApp } from './replay-delivery.js'
@@ -33,8 +34,8 @@ export interface ReplayResult {
 }
 
 export interface ReplayOptions {
-  /** Milliseconds of real time that the app may take for one delivery. Default 2,000. */
-  readonly timeout?: number
+  /** Host time that the app may take for one delivery. Default 2 s. */
+  readonly timeout?: Duration
 }
 
 /** Lists that may hang: a body that waits for what is not there may be one of them. */
@@ -57,8 +58,9 @@ export function replay(history: RunHistory, app: ReplayedApp, options: ReplayOpt
   return mine
 }
 
-async function replayed(given: RunHistory, app: ReplayedApp, { timeout: patience = 2000 }: ReplayOptions): Promise<ReplayResult> {
-  const history = checked(given, app, patience)
+async function replayed(given: RunHistory, app: ReplayedApp, { timeout = '2s' }: ReplayOptions): Promise<ReplayResult> {
+  const history = checked(given, app)
+  const patience = patienceOf(timeout)
   const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience }
   const incompatible: Incompatibility[] = []
   const unchecked: InconclusivePrefix[] = []
@@ -85,14 +87,18 @@ function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<
   return { expected, actual, message: sentence, ...(refusal !== undefined && { sdkError: refusal }) }
 }
 
-function checked(history: RunHistory, app: unknown, patience: unknown): RunHistory {
+function patienceOf(timeout: Duration): number {
+  const patience = milliseconds(timeout)
+  if (patience > 0 && patience <= 1e8) return patience
+  throw new TypeError(`replay() takes a timeout of 1 ms or more, such as '2s', got ${JSON.stringify(timeout)}.`)
+}
+
+function checked(history: RunHistory, app: unknown): RunHistory {
   const isHistory = typeof history === 'object' && history !== null && 'format' in history
   if (!isHistory || typeof app !== 'function') {
     throw new TypeError(
       'replay() takes a history, as historyOf(sandbox, runId) gives it, and a function that serves the app.',
     )
   }
-  if (typeof patience !== 'number' || !(patience > 0 && patience <= 1e8))
-    throw new TypeError('replay() takes { patience } as milliseconds from 1.')
   return checkedHistory(history)
 }

@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os'
+import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { isEveryAddress } from '../listen-addresses.js'
 
 /** What a server needs to be a node of a cluster. */
@@ -14,11 +15,16 @@ export interface ClusterOptions {
   readonly nodeUrl?: string
   /** Where clients call, such as the address of a load balancer; the same for all nodes. Default: that of this server. */
   readonly publicUrl?: string
-  /** Milliseconds after which the tenants of a node that is gone are taken over: 500 to 60,000. Default 1,500. */
-  readonly lease?: number
+  /** Host time after which the tenants of a node that is gone are taken over: 500 ms to 60 s. Default 1.5 s. */
+  readonly lease?: Duration
 }
 
 export const defaultLease = 1_500
+
+/** The lease in milliseconds. */
+export function leaseOf({ lease = defaultLease }: ClusterOptions): number {
+  return milliseconds(lease)
+}
 
 /** @throws TypeError for what cannot be used, and what cannot be used beside a cluster */
 export function checkCluster(
@@ -26,7 +32,8 @@ export function checkCluster(
   beside: Readonly<Record<string, unknown>>,
   lacksSecret: boolean,
 ): void {
-  const { secret, lease = defaultLease, nodeUrl: address, publicUrl: base } = options
+  const { secret, nodeUrl: address, publicUrl: base } = options
+  const lease = leaseOf(options)
   for (const [name, why] of Object.entries(besides)) {
     if (beside[name] !== undefined) throw new TypeError(`${why} Leave one of the two out.`)
   }

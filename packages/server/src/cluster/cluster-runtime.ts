@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
-import { type ClusterOptions, defaultLease } from './cluster-options.js'
+import { type ClusterOptions, leaseOf } from './cluster-options.js'
 import { EngineAway, type LuaScript } from './cluster-store.js'
 import { Forwarder } from './forward.js'
 import { JournaledSandbox } from './journaled-sandbox.js'
@@ -49,7 +49,8 @@ const exists: LuaScript = {
 
 /** @throws TypeError for options that do not fit; EngineAway where there is no engine */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
-  const { secret, lease = defaultLease } = cluster
+  const { secret } = cluster
+  const lease = leaseOf(cluster)
   const engine = await RedisEngine.open({
     urls: cluster.url.split(','),
     patience: Math.max(1_000, lease * 0.6),

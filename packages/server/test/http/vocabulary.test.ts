@@ -93,7 +93,7 @@ describe('vocabularyOf', () => {
   })
 
   test('an unknown name is told with the next step', () => {
-    expect(() => vocabularyOf('acme' as 'service')).toThrow(
+    expect(() => vocabularyOf('acme' as 'neutral')).toThrow(
       'There is no vocabulary "acme". Use auto, service or upstash, or give a Vocabulary object.',
     )
   })
