@@ -149,7 +149,7 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
   /**
-   * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
+   * The app made such a call to a host that `sandbox.outbound` has registered: a url, a method in front of it, or a pattern.
    * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
    */
   toHaveCalled(call?: string | OutboundPattern, options?: MatchOptions): R
@@ -174,8 +174,8 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveWaitedFor(event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions): R
   /**
-   * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
-   * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   * Every fault that `exploreFaults()` placed, or every order that `exploreInterleavings()` tried, leaves the world as it has to be.
+   * @example expect(await exploreInterleavings({ setup, clients: { alice: buyOne, bob: buyOne } })).toHold()
    */
   toHold(): R
   /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */

@@ -45,7 +45,7 @@ export const callFields: FieldsOf<OutboundPattern, EntryOf<'call'>> = {
   handled: numberField((entry) => entry.handled),
 }
 
-/** Calls to the hosts that `sandbox.calls` has registered. */
+/** Calls to the hosts that `sandbox.outbound` has registered. */
 export function called(received: unknown, given: string | OutboundPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveCalled'
   const evidence = evidenceOf(matcher, received, 'sandbox')
@@ -79,6 +79,6 @@ function elsewhere(received: unknown, to: unknown): readonly string[] {
   if (patterns === undefined || patterns.length > 0) return []
   const url = typeof to === 'string' ? to : 'https://bank.test/*'
   return [
-    `Nothing is registered: only calls to what sandbox.calls knows are seen. Register sandbox.calls.on('${url}', handler).`,
+    `Nothing is registered: only calls to what sandbox.outbound knows are seen. Register sandbox.outbound.on('${url}', handler).`,
   ]
 }

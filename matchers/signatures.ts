@@ -109,7 +109,7 @@ export function signed(received: unknown, pattern: SignaturePattern = {}, option
 }
 
 const keysHint =
-  "no signing keys are known here: write toHaveBeenSigned({ keys: sandbox.queue.keys }), or the key itself as { key: 'sig_…' }."
+  "no signing keys are known here: write toHaveBeenSigned({ keys: sandbox.queue.signingKeys }), or the key itself as { key: 'sig_…' }."
 
 /** Keys are secrets: a failure does not print them. */
 function shownPattern({ keys, ...pattern }: SignaturePattern): object {
@@ -170,7 +170,7 @@ function isMessage(received: unknown): boolean {
 
 function cannotLook(matcher: string, received: unknown): string {
   if (typeof (received as { arrayBuffer?: unknown } | null)?.arrayBuffer === 'function') {
-    return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.keys }), or ask expect(sandbox.queue).`
+    return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.signingKeys }), or ask expect(sandbox.queue).`
   }
   if (isMessage(received)) {
     return `${matcher}() looks at deliveries, and this is a message. Write expect(sandbox.queue).${matcher}({ messageId: message.id }).`

@@ -79,7 +79,7 @@ function attemptsThatThrew(evidence: MatcherInput, chain: Chain): Throw[] {
   })
 }
 
-/** Handlers of `sandbox.calls` that threw: the app saw a 500 of a host that is the test's own code. */
+/** Handlers of `sandbox.outbound` that threw: the app saw a 500 of a host that is the test's own code. */
 function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly PrintedError[]): Throw[] {
   const texts = new Map<unknown, string>(errors.map(({ text }) => [utf8(text), text]))
   return evidence.ofType('call').flatMap((call): Throw[] => {

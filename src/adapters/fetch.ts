@@ -7,7 +7,7 @@ type StrayNoter = Partial<Pick<Sandbox, 'noteStray'>>
 type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
- * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.calls` has registered; every other
+ * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.outbound` has registered; every other
  * request goes on to the `fetch` that was there before. Restored by the returned function, by `using`, or when the sandbox
  * is disposed. Several replacements may lie on top of each other and end in any order; of two that own an address the newer
  * one answers.
@@ -17,7 +17,7 @@ type Caller = Partial<Pick<Sandbox, 'outbound'>>
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
- * const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
+ * const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
  * await redis.set('greeting', 'hello')
  */
 export function replaceFetch(

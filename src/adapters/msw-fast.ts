@@ -20,7 +20,7 @@ export interface FastNetworkOptions {
 }
 
 /**
- * A network of msw 3 that sees `fetch` only: requests to the sandbox, and to what `sandbox.calls` has registered, go there
+ * A network of msw 3 that sees `fetch` only: requests to the sandbox, and to what `sandbox.outbound` has registered, go there
  * at once, all others to your handlers. For
  * suites whose clients use nothing but `fetch`; others take `setupServer(...mswHandlers(sandbox))`.
  * @example

@@ -4,7 +4,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /**
  * Handlers for msw, in Node or in a browser, to stand beside your own:
  * `setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', …))`.
- * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.calls` has registered; of two
+ * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.outbound` has registered; of two
  * handlers for a url msw asks the one that stands first. msw itself is never started here: a
  * second `setupServer` would shadow the first.
  */

@@ -8,7 +8,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /**
- * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.calls`, for clients over `fetch`, `http` and `https`. They stay until the returned
+ * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and `https`. They stay until the returned
  * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone,
  * and `nock.isDone()` and `nock.pendingMocks()` tell about those only.
  * Event streams cannot come through nock: they fail with a sentence that says what to use.

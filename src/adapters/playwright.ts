@@ -20,7 +20,7 @@ export interface RouteOptions {
 }
 
 /**
- * Answers what the pages, popups and workers of a context ask of the sandbox's addresses, and of what `sandbox.calls` has
+ * Answers what the pages, popups and workers of a context ask of the sandbox's addresses, and of what `sandbox.outbound` has
  * registered; everything else goes on to
  * the network.
  * @returns a function that ends it
@@ -140,7 +140,7 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
 /**
  * Sends what an `APIRequestContext` asks of a sandbox's addresses, and of foreign hosts, to where a server has them. Such requests do not pass
  * through routes.
- * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.calls` knows
+ * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.outbound` knows
  * @returns a function that ends it
  */
 export function routeRequests(

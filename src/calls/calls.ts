@@ -157,7 +157,7 @@ export class Outbound {
   /**
    * Registers a handler for a url that the app calls; `*` stands for any characters, and a method may stand in front. A
    * pattern without `?` matches any query. Exact patterns win over wildcards, later ones over earlier ones.
-   * @example sandbox.calls.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
+   * @example sandbox.outbound.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
   on(pattern: string | URL, handler: OutboundHandler): this {
     const [at] = this.#inputs.record('on', pattern, handler)
@@ -197,7 +197,7 @@ export class Outbound {
    * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
    * @throws TypeError for a step that cannot be played
-   * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), 503])
+   * @example sandbox.outbound.script('https://bank.test/charges', [lostAck(), 503])
    */
   script(pattern: string | URL, steps: readonly (OutboundStep | number)[]): this {
     const [at, given] = this.#inputs.record('script', pattern, steps)

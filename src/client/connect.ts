@@ -30,7 +30,7 @@ export class RemotePastSandbox {
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
-  /** Use `sandbox.at()`. */
+  /** Use `sandbox.asOf()`. */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
     const place = wire.post('/place', { at: instant }) as Promise<{ readonly at: PastInstant }>
@@ -89,7 +89,7 @@ export interface RemoteForkOptions {
   /** Name of the new tenant. Default: one like that of this tenant. */
   readonly name?: string
   /** Whether what nobody answers there is delivered as it is here. Default: nothing leaves it. */
-  readonly deliverTo?: boolean
+  readonly deliver?: boolean
 }
 
 interface TenantFacts {
@@ -198,7 +198,7 @@ export class RemoteSandbox implements AsyncDisposable {
   /**
    * What this tenant was at an instant, to be looked at: its data store.
    * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
-   * @example await sandbox.at('-5m').store.get('stock')
+   * @example await sandbox.asOf('-5m').store.get('stock')
    */
   asOf(instant: PastInstant): RemotePastSandbox {
     return new RemotePastSandbox(this.#wire, instant, (options) => this.fork(options))
@@ -209,7 +209,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * @throws Error for an instant that is not in the past, or that the log has dropped
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */
-  async fork({ at, name, deliverTo: deliver }: RemoteForkOptions = {}): Promise<RemoteSandbox> {
+  async fork({ at, name, deliver }: RemoteForkOptions = {}): Promise<RemoteSandbox> {
     const { tenant } = (await this.#wire.post('/fork', { at, name, deliver })) as { readonly tenant: string }
     const wire = this.#wire.to(tenant)
     return new RemoteSandbox(wire, (await wire.get('')) as TenantFacts)

@@ -81,15 +81,15 @@ export class ControlClient {
 
   #refusal({ status }: Response, text: string): Error {
     try {
-      const { error, reply, breaches, replay } = JSON.parse(text) as {
+      const { error, reply, violations, replay } = JSON.parse(text) as {
         error: unknown
         reply?: boolean
-        breaches?: unknown
+        violations?: unknown
         replay?: string
       }
       if (typeof error !== 'string') return this.foreign(`${status}`)
       if (reply === true) return new ReplyError(error)
-      if (breaches === undefined) return new Error(error)
+      if (violations === undefined) return new Error(error)
       const broken = Object.assign(new Error(error), { name: 'InvariantError' })
       return carryFailure(broken, replay === undefined ? {} : { replay })
     } catch {

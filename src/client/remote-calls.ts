@@ -11,10 +11,10 @@ import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
 interface Facts {
   readonly unhandled: readonly string[]
-  readonly unplayed: readonly UnusedScript[]
+  readonly unused: readonly UnusedScript[]
 }
 
-/** `sandbox.calls` of a tenant on a server. */
+/** `sandbox.outbound` of a tenant on a server. */
 export class RemoteCalls {
   static {
     bindMethods(RemoteCalls)
@@ -29,7 +29,7 @@ export class RemoteCalls {
   /**
    * Where the server stands for a foreign host: what the app is told instead of `https://bank.test`. It answers only what
    * is registered, and never forwards.
-   * @example process.env.BANK_URL = sandbox.calls.address('https://bank.test')
+   * @example process.env.BANK_URL = sandbox.outbound.urlFor('https://bank.test')
    */
   urlFor(host: string | URL): string {
     return `${this.#wire.tenant}/calls/${String(host).replace(/\/+$/, '')}`
@@ -68,7 +68,7 @@ export class RemoteCalls {
   }
 
   get unused(): Promise<readonly UnusedScript[]> {
-    return this.#facts().then(({ unplayed }) => unplayed)
+    return this.#facts().then(({ unused }) => unused)
   }
 
   #facts(): Promise<Facts> {

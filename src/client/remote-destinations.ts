@@ -56,7 +56,7 @@ export class RemoteDestinations {
   get unused(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
-      .then((facts) => (facts as { unplayed: readonly { pattern: string; steps: readonly Step[] }[] }).unplayed)
+      .then((facts) => (facts as { unused: readonly { pattern: string; steps: readonly Step[] }[] }).unused)
   }
 }
 

@@ -32,12 +32,12 @@ export function deadLetterView(letter: DeadLetter): unknown {
 }
 
 /** A check on its way. */
-export interface WireCheck extends Omit<InvariantReport, 'breaches'> {
-  readonly breaches: readonly WireBreach[]
+export interface WireCheck extends Omit<InvariantReport, 'violations'> {
+  readonly violations: readonly WireBreach[]
 }
 
 export type WireBreach = Omit<InvariantReport['violations'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
 
-export function checkOfWire({ breaches, ...check }: WireCheck): InvariantReport {
-  return { ...check, violations: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
+export function checkOfWire({ violations, ...check }: WireCheck): InvariantReport {
+  return { ...check, violations: violations.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
 }

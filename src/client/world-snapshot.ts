@@ -26,7 +26,7 @@ export interface WorldSnapshot {
   readonly unused: readonly UnusedFault[]
   /** Sentences about verbs of workflows that nothing met, by region, the home region first. */
   readonly unusedVerbs: readonly (readonly string[])[]
-  /** What `sandbox.calls` has to say. */
+  /** What `sandbox.outbound` has to say. */
   readonly outbound: {
     readonly patterns: readonly string[]
     readonly unhandled: readonly string[]

@@ -27,7 +27,7 @@ const listedAtMost = 10
 
 /** Checks the promises of a world. @throws TypeError for an unknown name */
 export function checkWorld(world: World, options: InvariantOptions = {}): InvariantReport {
-  checkOptionNames('sandbox.check()', options, ['only', 'except'])
+  checkOptionNames('sandbox.checkInvariants()', options, ['only', 'except'])
   return examineWorld(world, chosenOf(options))
 }
 
@@ -89,7 +89,7 @@ export class InvariantError extends Error {
   constructor(breaches: readonly InvariantViolation[], tell: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
     // Not enumerable: runners print the fields of an error, and the message has them already.
-    Object.defineProperty(this, 'breaches', { value: breaches })
+    Object.defineProperty(this, 'violations', { value: breaches })
     // The stack is of no use: the story has the place.
     this.stack = `${this.name}: ${this.message}`
   }

@@ -107,7 +107,7 @@ export function timersOf(clock: Clock): number {
   return clockInternals.of(clock).core.timers.count
 }
 
-/** As `clock.pending()`, the timers themselves. */
+/** As `clock.pending`, the timers themselves. */
 export function waitingTimers(clock: Clock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }

@@ -27,7 +27,7 @@ export function checkMove(call: ClockMove, options: AdvanceOptions): void {
     "To move time by a span call clock.advance('30s'), to an instant clock.advanceTo('2030-01-02T00:00:00Z')."
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
-      `clock.${call}() takes options such as { budget: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
+      `clock.${call}() takes options such as { maxTimers: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
     )
   }
   if (Object.keys(options).length > 0) checkOptionNames(`clock.${call}()`, options, Object.keys(optionNames))
@@ -66,7 +66,7 @@ export class Move {
     readonly until?: () => boolean,
   ) {
     if (budget !== undefined && !(budget >= 0)) {
-      throw new RangeError(`clock.${call}() takes a number of timers as its budget, got ${String(budget)}.`)
+      throw new RangeError(`clock.${call}() takes a number of timers as maxTimers, got ${String(budget)}.`)
     }
     const usual = leastBudget + budgetPerWaiting * waiting
     this.#budget = call === 'drain' ? (budget ?? usual) : Number.POSITIVE_INFINITY

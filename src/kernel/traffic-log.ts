@@ -174,7 +174,7 @@ export interface AttemptEntry {
   readonly redact?: RedactedFields | undefined
   /** Kind of the fault that a script or an answer of its destination was; faults of rules have entries of their own. */
   fault?: string
-  /** What the delivery changed in the data store; only while `traffic.watchStore()` looks. */
+  /** What the delivery changed in the data store; only while `traffic.recordStoreChanges()` looks. */
   store?: StoreDiff
   outcome?: AttemptOutcome | undefined
   /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */

@@ -448,7 +448,7 @@ class DirectUrlGroups implements QueueUrlGroups {
 
 export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
 
-/** `queue.keys`. */
+/** `queue.signingKeys`. */
 class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
     bindMethods(DirectKeys)

@@ -177,7 +177,7 @@ export class Traffic {
 
   /**
    * An entry's bodies, words and reply as text, JSON and bytes, each read on demand.
-   * @example sandbox.traffic.decoded(sandbox.traffic.last('attempt')!).body?.json
+   * @example sandbox.traffic.decode(sandbox.traffic.last('attempt')!).body?.json
    */
   decode(entry: Entry): DecodedEntry {
     return decode(entry)

@@ -32,7 +32,7 @@ export class PastSandbox<Fork = unknown> {
   readonly store: PastStore
   readonly #told: PastSource<Fork>
 
-  /** Use `sandbox.at()`. */
+  /** Use `sandbox.asOf()`. */
   constructor(told: PastSource<Fork>) {
     this.now = told.asOf.at
     this.store = new PastStore(told)
@@ -75,7 +75,7 @@ export class PastStore {
   /**
    * Runs one command that only reads, and returns its reply; an error reply is thrown as `ReplyError`.
    * @throws TypeError for a command that writes
-   * @example sandbox.at('-5m').store.run('LRANGE', 'jobs', 0, -1)
+   * @example sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
    */
   run(...words: readonly CommandArg[]): PlainReply {
     const argv = words.map((word): Bytes => (word instanceof Uint8Array ? fromArray(word) : utf8(String(word))))

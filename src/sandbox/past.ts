@@ -25,7 +25,7 @@ export interface ForkOptions {
   readonly at?: PastInstant
   /** What answers later deliveries, by pattern, in place of the handlers that the sandbox has. */
   readonly destinations?: Readonly<Record<string, DestinationHandler | DestinationResponse>>
-  /** Takes later deliveries that no destination answers, as far as `deliver` allows. Default: nothing leaves a fork. */
+  /** Takes later deliveries that no destination answers, as far as `deliverTo` allows. Default: nothing leaves a fork. */
   readonly fetch?: typeof globalThis.fetch
   readonly deliverTo?: DeliveryHosts
   /** Name of the fork, by which rules that it gets know it; its addresses stay. Default: that of the sandbox. */
@@ -136,7 +136,7 @@ function placed(
 function replaced({ at }: JournalCut): Error {
   return new Error(
     `The sandbox was reset or loaded after this look at ${iso(at)}, and can only go back in the world that it has now. ` +
-      'Fork before that, or take a new sandbox.at().',
+      'Fork before that, or take a new sandbox.asOf().',
   )
 }
 

@@ -42,7 +42,7 @@ export interface SandboxOptions {
    * real clock, `wide` with the others.
    */
   readonly signatureWindow?: SignatureWindow | undefined
-  /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
+  /** Takes deliveries that no registered destination answers, as far as `deliverTo` allows. */
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
   readonly deliverTo?: DeliveryHosts

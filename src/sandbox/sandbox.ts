@@ -57,7 +57,7 @@ export { defaultStart } from './sandbox-options.js'
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
  * @example
  * using sandbox = createSandbox({ seed: 7 })
- * const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/greeting/hello`, {
+ * const answer = await sandbox.fetch(`${sandbox.urls.store}/set/greeting/hello`, {
  *   headers: { authorization: `Bearer ${sandbox.tokens.store}` },
  * })
  */
@@ -203,7 +203,7 @@ export class Sandbox {
   /**
    * Hosts that the app calls and that are not the sandbox: handlers, recorders, scripts. What the queue delivers goes to
    * `destinations`.
-   * @example sandbox.calls.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
+   * @example sandbox.outbound.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
   get outbound(): Outbound {
     return this.#world.calls
@@ -258,7 +258,7 @@ export class Sandbox {
   /**
    * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `InvariantError`
    * with the promise, the entries and the story.
-   * @example sandbox.check({ except: 'signatures-verify' })
+   * @example sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   assertInvariants(options: InvariantOptions = {}): InvariantReport {
     const check = this.checkInvariants(options)
@@ -334,7 +334,7 @@ export class Sandbox {
    * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
    * @example
-   * const before = sandbox.at('-5m')
+   * const before = sandbox.asOf('-5m')
    * before.store.get('stock')
    */
   asOf(instant: PastInstant): PastSandbox<Sandbox> {
@@ -358,7 +358,7 @@ export class Sandbox {
   /**
    * A sandbox of its own that is what this one was at an instant, or is now, and goes on from there: same store, messages,
    * timers, chance. Its past is played again out of the journal; handlers are not called for it. A delivery that was
-   * under way gets the answer that it got, when it got it: as soon as time moves, or somebody awaits `clock.settled()`. Later ones go to the handlers of then, to `destinations`
+   * under way gets the answer that it got, when it got it: as soon as time moves, or somebody awaits `clock.settle()`. Later ones go to the handlers of then, to `destinations`
    * instead, or to nobody: a fork reaches no network unless it is given a `fetch`. It is on a manual clock.
    * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal

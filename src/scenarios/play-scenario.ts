@@ -71,7 +71,7 @@ export interface PlayResult {
 /**
  * Plays a scenario from its initial state to its expectations, in a sandbox of its own.
  * @example
- * const play = await playScenario(story, { prepare: ({ destinations }) => destinations.on(url, handler) })
+ * const play = await playScenario(story, { setup: ({ destinations }) => destinations.on(url, handler) })
  * expect(play.holds, play.verdict()).toBe(true)
  * @throws TypeError for what cannot be played at all
  */

@@ -61,7 +61,7 @@ export type StatisticsEffects = MethodEffects<
  * @example
  * sandbox.stats.queue.report('3h').daily_used
  * sandbox.stats.search('products').script([steady({ queries: 120 }), spikeAt('-30m', 10)])
- * sandbox.stats.search('products').set({ monthly_cost: 0.5 })
+ * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
  */
 export class Stats {
   static {

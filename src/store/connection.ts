@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly task?: Task
 }
 
-/** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
+/** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connect()`. */
 export class StoreConnection {
   static {
     bindMethods(StoreConnection)
@@ -27,7 +27,7 @@ export class StoreConnection {
   #isBusy = false
   #isClosed = false
 
-  /** Use `sandbox.store.connection()`. */
+  /** Use `sandbox.store.connect()`. */
   constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
     const client: CommandClient = task === undefined ? {} : { task }
@@ -45,7 +45,7 @@ export class StoreConnection {
       const answer = (reply: Reply): void => resolve(plainReply(reply))
       const send = (): void => {
         if (this.#isClosed) {
-          reject(new Error('This connection is closed: make another one with sandbox.store.connection().'))
+          reject(new Error('This connection is closed: make another one with sandbox.store.connect().'))
           return
         }
         const loading = searchLoading(argv, this.#journal.store)

@@ -105,7 +105,7 @@ export class Store {
    * BLOCK` and their like. `run()` and REST never wait.
    * @param options `task`: in a handler the task that it was given, so that time moves while it waits
    * @example
-   * const worker = sandbox.store.connection()
+   * const worker = sandbox.store.connect()
    * const job = worker.run('BLPOP', 'jobs', 0)
    * sandbox.store.run('RPUSH', 'jobs', 'send mail')
    * await job // ['jobs', 'send mail']

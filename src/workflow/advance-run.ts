@@ -123,7 +123,7 @@ function unsent({ eventId, step, deadline }: Wait, now: number): string {
   const event = quoted(eventId)
   return (
     `step ${quoted(step.stepName)} waits for event ${event}, which nobody sends, and would time out in ${formatDuration(deadline - now)}. ` +
-    `Promise it: workflow.event(${event}, data), or workflow.event(${event}).timesOut(); or let the time pass with clock.advance().`
+    `Promise it: workflow.stubEvent(${event}, data), or workflow.stubEvent(${event}).timesOut(); or let the time pass with clock.advance().`
   )
 }
 

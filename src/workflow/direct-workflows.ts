@@ -105,10 +105,10 @@ export class Workflow {
    * Says what becomes of a step, in every run, without a change of the app: its body does not run.
    * @param name the step's name
    * @param nth which of the steps of this name in a run, from 1; all of them by default
-   * @example sandbox.workflow.step('charge').returns({ id: 'ch_1' })
+   * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   stubStep(name: string, nth?: number): StepStubBuilder {
-    const called = 'workflow.step()'
+    const called = 'workflow.stubStep()'
     if (typeof name !== 'string' || name === '')
       throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
@@ -120,15 +120,15 @@ export class Workflow {
   /**
    * Promises an event: it comes, once, as soon as somebody waits for it.
    * @param data as for `client.notify()`; none by default
-   * @example sandbox.workflow.event('approved', { by: 'Ada' })
-   * @example sandbox.workflow.event('approved').timesOut()
+   * @example sandbox.workflow.stubEvent('approved', { by: 'Ada' })
+   * @example sandbox.workflow.stubEvent('approved').timesOut()
    */
   stubEvent(eventId: string, data?: unknown): EventStubBuilder {
     const [, given] = this.#inputs.record('stubEvent', eventId, data)
     if (typeof eventId !== 'string' || eventId === '') {
-      throw new TypeError(`workflow.event() needs the id of an event, got ${shown(eventId)}.`)
+      throw new TypeError(`workflow.stubEvent() needs the id of an event, got ${shown(eventId)}.`)
     }
-    if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.event(${quoted(eventId)}, …)`)
+    if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
     // `timesOut()` may follow: who waits already is told when the present code is done, or time moves.
@@ -181,7 +181,7 @@ export class StepStubBuilder {
   }
 
   get #called(): string {
-    return `workflow.step(${quoted(this.#name)})`
+    return `workflow.stubStep(${quoted(this.#name)})`
   }
 
   /**
@@ -209,7 +209,7 @@ export class StepStubBuilder {
       throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
     }
     const { name, message, stack, retryAfter } = told as StubError
-    const fate = { does: 'fails', error: { name, message, stack, retryAfter } } as const
+    const fate = { does: 'throws', error: { name, message, stack, retryAfter } } as const
     this.#engine.script.verbs.addStep(this.#name, this.#nth, fate, timesOf(called, times))
     return this
   }

@@ -225,7 +225,7 @@ describe('what is wrong is refused, with what to do', () => {
       ),
     ])
     expect(await failure(sandbox.outbound.fetch('https://bank.test/refunds'))).toMatchObject({
-      message: expect.stringContaining("Register sandbox.calls.on('https://bank.test/refunds', handler)"),
+      message: expect.stringContaining("Register sandbox.outbound.on('https://bank.test/refunds', handler)"),
     })
   })
 })

@@ -55,7 +55,7 @@ describe('assertResilient', () => {
 })
 
 describe('assertCrashSafe', () => {
-  test('loses the answer of a host that sandbox.calls has, while the process lives', async () => {
+  test('loses the answer of a host that sandbox.outbound has, while the process lives', async () => {
     const paying = (key?: string) =>
       appWith(({ sandbox, charge }) => {
         sandbox.outbound.on(payments, () => new Response('{}'))

@@ -20,7 +20,7 @@ const cause = (asked: Promise<unknown>): Promise<string> =>
     (error: Error) => String((error.cause as Error | undefined)?.message ?? error.message),
   )
 
-const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.calls.answer('POST ${mail}', …)`
+const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.outbound.respond('POST ${mail}', …)`
 
 describe("onUnhandledOutbound: 'error'", () => {
   test('refuses what nobody answers, and the test fails although the app hid it', async () => {
@@ -90,7 +90,7 @@ describe('a refused request, with an assertion that fails first', () => {
     await ordered(sandbox, charge)
     const [first] = sandbox.traffic.ofType('attempt')
     const sent = `The app sent POST ${pay}?key=1 in 4 attempts (first: #${first!.seq}). `
-    const advice = `sandbox.calls.answer('POST ${pay}', …)`
+    const advice = `sandbox.outbound.respond('POST ${pay}', …)`
     for (const text of [missing(sandbox), withTrace('expected 1 to be 2', sandbox)]) {
       expect(text.split('\n')[2]).toContain(sent)
       expect(text.split('\n')[2]).toContain(advice)

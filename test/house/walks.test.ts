@@ -9,8 +9,8 @@ import { type Walk, walked } from '../support/walk.js'
 const world = `
 const sandbox = lib.createSandbox({ seed: 'walk', warn: () => {} })
 const { destinations, clock, addresses, tokens } = sandbox
-destinations.answer('https://shop.test/orders', 500)
-destinations.answer('https://shop.test/failed', 200)
+destinations.respond('https://shop.test/orders', 500)
+destinations.respond('https://shop.test/failed', 200)
 const post = (url, body, token, headers) =>
   sandbox.fetch(url, { method: 'POST', body, headers: { authorization: 'Bearer ' + token, ...headers } })
 const publishAt = addresses.queue + '/v2/publish/https://shop.test/orders'

@@ -59,7 +59,7 @@ test('a broken promise is told with its words, what happened instead, the entrie
   await ordinaryRun(sandbox)
   forget(sandbox, 'dead-letter')
   const [breach] = sandbox.checkInvariants().violations
-  expect(breach).toMatchObject({ invariant: 'no-lost-message', sentence: expect.stringContaining('failed for good') })
+  expect(breach).toMatchObject({ invariant: 'no-lost-message', message: expect.stringContaining('failed for good') })
   expect(breach!.entries.map(({ type }) => type)).toEqual(['published', 'attempt'])
   let error: unknown
   try {

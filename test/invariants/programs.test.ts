@@ -13,7 +13,7 @@ test(`${programs} random programs break no promise`, { timeout: 600_000 }, async
   await fc.assert(
     fc.asyncProperty(program(), async (given) => {
       using sandbox = await run(createSandbox, given)
-      expect(examineAll(sandbox)).toMatchObject({ breaches: [], unknown: [] })
+      expect(examineAll(sandbox)).toMatchObject({ violations: [], unknown: [] })
     }),
     { numRuns: programs, seed: seedOr(1) },
   )

@@ -149,7 +149,7 @@ describe('the budget of one instant', () => {
   test('a budget that is no number is a misuse', async () => {
     using sandbox = createSandbox()
     await expect(sandbox.clock.advance('1s', { maxTimers: Number.NaN })).rejects.toThrow(
-      'clock.advance() takes a number of timers as its budget, got NaN.',
+      'clock.advance() takes a number of timers as maxTimers, got NaN.',
     )
   })
 })
@@ -212,7 +212,7 @@ describe('what is no option of a move', () => {
     [
       'nothing',
       (clock: Clock) => clock.advance('1s', null as never),
-      'takes options such as { budget: 50_000 }, got null',
+      'takes options such as { maxTimers: 50_000 }, got null',
     ],
     [
       'another name',

@@ -123,12 +123,12 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
   return sandbox
 }
 
-/** As `interleavings()` returns it. */
+/** As `exploreInterleavings()` returns it. */
 function exploration(holds: boolean) {
   return {
     holds,
     table: () => (holds ? '✓  2 ×  alice bob' : '✗  2 ×  alice bob'),
-    report: () => (holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: interleavings({ …, replay: 'alice bob' })"),
+    report: () => (holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: exploreInterleavings({ …, replay: 'alice bob' })"),
   }
 }
 
@@ -369,7 +369,7 @@ export const rows: readonly Row[] = [
     'waits 1h, until 10:00:00.000',
     'script steps never met at https://shop.test/lost',
     /Fault 'status' on store\.request \(.*verdicts\.ts:\d+\) was never injected/,
-    "workflow.step('charge').returns(…) was never used",
+    "workflow.stubStep('charge').returns(…) was never used",
     'Hint: await sandbox.clock.drain() first.',
   ),
   // toHaveRun
@@ -465,7 +465,7 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveCalled', 'sandbox', 'https://bank.test/charges'),
     'There were no calls at all.',
-    "Hint: Nothing is registered: only calls to what sandbox.calls knows are seen. Register sandbox.calls.on('https://bank.test/charges', handler).",
+    "Hint: Nothing is registered: only calls to what sandbox.outbound knows are seen. Register sandbox.outbound.on('https://bank.test/charges', handler).",
   ),
   // messageTo, commandOf, entryOf
   yes('messageTo', 'delivery', orders, { body: { id: 42 }, retries: 2 }),

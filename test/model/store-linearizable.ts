@@ -29,7 +29,7 @@ const storeLinearizable: Invariant = {
 /** What users check of the engine, and what we check of our store as well. */
 export const allInvariants: readonly Invariant[] = [...invariants, storeLinearizable]
 
-/** As `sandbox.examine()`, with the store. @param only the name of one invariant */
+/** As `sandbox.checkInvariants()`, with the store. @param only the name of one invariant */
 export function examineAll(sandbox: Sandbox, only?: string): InvariantReport {
   const chosen = allInvariants.filter(({ name }) => only === undefined || name === only)
   return examinedBy(sandbox, (world) => examineWorld(world, chosen))

@@ -188,7 +188,7 @@ describe('a plain program', () => {
       const log = []
       sandbox.clock.schedule(sandbox.clock.now() + 1000, 'a', async (task) => { await task.sleep('1s'); log.push('a') })
       await sandbox.clock.drain()
-      await sandbox.fetch(sandbox.addresses.store + '/ping?_token=' + sandbox.tokens.store)
+      await sandbox.fetch(sandbox.urls.store + '/ping?_token=' + sandbox.tokens.store)
       await sandbox.clock.advance('1m')
       console.log(JSON.stringify(log))`
     expect(await run('module', program)).toEqual(['a'])
@@ -212,7 +212,7 @@ const sandbox: Sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', startAt
 export const now: number = sandbox.clock.now()
 export const moved: Promise<void> = sandbox.clock.advance('1d10h30m')
 // @ts-expect-error There is no such vocabulary.
-createSandbox({ vocabulary: 'acme' })
+createSandbox({ dialect: 'acme' })
 // @ts-expect-error A unit is missing.
 sandbox.clock.advance('5')
 `

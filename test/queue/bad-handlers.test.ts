@@ -81,7 +81,7 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'returns undefined',
       '500 Internal Server Error',
-      `The handler of ${shop} returned undefined. Return a Response, or a status in destinations.answer().`,
+      `The handler of ${shop} returned undefined. Return a Response, or a status in destinations.respond().`,
     ],
     [
       'a step that is none',

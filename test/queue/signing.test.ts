@@ -188,7 +188,7 @@ describe('the signing laboratory', () => {
 
   test('misuse is told with the next step', () => {
     const { queue } = world()
-    expect(() => queue.sign(request, { flaw: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
+    expect(() => queue.sign(request, { flaw: 'rotated-twice' })).toThrow('call queue.signingKeys.rotate() twice first')
     expect(() => queue.sign(request, { flaw: 'expird' as never })).toThrow('Did you mean "expired"?')
     expect(() => queue.sign(request, { flaw: 'toString' as never })).toThrow('No signature is wrong as "toString"')
     expect(() => queue.sign({ url: shop, body: 'x' }, { flaw: 'reserialised' })).toThrow('Give a JSON text')

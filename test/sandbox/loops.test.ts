@@ -136,7 +136,7 @@ describe('a loop of awaited requests', () => {
     'clock.advance()': (sandbox) => () => sandbox.clock.advance(1),
     'clock.advanceTo()': (sandbox) => () => sandbox.clock.advanceTo(sandbox.clock.now() + 1),
     'clock.drain()': (sandbox) => () => sandbox.clock.drain(),
-    'clock.settled()': (sandbox) => () => sandbox.clock.settle(),
+    'clock.settle()': (sandbox) => () => sandbox.clock.settle(),
   }
 
   test.each(Object.keys(kinds))('lets a timer that is due fire within 200 rounds: %s', async (kind) => {
@@ -214,7 +214,7 @@ describe('a loop of awaited requests', () => {
     ])
   })
 
-  test.each(Object.entries(polls))('beside clock.settled() does not keep it for ever: %s', async (_, poll) => {
+  test.each(Object.entries(polls))('beside clock.settle() does not keep it for ever: %s', async (_, poll) => {
     using sandbox = createSandbox({ onWarning() {} })
     sandbox.outbound.respond('https://bank.test/*', 503)
     let isOver = false

@@ -29,7 +29,7 @@ test.each<[string, () => unknown, RegExp]>([
 test('a budget that is no number: a sentence with the next step', async () => {
   const budget = 'x' as never
   await expect(sandbox.clock.drain({ maxTimers: budget })).rejects.toThrow(
-    /drain\(\) takes a number of timers as its budget, got x/,
+    /drain\(\) takes a number of timers as maxTimers, got x/,
   )
 })
 

@@ -28,7 +28,7 @@ test.each(['reset', 'load'] as const)('a look that a %s came after can be read, 
   expect(past.store.get('stock')).toBe('5')
   const refused = past.fork()
   await expect(refused).rejects.toThrow('The sandbox was reset or loaded after this look at 2030-01-01T00:00:05.000Z')
-  await expect(refused).rejects.toThrow('take a new sandbox.at()')
+  await expect(refused).rejects.toThrow('take a new sandbox.asOf()')
 })
 
 test('a look is of one instant: its forks take no other', async () => {

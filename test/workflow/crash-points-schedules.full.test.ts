@@ -50,7 +50,7 @@ test('a schedule is told, shown as a scenario and replayed by its name', async (
   delivery 3           the result of 'count' → the end of the run  answered 200
   → orders = "2", without faults "1"
 `)
-  expect(again.message).toContain(`As a scenario, for sandbox.play():
+  expect(again.message).toContain(`As a scenario, for sandbox.faults.add():
 defineScenario('found by assertCrashSafe', [
   { on: 'queue.request', match: { method: 'POST', endpoint: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
 ])
@@ -241,7 +241,7 @@ test('pairs, and a bound that is told', async () => {
   const ignoreKeys = ['tries']
   expect((await assertCrashSafe(lucky, { ignoreKeys })).plans).toBe(14)
   const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, maxRuns: 60 }))
-  expect(found.message).toContain('45 schedules were not tried: raise `bound`.')
+  expect(found.message).toContain('45 schedules were not tried: raise `maxRuns`.')
   expect(found.findings[0]!.disturbances).toHaveLength(2)
   const { notTried: untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, maxRuns: 3 })
   expect([untried, coverage.reached, coverage.possible, coverage.unreached.length]).toEqual([11, 3, 14, 11])

@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type RunHistory, parseRunHistory, historyOf, replay } from '../../packages/explore/src/scenarios.js'
+import { type RunHistory, parseRunHistory, replay } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
 import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
@@ -43,7 +43,7 @@ async function ran(plan: Plan): Promise<Ran> {
     if (world.workflow.getRun(runId).state === 'RUN_STARTED') {
       const { json } = await world.ask('GET', `/v2/workflows/runs/${runId}`)
       const source = { url, runId, createdAt: world.workflow.getRun(runId).createdAt, headers: { 'x-user': 'u1' } }
-      early.push(historyOf(world, runId), parseRunHistory(json, source), parseRunHistory(await logOf(world, runId)))
+      early.push(world.workflow.getRun(runId).history(), parseRunHistory(json, source), parseRunHistory(await logOf(world, runId)))
     }
     await world.clock.advance('30s')
     world.workflow.notify('told', { by: 'Ada' })
@@ -62,7 +62,7 @@ test('of any workflow the log tells what the list does: no false alarm, the same
   await fc.assert(
     fc.asyncProperty(plans, fc.nat(5), fc.constantFrom(...Object.keys(breakingChanges)), async (plan, place, name) => {
       const { world, runId } = await ran(plan)
-      const direct = written(historyOf(world, runId))
+      const direct = written(world.workflow.getRun(runId).history())
       const rebuilt = written(parseRunHistory(await logOf(world, runId)))
       world.dispose()
       const at = place % plan.length
@@ -90,7 +90,7 @@ test('of any workflow a history that is taken while it lasts raises no alarm, wh
   await fc.assert(
     fc.asyncProperty(plans, fc.nat(1000), async (plan, pick) => {
       const { world, runId, early } = await ran(plan)
-      const whole = written(historyOf(world, runId))
+      const whole = written(world.workflow.getRun(runId).history())
       world.dispose()
       const cut = { ...whole, state: 'RUN_STARTED', entries: whole.entries.slice(0, 1 + (pick % whole.entries.length)) }
       const some = early.filter((_, at) => at % 3 === pick % 3)

@@ -8,7 +8,6 @@ import {
   type RunHistory,
   type RunHistoryEntry,
   parseRunHistory,
-  historyOf,
   replay,
 } from '../../packages/explore/src/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
@@ -33,7 +32,7 @@ async function recorded(route: Route, body: unknown = { id: 1 }): Promise<RunHis
   const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body })
   await sandbox.clock.drain()
-  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as RunHistory
+  return JSON.parse(JSON.stringify(sandbox.workflow.getRun(workflowRunId).history())) as RunHistory
 }
 
 const ok = { incompatible: [], unchecked: [] }
@@ -362,7 +361,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
   ).json()
   expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
   for (const { id: runId, url: at } of sandbox.workflow.runs) {
-    for (const history of [historyOf(sandbox, runId), parseRunHistory(log, { runId })]) {
+    for (const history of [sandbox.workflow.getRun(runId).history(), parseRunHistory(log, { runId })]) {
       expect(await replay(history, serveIn)).toMatchObject(ok)
       // Each list but the last, which nothing followed, is one that something else would have broken.
       const other = { ...history, entries: history.entries.map((entry, index) => renamed(entry, index)) }

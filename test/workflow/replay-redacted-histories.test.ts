@@ -3,7 +3,7 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type RunHistory, RunHistoryError, parseRunHistory, historyOf, replay } from '../../packages/explore/src/scenarios.js'
+import { type RunHistory, RunHistoryError, parseRunHistory, replay } from '../../packages/explore/src/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
@@ -50,14 +50,14 @@ async function ran(redact?: { readonly body?: true; readonly header?: string[] }
     ...(redact && { redact: redact as never }),
   })
   await world.clock.advance('1m')
-  const early = JSON.parse(JSON.stringify(historyOf(world, workflowRunId))) as RunHistory
+  const early = JSON.parse(JSON.stringify(world.workflow.getRun(workflowRunId).history())) as RunHistory
   const log = (query = ''): Promise<Loose> => asked(world, `/v2/workflows/logs?workflowRunId=wfr_one${query}`)
   const waiting = await log()
   world.workflow.notify('approved', { by: 'Ada' })
   await world.clock.drain()
   expect(world.workflow.getRun(workflowRunId).result).toBe('done')
   const [whole, without, cut] = [await log(), await log('&trimBody=-1'), await log('&trimBody=5')]
-  return { world, early, waiting, whole, without, cut, direct: historyOf(world, workflowRunId) }
+  return { world, early, waiting, whole, without, cut, direct: world.workflow.getRun(workflowRunId).history() }
 }
 
 const clientOf = ({ urls: addresses, tokens }: Sandbox): Client =>
@@ -190,7 +190,7 @@ describe('secrets', () => {
       expect(history.headers).toEqual({ 'x-user': 'u1', authorization: 'Bearer ***' })
       expect(history.missing).toContain('The value of the header authorization is hidden.')
     }
-    const { headers, missing } = historyOf(logs.world, 'wfr_one', { secrets: true })
+    const { headers, missing } = logs.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect([headers?.authorization, missing]).toEqual(['Bearer not-to-be-shown', undefined])
     expect(parseRunHistory(logs.whole, { secrets: true }).headers?.authorization).toBe('Bearer not-to-be-shown')
     const given = parseRunHistory(logs.whole, { headers: { Authorization: 'Bearer sesame-sesame', 'x-shop': 'tea' } })
@@ -204,7 +204,7 @@ describe('secrets', () => {
     )
     expect([history.headers?.['x-user'], history.entries[0]!.unknown]).toEqual(['***', 'redacted'])
     expect((await replay(history, served())).incompatible).toEqual([])
-    const open = historyOf(hushed.world, 'wfr_one', { secrets: true })
+    const open = hushed.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect(await replay(open, served())).toMatchObject({ incompatible: [], unchecked: [] })
   })
 
@@ -218,7 +218,7 @@ describe('secrets', () => {
     expect(hidden.unchecked[0]!.reason).toMatch(
       /Failed to authenticate.*It may depend on headers that are hidden: authorization\.$/s,
     )
-    const told = historyOf(logs.world, 'wfr_one', { secrets: true })
+    const told = logs.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect(await replay(told, served(guarded))).toMatchObject({ incompatible: [], unchecked: [] })
   })
 })

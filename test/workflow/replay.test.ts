@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { expect, test } from 'vitest'
-import { type RunHistory, historyOf, replay } from '../../packages/explore/src/scenarios.js'
+import { type RunHistory, replay } from '../../packages/explore/src/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 
@@ -26,7 +26,7 @@ async function recorded(route: Route): Promise<RunHistory> {
   const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u' } })
   await sandbox.clock.drain()
-  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as RunHistory
+  return JSON.parse(JSON.stringify(sandbox.workflow.getRun(workflowRunId).history())) as RunHistory
 }
 
 interface Change {

@@ -657,9 +657,9 @@ describe('verbs that nothing met', () => {
     await client.trigger({ url })
     await workflow.runs[0]!.advanceToStep('approval')
     expect(workflow.unused).toEqual([
-      "workflow.step('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
-      "workflow.step('charge', 2).fails(…) was never used: there was no step 'charge' number 2.",
-      "workflow.event('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
+      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
+      "workflow.stubStep('charge', 2).throws(…) was never used: there was no step 'charge' number 2.",
+      "workflow.stubEvent('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
       'workflow.skipSleeps() was never used: no step slept.',
       'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
     ])
@@ -674,23 +674,23 @@ describe('verbs that nothing met', () => {
 })
 
 test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
-  ["workflow.step() needs the name of a step, got ''.", (workflow) => workflow.stubStep('')],
+  ["workflow.stubStep() needs the name of a step, got ''.", (workflow) => workflow.stubStep('')],
   ["takes which of the steps called 'a' it is, from 1; got 0.", (workflow) => workflow.stubStep('a', 0)],
   [
-    "workflow.step('a').returns() needs a value that JSON can hold, got a function.",
+    "workflow.stubStep('a').returns() needs a value that JSON can hold, got a function.",
     (workflow) => workflow.stubStep('a').returns(() => 1),
   ],
-  ["workflow.step('a').returns() needs a value that JSON can hold", (workflow) => workflow.stubStep('a').returns(1n)],
+  ["workflow.stubStep('a').returns() needs a value that JSON can hold", (workflow) => workflow.stubStep('a').returns(1n)],
   [
-    "workflow.step('a').fails() takes { times } as a number from 1; got 0.",
+    "workflow.stubStep('a').throws() takes { times } as a number from 1; got 0.",
     (workflow) => workflow.stubStep('a').throws('no', { times: 0 }),
   ],
   [
-    "workflow.step('a').fails() needs an Error, its message, or { name, message }",
+    "workflow.stubStep('a').throws() needs an Error, its message, or { name, message }",
     (workflow) => workflow.stubStep('a').throws(7 as never),
   ],
-  ["workflow.event() needs the id of an event, got ''.", (workflow) => workflow.stubEvent('')],
-  ["workflow.event('a', …) needs a value that JSON can hold", (workflow) => workflow.stubEvent('a', () => 1)],
+  ["workflow.stubEvent() needs the id of an event, got ''.", (workflow) => workflow.stubEvent('')],
+  ["workflow.stubEvent('a', …) needs a value that JSON can hold", (workflow) => workflow.stubEvent('a', () => 1)],
 ])('%s', (sentence, call) => {
   expect(() => call(quiet().workflow)).toThrow(sentence)
 })

@@ -27,10 +27,9 @@ export type { SerialDifference } from './interleavings/order-endings.js'
 export type { ExplorationOutcome } from './interleavings/outcome.js'
 export type { InterleavingOutcome, InterleavingExploration } from './interleavings/tried-orders.js'
 export { type Incompatibility, type ReplayResult, type ReplayOptions, replay, type InconclusivePrefix } from './replay/replay.js'
-export { historyOf } from './replay/replayed-history.js'
 
 // Ready-made outages. Each is a whole story that plays by itself; its fault rules name no url, so that
-// `sandbox.play(…)` brings the same weather over any application.
+// `sandbox.faults.add(…)` brings the same weather over any application.
 
 const orders = 'https://shop.test/orders'
 const start = '2030-01-01T09:00:00Z'

@@ -54,7 +54,7 @@ describe('the coverage of a check', () => {
     expect(states).toContain('retry 1 of 1, after status, seen 0')
   })
 
-  test('of explore() counts what struck, and what the bound cut off', async () => {
+  test('of exploreFaults() counts what struck, and what the bound cut off', async () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
     const prepare = ({ destinations }: Sandbox) => void destinations.respond(orders, 200)
     const fault = [lostAck(), { kind: 'reset' } as const]

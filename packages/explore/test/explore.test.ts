@@ -199,12 +199,12 @@ test('misuse is told', async () => {
     /^explore\(\): fault lost-ack cannot strike at stream\.open\. It strikes at store\.request, /,
   )
   expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toBe(
-    'explore(): none of the faults drop can strike at workflow.wait.',
+    'exploreFaults(): none of the faults drop can strike at workflow.wait.',
   )
   expect(await rejection({ on: 'workflow.steps' })).toBe(
-    'explore() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, app.call, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
+    'exploreFaults() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, app.call, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
   )
-  expect(await rejection({ on: [] })).toContain('explore() cannot place faults at no point at all.')
+  expect(await rejection({ on: [] })).toContain('exploreFaults() cannot place faults at no point at all.')
   expect(await rejection({ fault: { kind: 'lost-akc' } })).toContain('Did you mean "lost-ack"?')
   expect(await rejection({ fault: { kind: 'outage' } })).toContain('until')
 })

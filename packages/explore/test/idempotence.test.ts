@@ -67,7 +67,7 @@ describe('a handler is found out', () => {
     expect(await broken(forward, ['duplicate'])).toContain(
       '  → POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once\n',
     )
-    expect(await broken(forward, ['duplicate'], { ignoreCalls: ['https://mail.test/*'] })).toBe('nothing')
+    expect(await broken(forward, ['duplicate'], { ignoreOutbound: ['https://mail.test/*'] })).toBe('nothing')
   })
 
   test('by whom it calls', async () => {
@@ -207,7 +207,7 @@ describe('an app whose effects are other ones each time is told so, not accused'
   })
 })
 
-describe('what `deliver` publishes is its own business', () => {
+describe('what `publish` publishes is its own business', () => {
   test('with a body that is another one each time', async () => {
     const deliver = ({ queue }: Sandbox) => {
       for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id, nonce: crypto.randomUUID() } })

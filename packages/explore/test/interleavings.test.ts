@@ -68,7 +68,7 @@ Lost update: 4 of 6 orders of alice and bob fail. They stand for all 20: the oth
   → 6  alice  MULTI: set stock 9; incr sold  OK; 2
 alice read stock in step 1, bob changed it in step 5, and alice overwrote it in step 6 without having seen that.
   stock = "9", expected "8" (alice, then bob)
-Replay: interleavings({ …, replay: 'alice alice bob bob bob alice' })`)
+Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     expect(() => expect(tried).not.toHold()).not.toThrow()
   })
 

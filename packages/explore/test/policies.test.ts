@@ -148,7 +148,7 @@ describe('a failure that needs a policy and a fault', () => {
       / {2}→ fails with every value of callbackTimes: string \((\d+ of \d+) runs\), number \(\1 runs\)\n/,
     )
     expect(message).toContain(
-      "sandbox.play(), in a sandbox with policy: { backoffFactor: 12, callbackTimes: 'string' }:",
+      "sandbox.faults.add(), in a sandbox with policy: { backoffFactor: 12, callbackTimes: 'string' }:",
     )
   })
 

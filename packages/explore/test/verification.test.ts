@@ -270,7 +270,7 @@ describe('an app that accepts nothing is asked why', () => {
   test('it expects the words of a vendor', async () => {
     expect(await above(right, { to, keys, sandbox: { dialect: 'neutral' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
-        → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: 'auto' } }."
+        → It expects the words of another vendor: leave the option dialect out, or set { sandbox: { dialect: 'auto' } }."
     `)
   })
 
@@ -305,7 +305,7 @@ describe('what was done counts, not what was answered', () => {
     expect(await above(chargesFirst)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not answer as it should:
         ✗ unsigned, url, body, reserialised, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): refused with 401, but charged:1 was written, POST https://mail.test/ "paid" went out
-          → it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreCalls.
+          → it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreOutbound.
       The other 6 deliveries of this check were answered as they should be."
     `)
   })

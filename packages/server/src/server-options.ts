@@ -130,7 +130,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   createSandbox(given).dispose()
   const limits = resolvedLimits(options.limits)
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
-  // A server delivers for real, as far as `deliver` allows, and may run for days.
+  // A server delivers for real, as far as `deliverTo` allows, and may run for days.
   const policy = { trafficLimit: limits.maxTrafficEntries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {
     host,
@@ -182,7 +182,7 @@ function mostTraffic(): number {
 function refuseProduction(iKnow = false): void {
   if (iKnow || process.env.NODE_ENV !== 'production') return
   throw new Error(
-    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --i-know (in a program: iKnow: true).',
+    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --i-know (in a program: allowProduction: true).',
   )
 }
 

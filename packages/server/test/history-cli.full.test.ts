@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { createSandbox } from '../../../src/index.js'
-import { type RunHistory, historyOf, replay } from '../../explore/src/scenarios.js'
+import { type RunHistory, replay } from '../../explore/src/scenarios.js'
 import { startServer } from '../src/server.js'
 import { program, run } from './command-line.js'
 
@@ -74,15 +74,15 @@ describe('of a running server', () => {
         'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nPayload and results are in it as they are: look through it before you commit it.\n',
       ])
       const history = JSON.parse(out) as RunHistory
-      expect(history).toEqual(await historyOf(sandbox, 'wfr_1'))
+      expect(history).toEqual(await sandbox.workflow.getRun('wfr_1').history())
       expect(history).toMatchObject({ url, runId: 'wfr_1', headers: { 'x-user': 'u1', authorization: 'Bearer ***' } })
       expect(history.entries.map(({ body }) => body)).toEqual(list.map(({ body }) => body))
-      const whole = await historyOf(sandbox, 'wfr_1', { secrets: true })
+      const whole = await sandbox.workflow.getRun('wfr_1').history({ secrets: true })
       expect(whole.headers?.authorization).toBe('Bearer very-secret-indeed')
       const asked = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1', '--secrets')
       expect(JSON.parse(asked.out)).toEqual(whole)
       expect((await sandbox.snapshot()).workflow.getRun('wfr_1').history()).toEqual(history)
-      await expect(historyOf(sandbox, 'wfr_2')).rejects.toThrow(
+      await expect(sandbox.workflow.getRun('wfr_2').history()).rejects.toThrow(
         'There is no run "wfr_2". Runs: wfr_1 of https://app.test',
       )
 

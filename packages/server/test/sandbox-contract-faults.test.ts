@@ -104,7 +104,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.queue.publish({ to: shop })
       await sandbox.clock.drain()
       const check = await sandbox.assertInvariants({ only: ['no-lost-message', 'attempts-within-retries'] })
-      expect(check).toMatchObject({ checked: ['no-lost-message', 'attempts-within-retries'], breaches: [] })
+      expect(check).toMatchObject({ checked: ['no-lost-message', 'attempts-within-retries'], violations: [] })
       expect((await sandbox.checkInvariants({ except: 'signatures-verify' })).checked).not.toContain('signatures-verify')
     })
 

@@ -463,10 +463,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await sandbox.workflow.skipSleeps()
       await sandbox.workflow.skipRetryDelays()
       const told = [
-        "workflow.step('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
-        "workflow.step('charge').fails(…) was never used: no step 'charge' came; there are 'approval'.",
-        "workflow.step('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
-        "workflow.event('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
+        "workflow.stubStep('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
+        "workflow.stubStep('charge').throws(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.stubStep('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.stubEvent('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
         'workflow.skipSleeps() was never used: no step slept.',
         'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
       ]

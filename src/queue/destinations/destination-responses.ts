@@ -46,7 +46,7 @@ function hasOnlyKind(step: unknown): step is Step {
 export function wrongWithAnswer(answer: unknown): string | undefined {
   if (isStatus(answer)) return undefined
   if (typeof answer !== 'number' && (typeof answer !== 'object' || answer === null)) {
-    return `returned ${errorText(answer)}. Return a Response, or a status in destinations.answer().`
+    return `returned ${errorText(answer)}. Return a Response, or a status in destinations.respond().`
   }
   const [problem] = answerProblems(answer)
   return problem && `gave no answer that can be sent: ${problem.sentence}`

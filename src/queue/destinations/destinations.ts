@@ -211,7 +211,7 @@ export class Destinations implements DeliveryTarget {
    */
   respond(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
-    const called = `destinations.answer(${JSON.stringify(String(at))})`
+    const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
         `${called} needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,

@@ -114,7 +114,7 @@ function otherSpelling(json: string): string {
   const value = parsedJson(json)
   if (value === undefined) {
     throw new TypeError(
-      `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { wrong: 'body' }.`,
+      `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { flaw: 'body' }.`,
     )
   }
   const compact = JSON.stringify(value)
@@ -131,7 +131,7 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
   const former = keys.former[rotations - 1]
   if (former !== undefined) return former
   throw new RangeError(
-    `{ wrong: '${overrides.flaw}' } needs a key that was rotated away: call queue.keys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
+    `{ flaw: '${overrides.flaw}' } needs a key that was rotated away: call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
   )
 }
 

@@ -13,7 +13,7 @@ export function testOf(runner: TestRunner, selection: CopySelection, context: Co
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
     // A message that had not ended when it was seen does not end in its copy either.
-    ...(stretch.seen.some(isLeftOver) && { strict: { leftover: false } }),
+    ...(stretch.seen.some(isLeftOver) && { strict: { pending: false } }),
   })
   const { head, args } = frames[runner](options)
   const { entries, range } = selection
@@ -115,7 +115,7 @@ function requestCode(
     headers: { authorization: new CodeExpression(`\`Bearer \${sandbox.tokens.${service}}\``), ...headers },
     ...(body !== undefined && { body }),
   }
-  const sent = `sandbox.fetch(sandbox.addresses.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
+  const sent = `sandbox.fetch(sandbox.urls.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
   if (status === 0) return [`await expect(${sent}).rejects.toThrow()`]
   return [`const answer${index} = await ${sent}`, `expect(answer${index}.status).toBe(${status})`]
 }

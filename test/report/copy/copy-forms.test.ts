@@ -30,7 +30,7 @@ test('a copied test of a message that still waits is not failed for it', async (
     const { entries, ...trace } = sandbox.traffic.toTrace()
     return form(name).render({ entries, message }, trace as never)
   }
-  for (const name of ['vitest', 'jest', 'playwright']) expect(copied(name)).toContain('strict: { leftover: false }')
+  for (const name of ['vitest', 'jest', 'playwright']) expect(copied(name)).toContain('strict: { pending: false }')
   sandbox.destinations.respond('https://shop.test/later', 200)
   await sandbox.clock.drain()
   for (const name of ['vitest', 'jest', 'playwright']) expect(copied(name)).not.toContain('strict')

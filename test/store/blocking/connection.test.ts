@@ -131,7 +131,7 @@ describe('a connection', () => {
     const behind = connection.run('PING')
     connection.close()
     await expect(waits).rejects.toThrow('closed')
-    await expect(behind).rejects.toThrow('store.connection()')
+    await expect(behind).rejects.toThrow('store.connect()')
     store.run('RPUSH', 'jobs', 'a')
     expect(store.run('LLEN', 'jobs')).toBe(1)
     expect(sandbox.clock.pending).toEqual([])

@@ -25,7 +25,7 @@ export function checkOptions(workflow: unknown, options: CrashSafetyOptions): vo
   if (depth !== 1 && depth !== 2)
     throw new TypeError(`assertCrashSafe(): depth is 1, or 2 for pairs, got ${JSON.stringify(depth)}.`)
   if (!Number.isInteger(bound) || bound < 1)
-    throw new TypeError(`assertCrashSafe(): bound is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
+    throw new TypeError(`assertCrashSafe(): maxRuns is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
   if (!Number.isInteger(seed))
     throw new TypeError(`assertCrashSafe(): seed is a whole number, got ${JSON.stringify(seed)}.`)
   if (only !== undefined && (!Array.isArray(only) || only.length === 0))

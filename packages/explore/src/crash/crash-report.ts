@@ -159,7 +159,7 @@ export function crashReport(
     tail.push('', ...scenarioLines(id, history.scenario), '', ...replayLines(replay), '')
     timeline = history.timeline
   }
-  if (untried > 0) tail.push(`${plural(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
+  if (untried > 0) tail.push(`${plural(untried, 'schedule')} were not tried: raise \`maxRuns\`.`, '')
   const left = maxLines - linesOf(head) - linesOf(tail)
   const shown = timeline?.(Math.max(leastOfTimeline, left)) ?? []
   return {
@@ -194,7 +194,7 @@ function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[]
   if (scenario === undefined) return ['No fault rule does the same: replay it by its name.']
   const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
   const literal = rulesLiteral(scenario.rules)
-  return [`As a scenario, for sandbox.play()${which}:`, `defineScenario('found by assertCrashSafe', ${literal})`]
+  return [`As a scenario, for sandbox.faults.add()${which}:`, `defineScenario('found by assertCrashSafe', ${literal})`]
 }
 
 function otherLines(others: readonly CrashFailure[]): string[] {

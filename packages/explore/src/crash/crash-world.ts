@@ -15,8 +15,8 @@ export type WorkflowUnderTest = (sandbox: Sandbox) => unknown
 export interface CrashSubject {
   readonly workflow: WorkflowUnderTest
   readonly sandbox?: FixtureOptions
-  readonly calls?: ForeignAnswers
-  readonly settle?: (sandbox: Sandbox) => unknown
+  readonly outbound?: ForeignAnswers
+  readonly drain?: (sandbox: Sandbox) => unknown
 }
 
 export interface CrashWorldOptions {

@@ -33,7 +33,7 @@ export interface Disruption {
   readonly id: string
   /** What happens, as a sentence. */
   readonly description: string
-  /** The same for `sandbox.play()`, as far as fault rules can say it. */
+  /** The same for `sandbox.faults.add()`, as far as fault rules can say it. */
   readonly rules: readonly FaultRule[]
 }
 

@@ -58,7 +58,7 @@ export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | un
       ...different.slice(0, maxTold).map((line) => `  → ${line}`),
       ...(different.length > maxTold ? [`  and ${different.length - maxTold} more`] : []),
       `They differ by ${sourceOf(first, second)}.`,
-      "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreCalls: ['https://log.test/*'].",
+      "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreOutbound: ['https://log.test/*'].",
     ].join('\n'),
   )
   error.name = 'NotRepeatableError'

@@ -84,7 +84,7 @@ async function check(options: ResilienceOptions): Promise<ResilienceReport> {
   const drawn = isDrawn ? await draw(options, tally) : undefined
   if (drawn !== undefined) throw drawn
   if (isDrawn && !tally.delivered)
-    throw new TypeError('assertResilient(): nothing was published. Publish a message in `deliver`.')
+    throw new TypeError('assertResilient(): nothing was published. Publish a message in `publish`.')
   const isMore = options.faults === undefined && !(isDrawn && path !== undefined)
   const broken = isMore ? await tryOneByOne(options, tally, later) : undefined
   if (broken !== undefined) throw broken

@@ -96,7 +96,7 @@ function scenario({ faults, combination }: Counterexample): string[] {
     faults.length === 0
       ? []
       : [
-          `As a scenario, for sandbox.play()${policy === undefined ? '' : `, in a sandbox with policy: ${policy}`}:`,
+          `As a scenario, for sandbox.faults.add()${policy === undefined ? '' : `, in a sandbox with policy: ${policy}`}:`,
           `defineScenario('found by assertResilient', ${rulesLiteral(faults)})`,
           '',
         ]

@@ -16,13 +16,13 @@ export interface DeliveryUnderTest {
   /** Answers the deliveries: one handler for every url, or handlers by url, `*` standing for any characters. */
   readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
   /**
-   * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.calls.on(url, answer)` in `deliver`.
+   * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.outbound.on(url, answer)` in `publish`.
    * What they do for it counts as an effect.
    */
   readonly outbound?: ForeignAnswers
   /** Options of each run's sandbox, and how it is connected with the process. */
   readonly sandbox?: FixtureOptions
-  /** Moves time until all is over. Default `clock.drain({ budget: 20_000 })`: a run that goes on for ever is a failure. */
+  /** Moves time until all is over. Default `clock.drain({ maxTimers: 20_000 })`: a run that goes on for ever is a failure. */
   readonly drain?: (sandbox: Sandbox) => unknown
 }
 

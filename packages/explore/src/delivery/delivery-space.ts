@@ -74,7 +74,7 @@ async function refuseSilence(options: ResilienceOptions): Promise<void> {
   const run = await runDelivery(options, [])
   run.end()
   if (run.sandbox.traffic.ofType('published').length > 0) return
-  throw run.error ?? new TypeError('assertResilient(): nothing was published. Publish a message in `deliver`.')
+  throw run.error ?? new TypeError('assertResilient(): nothing was published. Publish a message in `publish`.')
 }
 
 interface OneByOne {

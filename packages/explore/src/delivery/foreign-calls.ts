@@ -4,7 +4,7 @@ import { text } from '../../../../src/kernel/bytes.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
-/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.calls.on(url, answer)`. */
+/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.outbound.on(url, answer)`. */
 export type ForeignAnswers = Readonly<Record<string, OutboundHandler>>
 
 /** What a foreign host did for the app: once for each time that it did it. */
@@ -16,7 +16,7 @@ export interface HandledOutbound {
   readonly idempotencyKey?: string | undefined
 }
 
-/** Registers the answers, and lets the global `fetch` reach what `sandbox.calls` has, until the returned function is called. */
+/** Registers the answers, and lets the global `fetch` reach what `sandbox.outbound` has, until the returned function is called. */
 export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () => void {
   for (const [url, answer] of Object.entries(answers)) sandbox.outbound.on(url, answer)
   const before = globalThis.fetch

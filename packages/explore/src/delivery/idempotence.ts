@@ -18,7 +18,7 @@ import {
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
 
 export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
-  /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.calls` knows. */
+  /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.outbound` knows. */
   readonly under?: readonly RepetitionKind[]
   /** Publishes what the handler gets. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
   readonly publish?: (sandbox: Sandbox) => unknown
@@ -55,7 +55,7 @@ const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
 
 /**
  * Fails unless a handler leaves the same behind however often, and in whichever order, its messages come: the same
- * data in the store, the same messages and calls going out; what `deliver` publishes is none of them. Each message is
+ * data in the store, the same messages and calls going out; what `publish` publishes is none of them. Each message is
  * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
  * the date, could not be compared.
  * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
@@ -82,11 +82,11 @@ async function compareAll(
   const attempts = once.sandbox.traffic.ofType('attempt').filter(({ kind }) => kind === 'message')
   const deliveries = attempts.length
   if (deliveries === 0) {
-    throw new TypeError('assertIdempotent(): nothing was delivered. Publish a message in `deliver`.')
+    throw new TypeError('assertIdempotent(): nothing was delivered. Publish a message in `publish`.')
   }
   if (under.includes('reorder') && new Set(attempts.map(({ messageId }) => messageId)).size < 2) {
     throw new TypeError(
-      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `deliver`, or leave it out of `under`.",
+      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `publish`, or leave it out of `under`.",
     )
   }
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {

@@ -36,7 +36,7 @@ export class DeliveryGate {
   /** Makes handlers and their requests wait for their turn. */
   guard(sandbox: Sandbox): void {
     const { destinations, traffic } = sandbox
-    const current = carrier<string>('interleavings()')
+    const current = carrier<string>('exploreInterleavings()')
     const deliver = destinations.deliver.bind(destinations)
     let number = 0
     destinations.deliver = (async (...given: Parameters<typeof deliver>) => {

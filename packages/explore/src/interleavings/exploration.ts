@@ -38,7 +38,7 @@ export interface Exploration {
   readonly runs: number
   /** All of it holds. */
   readonly holds: boolean
-  /** For `explore()`: which faults struck in which states, and which never did. */
+  /** For `exploreFaults()`: which faults struck in which states, and which never did. */
   readonly coverage?: Coverage
   /** The outcomes as a text, a line each. */
   table(): string
@@ -50,7 +50,7 @@ export interface Exploration {
  * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
  * what if exactly this one fails?
  * @example
- * const tried = await explore(checkout, { prepare: ({ destinations }) => destinations.on(orders, route), holds })
+ * const tried = await exploreFaults(checkout, { setup: ({ destinations }) => destinations.on(orders, route), holds })
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
@@ -93,7 +93,7 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
  * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
  * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
  * @example
- * const tried = await interleavings(twoBuyers, { prepare, holds: ({ store }) => store.get('stock') === '0' })
+ * const tried = await exploreInterleavings(twoBuyers, { setup, holds: ({ store }) => store.get('stock') === '0' })
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
@@ -203,7 +203,7 @@ function exploration(
         .join('  ')
         .trimEnd(),
     )
-    const cut = complete ? '' : '; more were not tried, raise `bound`'
+    const cut = complete ? '' : '; more were not tried, raise `maxRuns`'
     const nowhere = quiet.length === 0 ? '' : ` Nothing reached ${quiet.join(', ')}: no fault was placed there.`
     return `${lines.join('\n')}\n${runs - broken} of ${runs} hold${cut}.${nowhere}`
   }

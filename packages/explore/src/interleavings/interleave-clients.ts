@@ -43,7 +43,7 @@ export interface InterleavingOptions {
   readonly skipEquivalent?: boolean
   /** Options of each order's sandbox, as of the fixture. */
   readonly sandbox?: FixtureOptions
-  /** Moves time when all clients have ended. Default `clock.drain({ budget: 20_000 })`. */
+  /** Moves time when all clients have ended. Default `clock.drain({ maxTimers: 20_000 })`. */
   readonly drain?: (sandbox: Sandbox) => unknown
   /** Of time and chance in the clients. Default 1. */
   readonly seed?: number
@@ -68,7 +68,7 @@ export async function interleaveClients(options: InterleavingOptions): Promise<I
 /** Does something with a search, while time and chance in the clients come from the seed. */
 async function searching<T>(options: InterleavingOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
   const clients = clientsOf(options)
-  const names = carrier<string>('interleavings()')
+  const names = carrier<string>('exploreInterleavings()')
   const context: ClientContext = { names, chances: new Map() }
   const { setup: prepare, drain: settle, sandbox, seed = 1 } = options
   const search = new ClientSearch({ clients, prepare, settle, sandbox, seed }, options, context)
@@ -174,13 +174,13 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "interleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
+        "exploreInterleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))
       const [one] = results
       if (one !== undefined && results.every((result) => result !== undefined && 'error' in result) && 'error' in one)
-        throw new Error(`interleavings(): ${name} throws in every order, even alone: ${messageOf(one.error)}`, {
+        throw new Error(`exploreInterleavings(): ${name} throws in every order, even alone: ${messageOf(one.error)}`, {
           cause: one.error,
         })
     }
@@ -228,14 +228,14 @@ function clientsOf({ clients, maxRuns: bound, replay }: InterleavingOptions): Re
     : Object.entries((clients ?? {}) as Record<string, ConcurrentClient>)
   if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
     throw new TypeError(
-      `interleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
+      `exploreInterleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
     )
   const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
   if (odd !== undefined)
-    throw new TypeError(`interleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`)
+    throw new TypeError(`exploreInterleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`)
   if (bound !== undefined && !(Number.isInteger(bound) && bound > 0))
-    throw new TypeError(`interleavings(): bound is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
+    throw new TypeError(`exploreInterleavings(): maxRuns is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
   if (replay !== undefined && (typeof replay !== 'string' || replay.trim() === ''))
-    throw new TypeError(`interleavings(): replay names who goes, one after the other: 'alice bob alice bob'.`)
+    throw new TypeError(`exploreInterleavings(): replay names who goes, one after the other: 'alice bob alice bob'.`)
   return new Map(named)
 }

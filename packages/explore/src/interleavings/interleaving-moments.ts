@@ -47,26 +47,26 @@ export async function placesOf(
 }
 
 function counting(point: InjectionPoint): string {
-  return `explore() counts ${point}`
+  return `exploreFaults() counts ${point}`
 }
 
 function fitting(points: readonly InjectionPoint[], faults: readonly Fault[]): Omit<Places, 'moments'>[] {
   const unknown = points.find((point) => !faultPoints.includes(point))
   if (unknown !== undefined || points.length === 0)
     throw new TypeError(
-      `explore() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${faultPoints.join(', ')}.`,
+      `exploreFaults() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${faultPoints.join(', ')}.`,
     )
   const [first] = points as readonly [InjectionPoint, ...InjectionPoint[]]
   for (const fault of faults) {
     const fits = points.find((point) => catalog[fault?.kind]?.points.includes(point)) ?? first
     const [problem] = ruleProblems({ on: fits, times: 1, fault })
-    if (problem !== undefined) throw new TypeError(`explore(): ${problem.sentence}`)
+    if (problem !== undefined) throw new TypeError(`exploreFaults(): ${problem.sentence}`)
   }
   return points.map((point) => {
     const there = faults.filter(({ kind }) => catalog[kind].points.includes(point))
     if (there.length > 0) return { point, faults: there }
     throw new TypeError(
-      `explore(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} can strike at ${point}.`,
+      `exploreFaults(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} can strike at ${point}.`,
     )
   })
 }

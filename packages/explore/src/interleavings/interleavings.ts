@@ -8,8 +8,8 @@ import type { InterleavingExploration } from './tried-orders.js'
  * Lets several clients of the data store and the queue work at the same time, each of their requests in its turn, and
  * tries the orders. What is right is what comes of the clients one after the other, or what `holds` says.
  * @example
- * const tried = await interleavings({
- *   prepare: ({ store }) => store.run('SET', 'stock', 5),
+ * const tried = await exploreInterleavings({
+ *   setup: ({ store }) => store.run('SET', 'stock', 5),
  *   clients: { alice: buyOne, bob: buyOne },
  *   stopOnFirstFailure: true,
  * })
@@ -20,7 +20,7 @@ export function exploreInterleavings(options: InterleavingOptions): Promise<Inte
  * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
  * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
  * @example
- * const tried = await interleavings(twoBuyers, { prepare, holds: ({ store }) => store.get('stock') === '0' })
+ * const tried = await exploreInterleavings(twoBuyers, { setup, holds: ({ store }) => store.get('stock') === '0' })
  * expect(tried).toHold()
  */
 export function exploreInterleavings(given: Scenario, options?: ExploreOptions): Promise<Exploration>
@@ -39,4 +39,4 @@ function isClients(given: InterleavingOptions | Scenario): given is Interleaving
 
 // The tree of a scenario's orders is only known by walking through it: nobody can begin in the middle.
 const noClients =
-  'interleavings(): a campaign tries the orders of clients, interleavings({ clients }), which are known beforehand; those of a scenario are not. Check it in a test.'
+  'exploreInterleavings(): a campaign tries the orders of clients, exploreInterleavings({ clients }), which are known beforehand; those of a scenario are not. Check it in a test.'

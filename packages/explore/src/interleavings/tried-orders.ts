@@ -254,7 +254,7 @@ function ordersFailure(failures: readonly InterleavingOutcome[], summary: string
       ...(shown.length === 0 ? [`  ${why}`] : []),
       ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
     ],
-    replay: `interleavings({ …, replay: '${replay}' })`,
+    replay: `exploreInterleavings({ …, replay: '${replay}' })`,
     timeline: (sandbox as Sandbox).traffic.timeline({ limit: 60 }).split('\n'),
   }
 }

@@ -97,7 +97,7 @@ function checked(history: RunHistory, app: unknown): RunHistory {
   const isHistory = typeof history === 'object' && history !== null && 'format' in history
   if (!isHistory || typeof app !== 'function') {
     throw new TypeError(
-      'replay() takes a history, as historyOf(sandbox, runId) gives it, and a function that serves the app.',
+      'replay() takes a history, as sandbox.workflow.getRun(runId).history() gives it, and a function that serves the app.',
     )
   }
   return checkedHistory(history)

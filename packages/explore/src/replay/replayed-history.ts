@@ -1,25 +1,6 @@
-import type { RemoteSandbox } from '../../../../src/client/connect.js'
-import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
-import type { RunHistory, RunHistoryOptions, StepIdentity } from '../../../../src/workflow/run-history.js'
+import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { StepBody } from '../../../../src/workflow/step.js'
-
-/**
- * The history of a run of this sandbox, to be kept in a file and replayed against later code. Of a connected sandbox it
- * is a promise.
- * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
- * @example writeFileSync('histories/order.json', JSON.stringify(historyOf(sandbox, workflowRunId)))
- * @throws TypeError when there is no such run, with the runs that there are
- */
-export function historyOf(sandbox: Sandbox, runId: string, options?: RunHistoryOptions): RunHistory
-export function historyOf(sandbox: RemoteSandbox, runId: string, options?: RunHistoryOptions): Promise<RunHistory>
-export function historyOf(
-  { workflow }: Sandbox | RemoteSandbox,
-  runId: string,
-  options?: RunHistoryOptions,
-): RunHistory | Promise<RunHistory> {
-  return workflow.getRun(runId).history(options)
-}
 
 /** What a history says of the steps of a run, for one prefix of its list after the other. */
 export class RecordedSteps {

@@ -92,7 +92,7 @@ function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<Verific
 }
 
 const tooLate =
-  'it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreCalls'
+  'it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreOutbound'
 
 /** What a refused delivery did that an accepted one does, too. */
 function inCommon(now: Effects, right: Effects): readonly string[] {
@@ -148,7 +148,7 @@ function refusesAll(to: string, right: Reaction, words: string | undefined): str
   if (words !== undefined)
     return [
       head,
-      `  → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: '${words}' } }.`,
+      `  → It expects the words of another vendor: leave the option dialect out, or set { sandbox: { dialect: '${words}' } }.`,
     ]
   return [
     head,

@@ -132,7 +132,7 @@ test('the function of a campaign goes no further than its one check', async () =
     await assertCrashSafe(() => () => {})
   })
   await expect(count(two)).rejects.toThrow(
-    'calls interleavings() and assertCrashSafe(). A campaign is around one check',
+    'calls exploreInterleavings() and assertCrashSafe(). A campaign is around one check',
   )
   const plays = defineCampaign(() => exploreInterleavings({ name: 'x', steps: [{ drain: true }] }))
   await expect(count(plays)).rejects.toThrow('a campaign tries the orders of clients')

@@ -40,14 +40,14 @@ import { defineCampaign, interleavings } from 'stuntdouble/scenarios'
 
 const buy = async (sandbox) => {
   const get = (...words) =>
-    sandbox.fetch(sandbox.addresses.store + '/' + words.join('/'), { headers: { authorization: 'Bearer ' + sandbox.tokens.store } })
+    sandbox.fetch(sandbox.urls.store + '/' + words.join('/'), { headers: { authorization: 'Bearer ' + sandbox.tokens.store } })
   const { result } = await (await get('get', 'stock')).json()
   await get('set', 'stock', Number(result) - 1)
   await get('get', 'stock')
 }
 
 export default defineCampaign(() =>
-  interleavings({ prepare: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
+  interleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
 )
 `,
   /** A workflow that charges twice when its process dies. */
@@ -61,7 +61,7 @@ import { defineCampaign, assertCrashSafe } from 'stuntdouble/scenarios'
 const checkout = 'https://shop.test/api/checkout'
 
 function shop(sandbox) {
-  const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+  const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
   const { POST } = serve(
     async (context) => {
       const { id } = context.requestPayload

@@ -9,7 +9,7 @@ import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 import { duration, nothing, time } from './schemas.js'
 
-const budget = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)))
+const maxTimers = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)))
 
 export const clockOrders: readonly ControlOperation[] = [
   {
@@ -36,8 +36,8 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/advance',
     summary:
-      'Moves time by a duration and runs what falls due, at most `budget` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
-    body: v.strictObject({ by: duration, budget }),
+      'Moves time by a duration and runs what falls due, at most `maxTimers` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
+    body: v.strictObject({ by: duration, maxTimers }),
     example: { by: '5m' },
     tool: {
       name: 'advance',
@@ -47,12 +47,12 @@ export const clockOrders: readonly ControlOperation[] = [
       next: 'explain_message for a message that is not where it should be, check_promises for what must always hold.',
       args: {
         by: 'a span such as `5m`, `2d`, `90s`, or milliseconds',
-        budget: 'how many timers may fire at one instant',
+        maxTimers: 'how many timers may fire at one instant',
       },
       tells: true,
     },
-    run: async (sandbox, { by, budget }, { call }) => {
-      await sandbox.clock.advance(by as Duration, optionsOf(call, budget))
+    run: async (sandbox, { by, maxTimers }, { call }) => {
+      await sandbox.clock.advance(by as Duration, optionsOf(call, maxTimers))
       return timeOf(sandbox)
     },
   }),
@@ -60,7 +60,7 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/advance-to',
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
-    body: v.strictObject({ at: time, budget }),
+    body: v.strictObject({ at: time, maxTimers }),
     example: { at: '2030-01-02T03:00:00Z' },
     tool: {
       name: 'advance_to',
@@ -68,31 +68,31 @@ export const clockOrders: readonly ControlOperation[] = [
       when: 'To come to a deadline or a slot of a schedule.',
       effect: 'changes',
       next: 'timeline, or explain_message for a message that is not where it should be.',
-      args: { at: 'ISO text or milliseconds since the Unix epoch', budget: 'how many timers may fire at one instant' },
+      args: { at: 'ISO text or milliseconds since the Unix epoch', maxTimers: 'how many timers may fire at one instant' },
       tells: true,
     },
-    run: async (sandbox, { at, budget }, { call }) => {
-      await sandbox.clock.advanceTo(at, optionsOf(call, budget))
+    run: async (sandbox, { at, maxTimers }, { call }) => {
+      await sandbox.clock.advanceTo(at, optionsOf(call, maxTimers))
       return timeOf(sandbox)
     },
   }),
   order({
     method: 'POST',
     path: '/clock/drain',
-    summary: 'Runs until no timer is left but those of schedules; `budget` limits how many may fire.',
-    body: v.strictObject({ budget }),
-    example: { budget: 1000 },
+    summary: 'Runs until no timer is left but those of schedules; `maxTimers` limits how many may fire.',
+    body: v.strictObject({ maxTimers }),
+    example: { maxTimers: 1000 },
     tool: {
       name: 'drain',
       does: 'Moves time until nothing waits but schedules.',
       when: 'To see how a story ends.',
       effect: 'changes',
       next: 'dead_letters for what failed for good, timeline for the story.',
-      args: { budget: 'how many timers may fire' },
+      args: { maxTimers: 'how many timers may fire' },
       tells: true,
     },
-    run: async (sandbox, { budget }, { call }) => {
-      await sandbox.clock.drain(optionsOf(call, budget))
+    run: async (sandbox, { maxTimers }, { call }) => {
+      await sandbox.clock.drain(optionsOf(call, maxTimers))
       return timeOf(sandbox)
     },
   }),
@@ -138,8 +138,8 @@ export const clockOrders: readonly ControlOperation[] = [
 ]
 
 /** A client that goes away ends the move that it asked for. */
-function optionsOf({ signal }: RawRequest, budget: number | undefined): AdvanceOptions {
-  return { ...(signal !== undefined && { signal }), ...(budget !== undefined && { maxTimers: budget }) }
+function optionsOf({ signal }: RawRequest, maxTimers: number | undefined): AdvanceOptions {
+  return { ...(signal !== undefined && { signal }), ...(maxTimers !== undefined && { maxTimers }) }
 }
 
 export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; mode: string } {

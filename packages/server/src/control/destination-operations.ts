@@ -100,7 +100,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       effect: 'reads',
       next: 'answer_deliveries for a url that has no endpoint.',
     },
-    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unused }),
+    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unused: destinations.unused }),
   },
 ]
 

@@ -25,7 +25,7 @@ export const checkOrders: readonly ControlOperation[] = [
       } catch (error) {
         if (!(error instanceof InvariantError)) throw error
         const { replay } = failureOf(error) ?? {}
-        return json({ error: error.message, breaches: wireBreaches(sandbox, error.violations), replay }, 409)
+        return json({ error: error.message, violations: wireBreaches(sandbox, error.violations), replay }, 409)
       }
     },
   }),
@@ -48,7 +48,7 @@ export const checkOrders: readonly ControlOperation[] = [
 ]
 
 function wireCheck(sandbox: Sandbox, { checked, violations: breaches, unknown }: InvariantReport): object {
-  return { checked, breaches: wireBreaches(sandbox, breaches), unknown }
+  return { checked, violations: wireBreaches(sandbox, breaches), unknown }
 }
 
 function wireBreaches(sandbox: Sandbox, breaches: readonly InvariantViolation[]): object[] {

@@ -75,7 +75,7 @@ export const callOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/calls',
     summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
-    run: ({ outbound: calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unused }),
+    run: ({ outbound: calls }) => ({ unhandled: calls.unhandled, unused: calls.unused }),
   },
 ]
 

@@ -264,7 +264,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       does: 'What is published again and again, and when next.',
       when: 'To find the id of one.',
       effect: 'reads',
-      next: 'schedule_slots for its calendar, explain with `schedule` for why one does not fire.',
+      next: 'schedule_slots for its calendar, explain with `scheduleId` for why one does not fire.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -313,11 +313,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({
       url: v.string(),
       body: v.optional(v.string()),
-      wrong: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
+      flaw: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
     }),
-    example: { url: 'https://shop.test/orders', body: '{"id":42}', wrong: 'expired' },
-    run: ({ queue }, { url, body, wrong }) => ({
-      signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { flaw: wrong }),
+    example: { url: 'https://shop.test/orders', body: '{"id":42}', flaw: 'expired' },
+    run: ({ queue }, { url, body, flaw }) => ({
+      signature: queue.sign({ url, ...(body !== undefined && { body }) }, flaw === undefined ? {} : { flaw }),
     }),
   }),
   {

@@ -30,7 +30,7 @@ export const worldOrders: readonly ControlOperation[] = [
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
-      addresses: { ...eachOf(sandbox.urls, reached), regions: eachOf(sandbox.urls.regions, reached) },
+      urls: { ...eachOf(sandbox.urls, reached), regions: eachOf(sandbox.urls.regions, reached) },
       env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
       ...pendingOf(sandbox),

@@ -22,7 +22,7 @@ export async function placed(
   tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
 ): Promise<PlacedEngine> {
-  const option = instead === undefined ? 'twin (--twin)' : 'engine (--store)'
+  const option = instead === undefined ? 'shadowRedis (--twin)' : 'realRedis (--store)'
   const engine = await RealRedis.open(url, { option, allowed: allowEngines })
   if (instead !== undefined) {
     tenants.elsewhere = elsewhereOn(engine)

@@ -10,10 +10,10 @@ export interface EngineChoice {
   readonly realRedis?: string
   /**
    * A Redis or Valkey beside the data store: it is told every command that the double ran, in the same order, and what it
-   * answers otherwise is told. Empty, this server's own, one tenant and a real clock, as `engine`.
+   * answers otherwise is told. Empty, this server's own, one tenant and a real clock, as `realRedis`.
    */
   readonly shadowRedis?: string
-  /** Receives each difference between the double and its twin; default: one text each for `report`. */
+  /** Receives each difference between the double and its twin; default: one text each for `onError`. */
   readonly onDifference?: (difference: ShadowDifference) => void
   /** Hosts of engines that may be elsewhere than on this machine: they are written to and flushed. */
   readonly allowRedisHosts?: readonly string[]
@@ -32,11 +32,11 @@ interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
 export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
   if (given.realRedis !== undefined && given.shadowRedis !== undefined) {
     throw new TypeError(
-      'An engine is in the place of the store (engine, --store) or beside it (twin, --twin), not both.',
+      'An engine is in the place of the store (realRedis, --store) or beside it (shadowRedis, --twin), not both.',
     )
   }
   const refuse = (what: string, instead: string): never => {
-    throw new TypeError(`With a real engine (engine, --store; twin, --twin) a server has no ${what}. ${instead}`)
+    throw new TypeError(`With a real engine (realRedis, --store; shadowRedis, --twin) a server has no ${what}. ${instead}`)
   }
   if ((given.clock ?? 'real') !== 'real') {
     refuse(
