@@ -72,7 +72,7 @@ function patternOf(text: string): OutboundPattern {
 
 /** What never reached the sandbox, and why. */
 function elsewhere(received: unknown, to: unknown): readonly string[] {
-  const { calls } = received as { calls?: { unhandled?: unknown; patterns?: unknown } }
+  const { outbound: calls } = received as { outbound?: { unhandled?: unknown; patterns?: unknown } }
   const unhandled = Array.isArray(calls?.unhandled) ? (calls.unhandled as string[]) : []
   const patterns = Array.isArray(calls?.patterns) ? (calls.patterns as string[]) : undefined
   if (unhandled.length > 0) return unhandled.slice(0, 3)

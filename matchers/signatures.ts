@@ -117,8 +117,11 @@ function shownPattern({ keys, ...pattern }: SignaturePattern): object {
 }
 
 function keysOf(received: unknown): ReceiverKeys | undefined {
-  const { keys, queue } = received as { keys?: ReceiverKeys; queue?: { keys?: ReceiverKeys } }
-  const found = keys ?? queue?.keys
+  const { signingKeys, queue } = received as {
+    signingKeys?: ReceiverKeys
+    queue?: { signingKeys?: ReceiverKeys }
+  }
+  const found = signingKeys ?? queue?.signingKeys
   return typeof found?.current === 'string' ? found : undefined
 }
 

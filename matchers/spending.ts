@@ -191,9 +191,9 @@ function spendOf({ received, before }: Period): StoreCostTotals | undefined {
 }
 
 function totalOf(received: unknown): StoreCostTotals | undefined {
-  const { spend, store } = received as { spend?: unknown; store?: { spend?: unknown } }
-  if (typeof spend === 'function') return (received as { spend(): StoreCostTotals }).spend()
-  return typeof store?.spend === 'function' ? (store as { spend(): StoreCostTotals }).spend() : undefined
+  const { cost, store } = received as { cost?: unknown; store?: { cost?: unknown } }
+  if (typeof cost === 'function') return (received as { cost(): StoreCostTotals }).cost()
+  return typeof store?.cost === 'function' ? (store as { cost(): StoreCostTotals }).cost() : undefined
 }
 
 function ofStore(evidence: Period, name: keyof StoreCostTotals): Counted | undefined {

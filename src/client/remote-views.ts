@@ -28,7 +28,7 @@ export function messageView(message: Message): OnWire<MessageView> {
 
 export function deadLetterView(letter: DeadLetter): unknown {
   const { response: reply, ...said } = letter.toJSON()
-  return { ...said, message: messageView(letter.message), reply: { ...reply, body: portableString(reply.body) } }
+  return { ...said, message: messageView(letter.message), response: { ...reply, body: portableString(reply.body) } }
 }
 
 /** A check on its way. */

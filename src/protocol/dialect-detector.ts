@@ -162,13 +162,13 @@ export class DialectDetector {
     if (stranger === undefined || request === undefined) return undefined
     const { vocabulary, word } = stranger
     const [mine, other] = [this.#own[0]!.name, vocabulary.name]
-    const what = `${word} is a word of vocabulary '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
+    const what = `${word} is a word of dialect '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
     const kind = `${other} ${word.startsWith('/') ? 'path' : word.endsWith('=…') ? 'query' : 'header'}`
     if (!this.#warned.has(kind)) {
       this.#warned.add(kind)
       const { method, url } = request
       this.#warn(
-        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option vocabulary: '${other}', or leave it out: 'auto', the default, understands both.`,
+        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option dialect: '${other}', or leave it out: 'auto', the default, understands both.`,
       )
     }
     return what

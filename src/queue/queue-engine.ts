@@ -269,7 +269,7 @@ export class QueueEngine {
     const words = name === undefined ? this.words : this.wordsByName.get(name)
     if (words !== undefined) return words.tongues.at(-1)!
     throw new TypeError(
-      `A signature has no vocabulary ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
+      `A signature has no dialect ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
     )
   }
 

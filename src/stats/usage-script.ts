@@ -87,15 +87,15 @@ export class UsageScript {
       values: { ...step.rates },
       jitter: step.jitter ?? 0,
     }))
-    this.#spikes = of('spike').map((step) => ({ ...during(step), times: step.times, of: step.of ?? words.rates }))
+    this.#spikes = of('spike').map((step) => ({ ...during(step), times: step.factor, of: step.metrics ?? words.rates }))
     this.#gaps = of('gap').map(during)
     this.#monthEnds = of('month-end').map((step) => ({
-      times: step.times,
+      times: step.factor,
       length: lastDays(milliseconds(step.for)),
-      of: step.of ?? words.rates,
+      of: step.metrics ?? words.rates,
     }))
-    this.#latencies = of('latencies').map((step) => ({ ...span(step), of: step.of, jitter: step.jitter ?? 0 }))
-    this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.of ?? words.rates }))
+    this.#latencies = of('latencies').map((step) => ({ ...span(step), of: step.metrics, jitter: step.jitter ?? 0 }))
+    this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.metrics ?? words.rates }))
   }
 
   /** Whether the story says anything about a rate or level. */

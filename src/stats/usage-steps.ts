@@ -63,9 +63,9 @@ export interface SteadyStep<Rates> extends When, Jittered {
 export interface SpikeStep {
   readonly kind: 'spike'
   readonly at: UsageInstant
-  readonly times: number
+  readonly factor: number
   readonly for: Duration
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 export interface GapStep {
   readonly kind: 'gap'
@@ -75,17 +75,17 @@ export interface GapStep {
 export interface CounterResetStep {
   readonly kind: 'counter-reset'
   readonly at: UsageInstant
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 export interface LatenciesStep extends When, Jittered {
   readonly kind: 'latencies'
-  readonly of: LatencyTable
+  readonly metrics: LatencyTable
 }
 export interface MonthEndStep {
   readonly kind: 'month-end'
-  readonly times: number
+  readonly factor: number
   readonly for: Duration
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 
 /** One step of a story about the queue. Plain data: it may be stored and sent. */
@@ -101,7 +101,7 @@ interface WhenOptions {
 interface Burst {
   readonly for?: Duration
   /** Names of the rates it applies to. Default: all but `growth`. */
-  readonly of?: readonly string[]
+  readonly metrics?: readonly string[]
 }
 
 /**
@@ -117,7 +117,7 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 
 /** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
 export function spikeAt(at: Instant, times: number, options: Burst = {}): SpikeStep {
-  return { kind: 'spike', at: plainMoment(at), times, for: options.for ?? '10m', ...(options.of && { of: options.of }) }
+  return { kind: 'spike', at: plainMoment(at), factor: times, for: options.for ?? '10m', ...(options.metrics && { metrics: options.metrics }) }
 }
 
 /** Nothing happens from an instant on: counts and latencies are 0, levels stay. */
@@ -130,7 +130,7 @@ export function gap(at: Instant, length: Duration): GapStep {
  * the period stay. `vectors` has to be named: it empties the index.
  */
 export function counterReset(at: Instant, of?: readonly string[]): CounterResetStep {
-  return { kind: 'counter-reset', at: plainMoment(at), ...(of && { of }) }
+  return { kind: 'counter-reset', at: plainMoment(at), ...(of && { metrics: of }) }
 }
 
 /**
@@ -138,12 +138,12 @@ export function counterReset(at: Instant, of?: readonly string[]): CounterResetS
  * @example latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
 export function latencies(of: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
-  return { kind: 'latencies', of, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
+  return { kind: 'latencies', metrics: of, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
 /** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
 export function monthEnd(times: number, options: Burst = {}): MonthEndStep {
-  return { kind: 'month-end', times, for: options.for ?? '1d', ...(options.of && { of: options.of }) }
+  return { kind: 'month-end', factor: times, for: options.for ?? '1d', ...(options.metrics && { metrics: options.metrics }) }
 }
 
 function plainMoment(at: Instant): UsageInstant {
@@ -168,7 +168,7 @@ export function resolved(moment: UsageInstant, told: number): number {
 
 const amount = v.pipe(v.number(), v.finite(), v.minValue(0))
 const moment = v.union([v.string(), v.number()])
-const times = { times: amount, for: moment, of: v.optional(v.array(v.string())) }
+const times = { factor: amount, for: moment, metrics: v.optional(v.array(v.string())) }
 const when = { from: v.optional(moment), until: v.optional(moment) }
 const jitter = { jitter: v.optional(v.pipe(amount, v.maxValue(1))) }
 const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
@@ -196,9 +196,9 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
     v.strictObject({ kind: v.literal('steady'), rates: v.strictObject(allRates), ...when, ...jitter }),
     v.strictObject({ kind: v.literal('spike'), at: moment, ...times }),
     v.strictObject({ kind: v.literal('gap'), at: moment, for: moment }),
-    v.strictObject({ kind: v.literal('counter-reset'), at: moment, of: times.of }),
+    v.strictObject({ kind: v.literal('counter-reset'), at: moment, metrics: times.metrics }),
     v.strictObject({ kind: v.literal('month-end'), ...times }),
-    v.strictObject({ kind: v.literal('latencies'), of: v.strictObject(allFigures), ...when, ...jitter }),
+    v.strictObject({ kind: v.literal('latencies'), metrics: v.strictObject(allFigures), ...when, ...jitter }),
   ])
   for (const step of steps) {
     if (words.operations.length === 0 && (step as Partial<SearchUsageStep> | null)?.kind === 'latencies') {
@@ -229,7 +229,7 @@ function checkNames(step: QueueUsageStep | SearchUsageStep, { caller, rates, lev
     if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)
   }
   const named =
-    step.kind === 'spike' || step.kind === 'month-end' || step.kind === 'counter-reset' ? step.of : undefined
+    step.kind === 'spike' || step.kind === 'month-end' || step.kind === 'counter-reset' ? step.metrics : undefined
   const known = step.kind === 'counter-reset' ? counters : rates
   const unknown = named?.find((name) => !known.includes(name))
   if (unknown === undefined) return

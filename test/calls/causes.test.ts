@@ -18,7 +18,7 @@ const plans = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
-  faults: callFaults({ max: 3 }),
+  faults: callFaults({ maxRules: 3 }),
   alone: fc.nat({ max: 2 }),
 })
 

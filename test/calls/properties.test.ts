@@ -63,11 +63,11 @@ describe('assertCrashSafe', () => {
           await context.run('charge', () => charge(context.requestPayload.id, key))
         }
       })
-    const found = await assertCrashSafe(paying(), { only: ['lost-call 1.1'] }).catch((error) => error)
+    const found = await assertCrashSafe(paying(), { only: ['lost-response 1.1'] }).catch((error) => error)
     expect(found.message).toContain('is lost, after the host did its work')
     expect(found.message).toContain(
       `{ on: 'app.call', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
     )
-    expect(await assertCrashSafe(paying('o1'))).toMatchObject({ untried: 0 })
+    expect(await assertCrashSafe(paying('o1'))).toMatchObject({ notTried: 0 })
   })
 })

@@ -38,7 +38,7 @@ describe("onUnhandledOutbound: 'error'", () => {
   test('a client over node:https is told its host', async () => {
     connected({ onUnhandledOutbound: 'error' })
     const error = await new Promise<Error>((resolve) => https.get(mail).on('error', resolve))
-    expect(error.message).toMatch(/a request to mail\.invalid.*calls\.answer\('https:\/\/mail\.invalid\/\*', …\)/)
+    expect(error.message).toMatch(/a request to mail\.invalid.*outbound\.respond\('https:\/\/mail\.invalid\/\*', …\)/)
   })
 
   test('handlers of msw answer before it', async () => {

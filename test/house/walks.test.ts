@@ -7,7 +7,7 @@ import { type Walk, walked } from '../support/walk.js'
 // once.
 
 const world = `
-const sandbox = lib.createSandbox({ seed: 'walk', warn: () => {} })
+const sandbox = lib.createSandbox({ seed: 'walk', onWarning: () => {} })
 const { destinations, clock, addresses, tokens } = sandbox
 destinations.respond('https://shop.test/orders', 500)
 destinations.respond('https://shop.test/failed', 200)

@@ -216,8 +216,8 @@ describe('what is no option of a move', () => {
     ],
     [
       'another name',
-      (clock: Clock) => clock.drain({ budgett: 1 } as never),
-      'has no option "budgett". Did you mean "budget"?',
+      (clock: Clock) => clock.drain({ maxTimer: 1 } as never),
+      'has no option "maxTimer". Did you mean "maxTimers"?',
     ],
     [
       'a time as the end',

@@ -208,7 +208,7 @@ describe('types', () => {
         `import * as entry${index} from '${entry}'\nexport const loaded${index}: object = entry${index}`,
     )
     const uses = `import { createSandbox, type Sandbox } from 'stuntdouble'
-const sandbox: Sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+const sandbox: Sandbox = createSandbox({ seed: 7, dialect: 'upstash', startAt: '2030-01-01T09:00:00Z' })
 export const now: number = sandbox.clock.now()
 export const moved: Promise<void> = sandbox.clock.advance('1d10h30m')
 // @ts-expect-error There is no such vocabulary.

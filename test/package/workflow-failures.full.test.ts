@@ -6,7 +6,7 @@ import { type Run, type Runner, runnerNames, runUnder } from '../failures/runner
 
 const consumer = inject('consumer')
 
-const options = "{ vocabulary: 'upstash', intercept: 'fetch' }"
+const options = "{ dialect: 'upstash', intercept: 'fetch' }"
 const oneSandbox = `const sandbox = useSandbox(${options})
 const test = (name, body) => globalThis.test(name, () => body({ sandbox }))
 `

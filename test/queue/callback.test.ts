@@ -54,7 +54,7 @@ describe('callbacks [queue.md 5.4]', () => {
     at.destinations.script(shop, [status(500), status(404), ok()])
     await publish(at)
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.json())).toMatchObject([
+    expect(seen.requests.map((delivery) => delivery.json())).toMatchObject([
       { status: 500, retried: 0, maxRetries: 3 },
       { status: 404, retried: 1, maxRetries: 3 },
       { status: 200, retried: 2, maxRetries: 3 },
@@ -82,7 +82,7 @@ describe('callbacks [queue.md 5.4]', () => {
     at.destinations.script(cb, [status(500), ok()])
     const id = await publish(at, { 'Service-Callback-Forward-X-Key': 'k' })
     await at.clock.drain()
-    const [first, second] = seen.all
+    const [first, second] = seen.requests
     expect(first!.header('service-message-id')).not.toBe(id)
     expect(second!.header('service-message-id')).toBe(first!.header('service-message-id'))
     expect([first!.header('service-retried'), second!.header('service-retried')]).toEqual(['0', '1'])
@@ -111,7 +111,7 @@ describe('callbacks [queue.md 5.4]', () => {
     })
     const start = at.clock.now()
     await at.clock.drain()
-    expect(seen.all.map(({ at: time, method }) => [time - start, method])).toEqual([
+    expect(seen.requests.map(({ at: time, method }) => [time - start, method])).toEqual([
       [10_000, 'PUT'],
       [15_000, 'PUT'],
       [20_000, 'PUT'],
@@ -220,7 +220,7 @@ describe('failure callbacks [queue.md 5.4]', () => {
     at.destinations.respond(shop, { status: 500, body: 'broken' })
     const id = await publish(at, { 'Service-Retries': '1', 'Service-Failure-Callback': failed })
     await at.clock.drain()
-    expect(seen.all.map(({ url }) => url)).toEqual([shop, cb, shop, cb, failed])
+    expect(seen.requests.map(({ url }) => url)).toEqual([shop, cb, shop, cb, failed])
     const body = seen.last().json() as Record<string, unknown>
     expect(body).toMatchObject({ status: 500, retried: 1, maxRetries: 1, sourceMessageId: id, body: btoa('broken') })
     expect(body.dlqId).toMatch(/^\d+-\d+$/)

@@ -238,7 +238,7 @@ describe('retry [queue.md 1.9]', () => {
     })
     const start = at.clock.now()
     await at.clock.drain()
-    expect(seen.all.slice(1).map(({ at: time }) => time - start)).toEqual([5000, 6000, 7000])
+    expect(seen.requests.slice(1).map(({ at: time }) => time - start)).toEqual([5000, 6000, 7000])
     const refused = await at.send('POST', `/v2/dlq/retry/${(await list(at)).messages[0].dlqId}`, {
       headers: { 'Service-Retries': 'x' },
     })

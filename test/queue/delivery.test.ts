@@ -30,7 +30,7 @@ const attempts = (at: World) => at.traffic.ofType('attempt')
 
 describe('what is sent [queue.md 3.1]', () => {
   test('the headers of a delivery, in full', async () => {
-    const at = world({ vocabulary: 'neutral' })
+    const at = world({ dialect: 'neutral' })
     const seen = at.destinations.record('https://shop.test/*')
     at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
     const answer = await at.send('POST', '/v2/publish/g', {
@@ -64,9 +64,9 @@ describe('what is sent [queue.md 3.1]', () => {
     at.destinations.script(shop, [status(500), status(500), ok()])
     const id = await publish(at)
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.header('service-message-id'))).toEqual([id, id, id])
-    expect(seen.all.map((delivery) => delivery.header('service-retried'))).toEqual(['0', '1', '2'])
-    expect(new Set(seen.all.map((delivery) => delivery.header('service-signature'))).size).toBe(3)
+    expect(seen.requests.map((delivery) => delivery.header('service-message-id'))).toEqual([id, id, id])
+    expect(seen.requests.map((delivery) => delivery.header('service-retried'))).toEqual(['0', '1', '2'])
+    expect(new Set(seen.requests.map((delivery) => delivery.header('service-signature'))).size).toBe(3)
   })
 
   test('label, queue, flow-control key and retries are not sent', async () => {
@@ -479,7 +479,7 @@ describe('destinations', () => {
       return new Response('ok')
     }) as unknown as typeof globalThis.fetch
     const run = async (deliver: 'loopback' | 'none' | 'any' | string[] | undefined, url: string) => {
-      const at = world({ vocabulary: 'upstash', fetch, deliver })
+      const at = world({ dialect: 'upstash', fetch, deliver })
       at.queue.publish({ to: url, retries: 0 })
       await at.clock.drain()
       return { status: attempts(at)[0]!.outcome!.status, unhandled: at.destinations.unhandled }
@@ -489,7 +489,7 @@ describe('destinations', () => {
     expect((await run('loopback', 'http://[::1]:3000/c')).status).toBe(200)
     const stranger = await run('loopback', 'https://example.com/d')
     expect(stranger.status).toBe(0)
-    expect(stranger.unhandled[0]).toContain("name the host: deliver: ['example.com']")
+    expect(stranger.unhandled[0]).toContain("name the host: deliverTo: ['example.com']")
     expect((await run('loopback', 'https://localhost.example.com/e')).status).toBe(0)
     expect((await run('none', 'http://localhost/f')).status).toBe(0)
     expect((await run(['example.com'], 'https://example.com/g')).status).toBe(200)

@@ -50,7 +50,7 @@ describe('every message ends', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom(...Object.keys(handlers)), { minLength: 1, maxLength: 4 }),
         fc.array(options, { minLength: 1, maxLength: 4 }),
-        deliveryFaults({ max: 2 }),
+        deliveryFaults({ maxRules: 2 }),
         policies,
         fc.boolean(),
         fc.boolean(),

@@ -40,7 +40,7 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
     expect(at.queue.explain(all[1]!)).toContain('it is paused since 2030-01-01 00:00:05')
     expect(at.queue.forecast(all[1]!)).toEqual({
       notBefore: seconds(5),
-      because: { kind: 'pause', flowControlKey: 'k' },
+      blockedBy: { kind: 'pause', flowControlKey: 'k' },
     })
     await at.clock.advance('20s')
     at.engine.flow.resume('k')
@@ -74,8 +74,8 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     expect(text).toContain(
       `Its next attempt starts not before 2030-01-01 00:00:12, because ${poison!.slice(0, 7)}… must answer first.`,
     )
-    const because = { kind: 'answer', messageIds: [poison], first: true }
-    expect(at.queue.forecast(second!)).toEqual({ notBefore: seconds(12), because })
+    const blockedBy = { kind: 'response', messageIds: [poison], holdsSlot: true }
+    expect(at.queue.forecast(second!)).toEqual({ notBefore: seconds(12), blockedBy })
     await at.clock.advance('1h')
     // The poison one is dead by now, and the second holds the slot.
     expect(at.queue.explain(third!)).toContain(`must answer first`)
@@ -89,7 +89,7 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     await at.clock.advance('1s')
     expect(at.queue.forecast(first!)).toBeUndefined()
     expect(at.queue.forecast(second!)).toEqual({ at: seconds(60) })
-    expect(at.queue.forecast(third!)).toMatchObject({ notBefore: seconds(60), because: { messageIds: [second] } })
+    expect(at.queue.forecast(third!)).toMatchObject({ notBefore: seconds(60), blockedBy: { messageIds: [second] } })
   })
 
   test('a pause is told at any distance', async () => {
@@ -98,9 +98,9 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     const [first, second] = ids(at, 2, { queue: 'orders', flowControlKey: 'k', flowControlValue: 'rate=1' })
     await at.clock.advance('1s')
     at.engine.flow.pause('k')
-    const because = { kind: 'pause', flowControlKey: 'k' }
-    expect(at.queue.forecast(first!)).toEqual({ notBefore: seconds(12), because })
-    expect(at.queue.forecast(second!)).toMatchObject({ because })
+    const blockedBy = { kind: 'pause', flowControlKey: 'k' }
+    expect(at.queue.forecast(first!)).toEqual({ notBefore: seconds(12), blockedBy })
+    expect(at.queue.forecast(second!)).toMatchObject({ blockedBy })
     expect(at.queue.explain(second!)).toContain('flow-control key k is paused until somebody resumes it')
   })
 })
@@ -114,10 +114,10 @@ describe('slots of a key', () => {
     })
     const all = ids(at, 4, { flowControlKey: 'k', flowControlValue: 'parallelism=2, rate=3, period=10s' })
     await at.clock.advance('1s')
-    const because = { kind: 'answer', messageIds: all.slice(0, 2), first: true }
-    expect(at.queue.forecast(all[2]!)).toEqual({ notBefore: seconds(1), because })
+    const blockedBy = { kind: 'response', messageIds: all.slice(0, 2), holdsSlot: true }
+    expect(at.queue.forecast(all[2]!)).toEqual({ notBefore: seconds(1), blockedBy })
     // Whatever is answered, the rate has no room for a fourth call.
-    expect(at.queue.forecast(all[3]!)).toEqual({ notBefore: seconds(10), because })
+    expect(at.queue.forecast(all[3]!)).toEqual({ notBefore: seconds(10), blockedBy })
   })
 
   test('a retry may take the place: then its answer decides', async () => {
@@ -131,7 +131,7 @@ describe('slots of a key', () => {
     await at.clock.advance('1s')
     expect(at.queue.forecast(late)).toEqual({
       notBefore: seconds(15),
-      because: { kind: 'answer', messageIds: [first], first: false },
+      blockedBy: { kind: 'response', messageIds: [first], holdsSlot: false },
     })
     expect(at.queue.explain(late)).toContain('it depends on the answer of msg_')
   })

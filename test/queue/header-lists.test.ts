@@ -80,7 +80,7 @@ describe('a header that comes several times', () => {
     await at.send('POST', '/v2/publish/g', { body: 'x' })
     await at.send('POST', '/v2/publish/g', { headers: { 'Service-Forward-X-A': '9' }, body: 'y' })
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.header('x-a'))).toEqual(['7, 8', '9'])
+    expect(seen.requests.map((delivery) => delivery.header('x-a'))).toEqual(['7, 8', '9'])
     const headers = at.traffic.ofType('attempt').map((attempt) => attempt.headers.filter(([name]) => name === 'X-A'))
     expect(headers).toEqual([
       [

@@ -137,7 +137,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
   })
 
   test('the field is named in the words of the vendor', async () => {
-    const { send } = world({ vocabulary: 'upstash' })
+    const { send } = world({ dialect: 'upstash' })
     const refused = await send('POST', `/v2/publish/${shop}`, { headers: { 'Upstash-Callback-Retries': 'x' } })
     expect(refused.json.error).toContain('invalid Upstash-Callback-Retries: ')
   })
@@ -165,7 +165,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     await send('POST', `/v2/publish/${shop}`, { headers, body: 'later' })
     await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Not-Before': '1000' }, body: 'past' })
     await clock.advance(0)
-    expect(seen.all.map((delivery) => delivery.text())).toEqual(['past'])
+    expect(seen.requests.map((delivery) => delivery.text())).toEqual(['past'])
     await clock.advance('30s')
     expect(seen.last().text()).toBe('later')
   })
@@ -472,7 +472,7 @@ describe('batch [queue.md 1.4]', () => {
       { destination: shop, body: 5 },
     ])
     await queue.clock.drain()
-    expect(seen.all.map((delivery) => delivery.text())).toEqual(['{"a":[1,"x"]}', '5'])
+    expect(seen.requests.map((delivery) => delivery.text())).toEqual(['{"a":[1,"x"]}', '5'])
   })
 
   test('a content type is a header value', async () => {
@@ -483,7 +483,7 @@ describe('batch [queue.md 1.4]', () => {
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid Content-Type: it has a line break'])
     await send('POST', '/v2/batch', { body: item('text/plain; title=✓') })
     await clock.drain()
-    expect(seen.all.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])
+    expect(seen.requests.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])
   })
 
   test('an unknown group fails alone, in place', async () => {

@@ -176,7 +176,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     expect((await at.send('DELETE', `/v2/messages/${at.queue.messages[0]!.id}`)).status).toBe(200)
     await at.send('POST', '/v2/queues/q/resume')
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.text())).toEqual(['b'])
+    expect(seen.requests.map((delivery) => delivery.text())).toEqual(['b'])
   })
 
   test('changing the parallelism acts at once', async () => {
@@ -258,6 +258,6 @@ describe('resources [queue.md 1.6]', () => {
     const answer = await at.send('POST', '/v2/enqueue/q/g', { body: 'x' })
     expect(answer.json).toHaveLength(2)
     await at.clock.drain()
-    expect(seen.all.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
+    expect(seen.requests.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
   })
 })

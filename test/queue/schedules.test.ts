@@ -162,7 +162,7 @@ describe('cron expressions [queue.md 7]', () => {
     const seen = at.sandbox.destinations.record(shop)
     expect((await create(at, '@every 1m30s')).status).toBe(200)
     await at.sandbox.clock.advance('5m')
-    expect(seen.all.map(({ at }) => new Date(at).toISOString().slice(11, 19))).toEqual([
+    expect(seen.requests.map(({ at }) => new Date(at).toISOString().slice(11, 19))).toEqual([
       '00:01:30',
       '00:03:00',
       '00:04:30',
@@ -277,7 +277,7 @@ describe('firing [queue.md 7]', () => {
       'tick',
     )
     await at.clock.advance('5m')
-    expect(seen.all.map(({ at: time }) => new Date(time).toISOString().slice(11, 23))).toEqual([
+    expect(seen.requests.map(({ at: time }) => new Date(time).toISOString().slice(11, 23))).toEqual([
       '00:02:00.000',
       '00:04:00.000',
     ])
@@ -313,7 +313,7 @@ describe('firing [queue.md 7]', () => {
     const { json } = await create(at, '* * * * *', {}, 'x', 'g')
     at.queue.urlGroups.addEndpoints('g', ['https://shop.test/b'])
     await at.clock.advance('1m')
-    expect(seen.all.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
+    expect(seen.requests.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
     expect(Object.values((await read(at, json.scheduleId)).lastScheduleStates)).toEqual(['SUCCESS', 'SUCCESS'])
     at.queue.urlGroups.delete('g')
     await at.clock.advance('1m')

@@ -69,7 +69,7 @@ describe('delivery signatures [queue.md 9]', () => {
     await at.clock.advance('1s')
     const rotated = (await at.send('POST', '/v2/keys/rotate')).json
     await at.clock.drain()
-    const [first, second] = seen.all.map((delivery) => delivery.header('service-signature')!)
+    const [first, second] = seen.requests.map((delivery) => delivery.header('service-signature')!)
     await jwtVerify(first!, keyBytes(credentials.current))
     await jwtVerify(second!, keyBytes(rotated.current))
     expect(rotated.current).toBe(credentials.next)
@@ -110,13 +110,13 @@ describe('the signing laboratory', () => {
   const verify = (signature: string) => receiver.verify({ signature, body: request.body, url: request.url })
 
   test('a valid signature is accepted by the receiver of the SDK, with the current key and with the next', async () => {
-    const { queue } = world({ vocabulary: 'upstash' })
+    const { queue } = world({ dialect: 'upstash' })
     await expect(verify(queue.sign(request))).resolves.toBe(true)
     await expect(verify(queue.sign(request, { key: 'next' }))).resolves.toBe(true)
   })
 
   test('the receiver accepts real deliveries', async () => {
-    const { delivery, signature } = await delivered('{"a":1}', { vocabulary: 'upstash' })
+    const { delivery, signature } = await delivered('{"a":1}', { dialect: 'upstash' })
     await expect(receiver.verify({ signature, body: delivery.text(), url: delivery.url })).resolves.toBe(true)
   })
 
@@ -135,7 +135,7 @@ describe('the signing laboratory', () => {
   }
 
   test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('wrong %s is refused', async (wrong) => {
-    const at = world({ vocabulary: 'upstash' })
+    const at = world({ dialect: 'upstash' })
     let reader = receiver
     if (wrong.startsWith('rotated')) {
       at.queue.signingKeys.rotate()
@@ -155,7 +155,7 @@ describe('the signing laboratory', () => {
   })
 
   test('exactly one thing is wrong with it', async () => {
-    const { queue } = world({ vocabulary: 'upstash' })
+    const { queue } = world({ dialect: 'upstash' })
     const claims = (signature: string) =>
       JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
     const valid = claims(queue.sign(request))
@@ -172,7 +172,7 @@ describe('the signing laboratory', () => {
   })
 
   test('claims can be set or left out one by one; clockTolerance works as in production', async () => {
-    const { queue } = world({ vocabulary: 'upstash' })
+    const { queue } = world({ dialect: 'upstash' })
     await expect(
       verify(queue.sign(request, { claims: { nbf: undefined, exp: undefined, jti: undefined } })),
     ).resolves.toBe(true)

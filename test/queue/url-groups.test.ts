@@ -163,7 +163,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
   ])(
     'defaults in %s that lack a key: a publish with %j is refused in the words of %s',
     async (prefix, headers, words) => {
-      const at = world({ vocabulary: 'auto' })
+      const at = world({ dialect: 'auto' })
       await upsert(at, [{ url: a }])
       for (const name of ['Flow-Control-Value', 'Callback-Flow-Control-Value']) {
         const body = { headers: { [`${prefix}${name}`]: 'rate=1' } }

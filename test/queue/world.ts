@@ -9,7 +9,7 @@ import { devUsers } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
 export interface WorldOptions {
-  vocabulary?: DialectName
+  dialect?: DialectName
   policy?: Partial<Policy>
   startAt?: string
   seed?: number

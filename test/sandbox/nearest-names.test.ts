@@ -10,8 +10,8 @@ import { unplayedText } from '../../src/kernel/unused-script.js'
 test.each<[string, () => unknown, string]>([
   [
     'a sandbox',
-    () => createSandbox({ vocabluary: 'upstash' } as never),
-    'no option "vocabluary". Did you mean "vocabulary"?',
+    () => createSandbox({ dilaect: 'upstash' } as never),
+    'no option "dilaect". Did you mean "dialect"?',
   ],
   [
     'a policy',
@@ -20,8 +20,8 @@ test.each<[string, () => unknown, string]>([
   ],
   [
     'a fixture',
-    () => sandboxOf({ unhandledCall: 'error' } as never),
-    'no option "unhandledCall". Did you mean "unhandledCalls"?',
+    () => sandboxOf({ onUnhandledOutboud: 'error' } as never),
+    'no option "onUnhandledOutboud". Did you mean "onUnhandledOutbound"?',
   ],
   ['a fixture, of the sandbox', () => sandboxOf({ sede: 1 } as never), 'no option "sede". Did you mean "seed"?'],
   [

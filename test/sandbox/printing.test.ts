@@ -19,21 +19,21 @@ const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: ob
       method: 'POST',
       body: 'b',
       state: 'CREATED',
-      time: nine,
+      createdAt: nine,
       notBefore: nine + 3_600_000,
-      due: nine + 3_600_000,
+      nextAttemptAt: nine + 3_600_000,
       retried: 0,
       maxRetries: 3,
-      ended: false,
+      isEnded: false,
     },
   },
   'a dead letter': {
     one: ({ queue }) => queue.deadLetters[0]!,
     fields: {
       id: `${nine}-0`,
-      time: nine,
-      message: expect.objectContaining({ url: 'https://down.test/', state: 'FAILED', ended: true }),
-      reply: { status: 500, body: 'broken' },
+      createdAt: nine,
+      message: expect.objectContaining({ url: 'https://down.test/', state: 'FAILED', isEnded: true }),
+      response: { status: 500, body: 'broken' },
     },
   },
   'a schedule': {
@@ -142,7 +142,7 @@ test('a message is the same one wherever it is handed out, as it stands when it 
   expect(queue.getMessage(message.id)).toBe(message)
   expect(queue.messages).toContain(message)
   await clock.advance('1m')
-  expect(message).toMatchObject({ state: 'DELIVERED', ended: true })
+  expect(message).toMatchObject({ state: 'DELIVERED', isEnded: true })
 })
 
 test('entries of the log are logged as they are in JSON', () => {

@@ -193,7 +193,7 @@ test('no rendering shows a password that a command took', async () => {
 })
 
 test('agents see no password in what they sent and in what they are answered', async () => {
-  await using agent = await agentAtServer({ warn: () => undefined } as never)
+  await using agent = await agentAtServer({ onWarning: () => undefined } as never)
   const secret = 'Zqhunter0123456'
   const texts: string[] = []
   for (const form of Object.values(forms)) texts.push((await agent.call('run_command', { command: form(secret) })).text)

@@ -361,7 +361,7 @@ describe('figures set by hand', () => {
   test('an unknown field is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     expect(() => statistics.queue.override({ requests: 3 } as never)).toThrow(
-      /stats\.queue\.set\(\) knows no field "requests"\. The fields are days, daily_requests,/,
+      /stats\.queue\.override\(\) knows no field "requests"\. The fields are days, daily_requests,/,
     )
   })
 })

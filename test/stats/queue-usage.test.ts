@@ -81,7 +81,7 @@ describe('the queue as a story tells it', () => {
     const { clock, statistics } = statsWorld('2025-10-31T12:00:00Z')
     statistics.queue.script([
       steady({ delivered: 10, failed: 1 }),
-      spikeAt('-30m', 10, { of: ['delivered'] }),
+      spikeAt('-30m', 10, { metrics: ['delivered'] }),
       gap('-20m', '5m'),
       monthEnd(2, { for: '12h' }),
       counterReset('+6h', ['failed']),

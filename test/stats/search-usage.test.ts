@@ -125,7 +125,7 @@ test('a spike multiplies, for ten minutes or as long as it is told, what it name
   const { index } = told(noon, [
     steady({ queries: 10, updates: 10 }),
     spikeAt('-30m', 10),
-    spikeAt('2030-01-15T11:35:00Z', 3, { for: '1m', of: ['queries'] }),
+    spikeAt('2030-01-15T11:35:00Z', 3, { for: '1m', metrics: ['queries'] }),
   ])
   const { query_throughput, update_throughput } = index.report()
   const expected = [...new Array(29).fill(10), ...new Array(10).fill(100), ...new Array(20).fill(10), 0]
@@ -326,7 +326,7 @@ describe('steps', () => {
   test('are plain data', () => {
     const steps = [
       steady({ queries: 10, vectors: 3 }, { from: new Date('2030-01-15T11:00:00Z'), until: '+1h', jitter: 0.2 }),
-      spikeAt(new Date('2030-01-15T11:30:00Z'), 10, { for: '5m', of: ['queries'] }),
+      spikeAt(new Date('2030-01-15T11:30:00Z'), 10, { for: '5m', metrics: ['queries'] }),
       gap('-10m', '1m'),
       counterReset('-5m', ['queries']),
       latencies({ query: { mean: 1, p99: 2 } }, { from: Date.parse(noon) - 60_000 }),
@@ -355,7 +355,7 @@ describe('steps', () => {
     [steady({ queries: 1 }, { jitter: 2 }), /jitter/],
     [steady({ queries: 1 }, { from: 'soon' }), /"soon" is not a time/],
     [spikeAt(noon, -1), /times/],
-    [spikeAt(noon, 2, { of: ['vectors'] }), /cannot name "vectors", which is a level\. It can name queries, updates/],
+    [spikeAt(noon, 2, { metrics: ['vectors'] }), /cannot name "vectors", which is a level\. It can name queries, updates/],
     [gap(noon, 'long' as never), /"long" is not a duration/],
     [counterReset(noon, ['pending']), /cannot name "pending", which is a level/],
     [latencies({ delete: 3 } as never), /of\.delete.*It knows query, update, embeds, rerank/],

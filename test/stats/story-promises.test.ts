@@ -43,7 +43,7 @@ const step = (jitter: fc.Arbitrary<number>): fc.Arbitrary<SearchUsageStep> =>
       ),
     fc
       .tuple(moment, fc.nat(4), length, fc.option(fc.subarray(['queries', 'updates']), { nil: undefined }))
-      .map(([at, times, length, of]) => spikeAt(at, times, { for: length, ...(of && { of }) })),
+      .map(([at, times, length, of]) => spikeAt(at, times, { for: length, ...(of && { metrics: of }) })),
     fc.tuple(moment, length).map(([at, length]) => gap(at, length)),
     fc.tuple(fc.nat(3), length).map(([times, length]) => monthEnd(times, { for: length })),
   )
@@ -57,13 +57,13 @@ function perMinute(steps: readonly SearchUsageStep[], name: 'queries' | 'updates
   }
   for (const one of steps) {
     if (one.kind === 'spike' && at >= Number(one.at) && at < Number(one.at) + Number(one.for)) {
-      if (one.of === undefined || one.of.includes(name)) rate *= one.times
+      if (one.metrics === undefined || one.metrics.includes(name)) rate *= one.factor
     }
     if (one.kind === 'gap' && at >= Number(one.at) && at < Number(one.at) + Number(one.for)) rate = 0
     if (one.kind === 'month-end') {
       const date = new Date(at)
       const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
-      if (at >= end - Number(one.for)) rate *= one.times
+      if (at >= end - Number(one.for)) rate *= one.factor
     }
   }
   return rate

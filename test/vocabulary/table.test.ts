@@ -257,8 +257,8 @@ describe('strict vocabularies tell of foreign words', () => {
     await publish()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(header)
-    expect(warnings[0]).toContain(`Set the option vocabulary: '${other}', or leave it out: 'auto'`)
-    expect(sandbox.traffic.timeline()).toContain(`is a word of vocabulary '${other}'`)
+    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or leave it out: 'auto'`)
+    expect(sandbox.traffic.timeline()).toContain(`is a word of dialect '${other}'`)
     await sandbox.clock.drain()
     expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
       namesOf([vocabulary === 'neutral' ? neutral : vendor], own),
@@ -270,7 +270,7 @@ describe('strict vocabularies tell of foreign words', () => {
     const { createSandbox } = await import('stuntdouble')
     const sandbox = createSandbox({ dialect: 'neutral', onWarning: (sentence) => warnings.push(sentence) })
     await sandbox.fetch(`${sandbox.urls.mgmt}/v2/qstash/users`)
-    expect(warnings.join()).toContain("/v2/qstash is a word of vocabulary 'upstash'")
+    expect(warnings.join()).toContain("/v2/qstash is a word of dialect 'upstash'")
   })
 })
 
@@ -355,6 +355,6 @@ test('a signature of one’s own is the vendor’s, or whose it is told to be', 
   expect(iss(at.queue.sign({ url: shop }))).toBe('Upstash')
   expect(iss(at.queue.sign({ url: shop }, { dialect: 'neutral' }))).toBe('Service')
   expect(() => at.queue.sign({ url: shop }, { dialect: 'acme' })).toThrow(
-    'A signature has no vocabulary "acme". There are',
+    'A signature has no dialect "acme". There are',
   )
 })

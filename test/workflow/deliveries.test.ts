@@ -100,7 +100,7 @@ test.each([true, false])('the configuration of the trigger holds for later messa
     body: body(2),
   })
   await clock.advance('1s')
-  const [, first, second] = seen.all
+  const [, first, second] = seen.requests
   expect(first!.header('x-user')).toBe(applies ? 'u' : undefined)
   expect(first!.header('upstash-label')).toBe(applies ? 'mine' : undefined)
   expect(first!.maxRetries).toBe(applies ? 1 : 3)
@@ -117,7 +117,7 @@ test.each([true, false])('the configuration of the trigger holds for later messa
   await clock.drain()
   expect(made.workflow.getRun('wfr_c').state).toBe('RUN_FAILED')
   expect(seen.count - from).toBe(applies ? 2 : 4)
-  if (applies) expect(seen.all.at(-1)!.at - start).toBe(5000)
+  if (applies) expect(seen.requests.at(-1)!.at - start).toBe(5000)
   expect(failed.count).toBe(applies ? 1 : 0)
   expect(queue).toBeDefined()
 })

@@ -238,7 +238,7 @@ test.each(['fetch', 'over the wire'])(
     expect(fetch).toBeDefined()
     await clock.drain()
     expect(payloads).toEqual([JSON.parse(body)])
-    for (const delivery of seen.all.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
+    for (const delivery of seen.requests.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
       const names = delivery.headers.map(([name]) => name.toLowerCase())
       for (const name of ['content-length', 'host', 'connection', 'accept-encoding']) expect(names).not.toContain(name)
       expect(delivery.header('upstash-message-id')).toBe(delivery.messageId)

@@ -56,7 +56,7 @@ function say({ workflow }: WorkflowWorld, said: Said, { failed = 0, waited = fal
 
 /** How often a verb failed a step, and whether the event has met its wait. */
 function spent({ traffic }: WorkflowWorld): { failed: number; waited: boolean } {
-  const failed = traffic.ofType('attempt').filter(({ outcome }) => outcome?.note?.includes('.fails(') === true).length
+  const failed = traffic.ofType('attempt').filter(({ outcome }) => outcome?.note?.includes('.throws(') === true).length
   return { failed, waited: traffic.ofType('step').some(({ stepName }) => stepName === 'approval') }
 }
 

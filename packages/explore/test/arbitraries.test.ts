@@ -96,7 +96,7 @@ test('cron expressions are read by the queue, and shrink to every minute', () =>
 })
 
 test('clock moves are steps of a scenario', async () => {
-  const moves = sample(clockMoves({ longest: 3_600_000 }), 50)
+  const moves = sample(clockMoves({ maxLength: 3_600_000 }), 50)
   const play = await playScenario(defineScenario({ name: 'moves', startAt: 0, steps: moves }))
   expect(play.endedAt).toBe(moves.reduce((sum, { advance }) => sum + advance, 0))
   expect(Math.max(...moves.map(({ advance }) => advance))).toBeLessThanOrEqual(3_600_000)

@@ -32,7 +32,7 @@ describe('a handler that charges twice', () => {
   const subject = { publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
 
   test('is found, and shrunk to one lost acknowledgement', async () => {
-    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: deliveryFaults({ max: 4 }) })
+    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: deliveryFaults({ maxRules: 4 }) })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 7, shrunk from \d faults to 1\):\n/)
     expect(message).toContain('  attempt 1  lost-ack  the handler ran and answered 200, its answer was lost\n')

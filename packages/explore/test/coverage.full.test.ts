@@ -14,7 +14,7 @@ const once = {
 
 describe('the coverage of a check', () => {
   test('is each fault in each state at the points that occurred', async () => {
-    const faults = deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
+    const faults = deliveryFaults({ maxRules: 1, maxSkip: 0, kinds: ['lost-ack', 'status'] })
     const { coverage } = await assertResilient({ ...once, faults, runs: 100, includeExhausted: true })
     const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
     expect(coverage.cells.map(({ run, ...cell }) => cell)).toEqual(

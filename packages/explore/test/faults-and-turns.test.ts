@@ -67,7 +67,7 @@ describe('fault rules', () => {
 
 test('delivery scripts are played step by step', async () => {
   const seen = new Set<string>()
-  for (const script of sample(deliveryScripts({ max: 6 }), 100)) {
+  for (const script of sample(deliveryScripts({ maxRules: 6 }), 100)) {
     const sandbox = createSandbox()
     sandbox.destinations.script('https://shop.test/*', script)
     for (let nth = 0; nth < script.length; nth++) sandbox.queue.publish({ to: 'https://shop.test/a', retries: 9 })
@@ -112,7 +112,7 @@ describe('several clients of the store', () => {
 
   test('at the same time, every reply fits an order of the commands', async () => {
     await fc.assert(
-      fc.asyncProperty(storeTurns({ clients: 4, max: 20, only }), async (turns) => {
+      fc.asyncProperty(storeTurns({ clients: 4, maxRequests: 20, only }), async (turns) => {
         const sandbox = createSandbox()
         const answers = await sendStoreRequests(sandbox, turns, 'concurrent')
         expect(answers).toHaveLength(turns.length)

@@ -259,9 +259,9 @@ test('misuse is told', async () => {
   )
   expect(await broken(add, [])).toContain('`under` is empty')
   expect(
-    await broken(add, ['reorder'], { deliver: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }) }),
+    await broken(add, ['reorder'], { publish: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }) }),
   ).toContain("'reorder' needs two messages")
-  expect(await broken(add, ['duplicate'], { deliver: () => undefined })).toContain('nothing was delivered')
+  expect(await broken(add, ['duplicate'], { publish: () => undefined })).toContain('nothing was delivered')
   expect(await broken(undefined as never, ['duplicate'])).toContain('assertIdempotent() needs a handler')
   expect(await broken(add, 'duplicate' as never)).toContain('`under` is a list of duplicate, lost-ack')
   const fails: Handler = () => {

@@ -127,7 +127,7 @@ describe('a failure that needs a policy and a fault', () => {
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
     // After a fourth fault the hour is over whatever the factor is.
-    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
+    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], maxRules: 3 }),
   }
 
   test('is shrunk to both', async () => {

@@ -24,7 +24,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.faults.add(outage)
       expect(await statusOf('PING')).toBe(503)
       expect(await statusOf('PING')).toBe(200)
-      expect(await sandbox.faults.rules).toMatchObject([{ rule: outage, matched: 2, struck: 1 }])
+      expect(await sandbox.faults.rules).toMatchObject([{ rule: outage, matched: 2, injected: 1 }])
       expect(await sandbox.faults.unused).toEqual([])
     })
 
@@ -58,7 +58,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       expect(others).toEqual([])
       expect(unused).toMatchObject({
         rule: outage,
-        line: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/),
+        location: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/),
       })
       expect(unused!.message).toContain('never injected')
     })
@@ -126,7 +126,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.load(before)
       expect(await sandbox.clock.now()).toBe(before.now)
       expect([await sandbox.store.get('k'), await sandbox.store.run('TTL', 'k')]).toEqual(['v', 7200])
-      expect(await sandbox.queue.messages).toMatchObject([{ body: 'later', due: before.now + 7_200_000 }])
+      expect(await sandbox.queue.messages).toMatchObject([{ body: 'later', nextAttemptAt: before.now + 7_200_000 }])
       expect(await statusOf('PING')).toBe(200)
     })
 

@@ -114,7 +114,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await queue.messages).toHaveLength(0)
       const [letter, ...others] = await queue.deadLetters
       expect(others).toEqual([])
-      expect(letter).toMatchObject({ message: { id, state: 'FAILED', retried: 1 }, reply: { status: 0 } })
+      expect(letter).toMatchObject({ message: { id, state: 'FAILED', retried: 1 }, response: { status: 0 } })
       expect(await queue.explain(id)).toMatch(/fail/i)
       expect(await queue.forecast(id)).toBeUndefined()
     })
@@ -128,15 +128,15 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await clock.advance('1s')
       const now = await clock.now()
       expect(await queue.forecast(first)).toEqual({ at: now + 11_000 })
-      const because = { kind: 'answer', messageIds: [first], first: true }
-      expect(await queue.forecast(second)).toEqual({ notBefore: now + 11_000, because })
+      const blockedBy = { kind: 'response', messageIds: [first], holdsSlot: true }
+      expect(await queue.forecast(second)).toEqual({ notBefore: now + 11_000, blockedBy })
       expect(await queue.explain(second)).toContain('must answer first')
       expect(await queue.explain({ queue: 'orders' })).toContain(`The first is ${second}.`)
       expect(await queue.explain({ deduplicationId: 'order-1' })).toContain(`by message ${second}`)
       expect(await queue.explain({ flowControlKey: 'k' })).toContain('There is no flow-control key "k".')
       expect(await queue.explain({ scheduleId: 's' })).toContain('There is no schedule "s".')
       const copy = await queue.snapshot()
-      expect(copy.forecast(second)).toEqual({ notBefore: now + 11_000, because })
+      expect(copy.forecast(second)).toEqual({ notBefore: now + 11_000, blockedBy })
       await expect((async () => queue.forecast('msg_x'))()).rejects.toThrow('There is no message "msg_x"')
       await expect((async () => queue.explain({ topic: 'x' } as never))()).rejects.toThrow(/queue|flowControlKey/)
     })
@@ -313,8 +313,8 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     await sandbox.destinations.respond(shop, { status: 500, body: 'broken' })
     await sandbox.destinations.respond('https://shop.test/down', { kind: 'reset' } as never)
     const anId = expect.stringMatching(/^msg_\w+$/)
-    const said = { id: anId, kind: 'message', method: 'POST', body: 'b', time: nine, notBefore: nine, due: nine }
-    const first = { ...said, url: shop, state: 'CREATED', retried: 0, maxRetries: 0, ended: false }
+    const said = { id: anId, kind: 'message', method: 'POST', body: 'b', createdAt: nine, notBefore: nine, nextAttemptAt: nine }
+    const first = { ...said, url: shop, state: 'CREATED', retried: 0, maxRetries: 0, isEnded: false }
     expect(printed(await queue.publish({ to: shop, body: 'b', retries: 0 }))).toStrictEqual(first)
     await queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/down', name: 'n' }, 'https://shop.test/down/2'])
     await sandbox.destinations.respond('https://shop.test/down/2', 200)
@@ -335,20 +335,20 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     expect(created.status).toBe(200)
     await clock.advance('1s')
 
-    const waiting = { ...first, body: '', url: shop, notBefore: later, due: later, maxRetries: 3 }
+    const waiting = { ...first, body: '', url: shop, notBefore: later, nextAttemptAt: later, maxRetries: 3 }
     expect(printed(await queue.messages)).toStrictEqual([waiting])
     if ('fetch' in sandbox) {
       const [message] = sandbox.queue.messages
       expect(structuredClone(message!.toJSON())).toStrictEqual(waiting)
     }
-    const failed = { ...first, state: 'FAILED', ended: true }
+    const failed = { ...first, state: 'FAILED', isEnded: true }
     expect(printed(await queue.deadLetters)).toStrictEqual([
-      { id: `${nine}-0`, time: nine, message: failed, reply: { status: 500, body: 'broken' } },
+      { id: `${nine}-0`, createdAt: nine, message: failed, response: { status: 500, body: 'broken' } },
       {
         id: `${nine}-1`,
-        time: nine,
+        createdAt: nine,
         message: { ...failed, url: 'https://shop.test/down' },
-        reply: { status: 0, error: expect.stringContaining('connection reset'), body: '' },
+        response: { status: 0, error: expect.stringContaining('connection reset'), body: '' },
       },
     ])
     const schedule = { id: 'nightly', createdAt: nine, paused: false, nextTime: noon }
@@ -517,7 +517,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await destinations.respond(shop, { status: 418, headers: { 'x-own': '1' }, body: { tea: true } })
       await queue.publish({ to: shop, retries: 0 })
       await clock.drain()
-      expect(await queue.deadLetters).toMatchObject([{ reply: { status: 418, body: '{"tea":true}' } }])
+      expect(await queue.deadLetters).toMatchObject([{ response: { status: 418, body: '{"tea":true}' } }])
     })
 
     test('a recorder that nothing reached says so', async () => {

@@ -41,7 +41,7 @@ describe('a server with a scenario', () => {
       expect([await ping(running, name), await ping(running, name)]).toEqual([503, 200])
       queue.publish({ to: 'https://shop.test/orders', retries: 0 })
       await clock.drain()
-      expect(queue.deadLetters).toMatchObject([{ reply: { status: 418 } }])
+      expect(queue.deadLetters).toMatchObject([{ response: { status: 418 } }])
     }
   })
 

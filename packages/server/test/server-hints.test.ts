@@ -14,7 +14,7 @@ async function obey(sentence: string): Promise<Response> {
   return asked(url!, { method: method!, body: body! })
 }
 
-const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliver: \[/
+const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliverTo: \[/
 
 test('a delivery that may not leave', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })

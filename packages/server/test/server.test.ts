@@ -150,7 +150,7 @@ describe('the control API', () => {
       clock.schedule(clock.now() + 1, 'spin', again)
     }
     again()
-    const answer = await control('/main/clock/drain', { budget: 100 })
+    const answer = await control('/main/clock/drain', { maxTimers: 100 })
     expect(answer.status).toBe(409)
     expect(answer.body.error).toContain('Most often: "spin"')
   })
@@ -208,7 +208,7 @@ describe('the control API', () => {
     ['/main/clock/advance', 'not json', 'The body of a control request must be a JSON object.'],
     ['/main/clock/advance', '[]', 'The body of a control request must be a JSON object.'],
     ['/main/clock/advance-to', { at: 'tomorrow' }, 'at: is not a time.'],
-    ['/main/clock/drain', { budget: 0 }, 'budget: '],
+    ['/main/clock/drain', { maxTimers: 0 }, 'maxTimers: '],
     ['/main/reset', { hard: true }, 'hard: '],
     ['/a%2Fb/reset', {}, '"a/b" cannot be the name of a tenant'],
   ])('a mistake is a sentence with the next step: %s %j', async (path, body, sentence) => {

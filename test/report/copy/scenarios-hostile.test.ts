@@ -17,7 +17,7 @@ function copied(trace: Trace, selection: Partial<CopySelection> = {}): string {
 
 async function verdict(text: string): Promise<string> {
   const { scenario } = readScenarioFile(text, 'copied.yaml')
-  const play = await playScenario(scenario, { warn: () => {} } as never)
+  const play = await playScenario(scenario, { onWarning: () => {} } as never)
   // Without what holds: a captured text may be long.
   const lines = play.verdict().split('\n')
   return play.holds

@@ -9,11 +9,11 @@ const wrong = (value: unknown): never => value as never
 
 describe('a mistake is a sentence with the next step', () => {
   test.each<[string, () => unknown, RegExp]>([
-    ['vocabulary', () => createSandbox({ dialect: wrong('vendor') }), /Use auto, service or upstash/],
+    ['vocabulary', () => createSandbox({ dialect: wrong('vendor') }), /Use auto, neutral or upstash/],
     [
       'vocabulary of an object',
       () => createSandbox({ dialect: wrong('constructor') }),
-      /Use auto, service or upstash/,
+      /Use auto, neutral or upstash/,
     ],
     ['policy', () => createSandbox({ policy: wrong({ retrys: 3 }) }), /no policy "retrys".*retries/],
     ['clock mode', () => createSandbox({ clock: wrong('fast') }), /Use manual, auto, real/],
@@ -186,7 +186,7 @@ describe('the end of a sandbox', () => {
         await redis.set('who', index)
         await client.publishJSON({ url: shop, body: { index }, delay: index })
         await clock.advance(`${index}s`)
-        expect(seen.all.map((attempt) => attempt.json())).toEqual([{ index }])
+        expect(seen.requests.map((attempt) => attempt.json())).toEqual([{ index }])
         expect(await redis.get('who')).toBe(index)
       }),
     )

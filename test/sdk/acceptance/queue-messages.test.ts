@@ -190,7 +190,7 @@ describe('callbacks', () => {
     await clock.drain()
     expect(done.count).toBe(3)
     expect(failed.count).toBe(1)
-    const bodies = done.all.map((attempt) => attempt.json() as Record<string, unknown>)
+    const bodies = done.requests.map((attempt) => attempt.json() as Record<string, unknown>)
     expect(bodies.map(({ retried }) => retried)).toEqual([0, 1, 2])
     expect(bodies[0]).toEqual({
       status: 500,

@@ -77,7 +77,7 @@ describe('queues', () => {
     expect(seen.count).toBe(0)
     await queue.resume()
     await clock.drain()
-    expect(seen.all.map((attempt) => [attempt.text(), (attempt.at - start) / 1000])).toEqual([
+    expect(seen.requests.map((attempt) => [attempt.text(), (attempt.at - start) / 1000])).toEqual([
       ['late', 30],
       ['soon', 30],
     ])
@@ -203,7 +203,7 @@ describe('schedules', () => {
     const seen = destinations.record(shop)
     await client.schedules.create({ destination: shop, cron })
     await clock.advanceTo(until)
-    return seen.all.map((attempt) => new Date(attempt.at).toISOString().slice(0, 16))
+    return seen.requests.map((attempt) => new Date(attempt.at).toISOString().slice(0, 16))
   }
 
   test('five fields in UTC, and any IANA zone', async () => {
@@ -276,7 +276,7 @@ describe('schedules', () => {
     })
     await client.schedules.resume({ schedule: scheduleId })
     await clock.advance('1h')
-    expect(seen.all.map((attempt) => new Date(attempt.at).getUTCHours())).toEqual([1, 5])
+    expect(seen.requests.map((attempt) => new Date(attempt.at).getUTCHours())).toEqual([1, 5])
   })
 
   test('the same id replaces the whole schedule; what is not sent is gone', async () => {
@@ -368,7 +368,7 @@ describe('url groups', () => {
     expect(patched.status).toBe(200)
     await client.publish({ urlGroup: 'g', headers: { 'x-own': '1' } })
     await clock.drain()
-    expect(seen.all.map((attempt) => (attempt.at - start) / 1000)).toEqual([5])
+    expect(seen.requests.map((attempt) => (attempt.at - start) / 1000)).toEqual([5])
     expect(seen.last().header('x-group')).toBe('yes')
     await client.publish({ urlGroup: 'g', retries: 1, retryDelay: '0', headers: { 'X-Group': 'mine' } })
     await clock.drain()

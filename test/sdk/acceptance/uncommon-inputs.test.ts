@@ -26,7 +26,7 @@ describe('bodies of a publish', () => {
     await client.publish({ url: shop, body: 'x'.repeat(1_000_000) })
     await client.publishJSON({ url: shop, body: { deep: [{ ü: null }] } })
     await clock.drain()
-    const [params, blob, pieces, multipart, big, json] = seen.all
+    const [params, blob, pieces, multipart, big, json] = seen.requests
     expect([params!.text(), params!.header('content-type')]).toEqual([
       'a=1&b=x+y',
       expect.stringContaining('application/x-www-form-urlencoded'),
@@ -78,7 +78,7 @@ describe('regions', () => {
       })
     }
     await clock.drain()
-    expect(seen.all.map((attempt) => attempt.header('upstash-region'))).toEqual(['US-EAST-1', 'EU-CENTRAL-1'])
+    expect(seen.requests.map((attempt) => attempt.header('upstash-region'))).toEqual(['US-EAST-1', 'EU-CENTRAL-1'])
     const strict = open({ name: 'strict', policy: { homeRegion: 'eu-central-1' } })
     const wrong = new Client({
       baseUrl: strict.sandbox.urls.regions['us-east-1'],

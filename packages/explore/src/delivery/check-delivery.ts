@@ -61,7 +61,7 @@ export class ResilienceError extends Error {
  * the end. What breaks it is shrunk to the smallest schedule and told as a timeline and as a scenario to paste.
  * @example
  * await assertResilient({
- *   deliver: (sandbox) => publishOrder(sandbox, { id: 42 }),
+ *   publish: (sandbox) => publishOrder(sandbox, { id: 42 }),
  *   handler: ordersRoute,
  *   holds: ({ store }) => store.get('charged:42') === '1',
  * })

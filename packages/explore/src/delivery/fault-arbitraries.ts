@@ -71,7 +71,7 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
 
 export interface FaultRulesOptions {
   /** Rules at most. Default 4. */
-  readonly max?: number
+  readonly maxRules?: number
   /** Kinds that occur, the simplest first: a failure is shrunk towards it. Default: all that can strike there. */
   readonly kinds?: readonly FaultKind[]
 }
@@ -80,7 +80,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
   readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
   /** Deliveries that may pass before a rule strikes, at most. Default 5. */
-  readonly reach?: number
+  readonly maxSkip?: number
 }
 
 /**
@@ -88,7 +88,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
  * ones, then to simpler kinds.
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
-  const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
+  const { maxRules: max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', maxSkip: reach = 5 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as InjectionPoint[]).map(faultsOf)))
     .map(([skip, fault]): FaultRule => ({ on, ...(skip > 0 && { skip }), times: 1, fault }))
@@ -104,12 +104,12 @@ const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'ha
 
 export interface CallFaultsOptions extends FaultRulesOptions {
   /** Calls that may pass before a rule strikes, at most. Default 2. */
-  readonly reach?: number
+  readonly maxSkip?: number
 }
 
 /** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `deliveryFaults()`. */
 export function callFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
-  const { max = 2, kinds = callFaultKinds, reach = 2 } = options
+  const { maxRules: max = 2, kinds = callFaultKinds, maxSkip: reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['app.call']).map(faultsOf)))
     .map(([skip, fault]): FaultRule => ({ on: 'app.call', ...(skip > 0 && { skip }), times: 1, fault }))
@@ -136,7 +136,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 
 /** Rules at any point with any counters and windows, shrunk as those of `deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
-  const { max = 4, on = faultPoints, kinds = faultKinds } = options
+  const { maxRules: max = 4, on = faultPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   checkedKinds(kinds, usable)
   const rule = fc.constantFrom(...usable).chain((point) => {
@@ -167,7 +167,7 @@ function fitted(rule: FaultRule): FaultRule {
 
 /** Steps for `destinations.script()`. */
 export function deliveryScripts(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
-  const { max = 4, kinds = stepKinds } = options
+  const { maxRules: max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)
     throw new TypeError(`${wrong} is not a step of a script. The steps are ${stepKinds.join(', ')}.`)

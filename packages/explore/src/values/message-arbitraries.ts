@@ -175,8 +175,8 @@ export function crons(): fc.Arbitrary<string> {
 }
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
-export function clockMoves(options: { readonly longest?: number } = {}): fc.Arbitrary<{ readonly advance: number }> {
-  const { longest = 86_400_000 } = options
+export function clockMoves(options: { readonly maxLength?: number } = {}): fc.Arbitrary<{ readonly advance: number }> {
+  const { maxLength: longest = 86_400_000 } = options
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
   return fc
     .oneof(fc.nat({ max: longest }), ...(usual.length > 0 ? [fc.constantFrom(...usual)] : []))

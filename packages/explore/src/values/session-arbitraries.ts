@@ -14,9 +14,9 @@ export interface StoreRequestOptions extends CommandOptions {
   /** Default 2. */
   readonly clients?: number
   /** Requests of all clients together, at most. Default 8. */
-  readonly max?: number
+  readonly maxRequests?: number
   /** Commands of one pipeline or transaction, at most. Default 4. */
-  readonly longest?: number
+  readonly maxLength?: number
 }
 
 /**
@@ -24,7 +24,7 @@ export interface StoreRequestOptions extends CommandOptions {
  * shrink to fewer requests, shorter ones, and single commands.
  */
 export function storeTurns(options: StoreRequestOptions = {}): fc.Arbitrary<readonly StoreRequest[]> {
-  const { clients = 2, max = 8, longest = 4, ...rest } = options
+  const { clients = 2, maxRequests: max = 8, maxLength: longest = 4, ...rest } = options
   const command = commands(rest)
   const turn = fc
     .tuple(

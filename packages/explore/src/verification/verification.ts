@@ -42,7 +42,7 @@ async function verify(subject: AppUnderTest, options: VerificationRequest): Prom
   /** `auto`, if the app would have accepted the delivery in that, which is in the words of all. */
   async function otherWords(): Promise<string | undefined> {
     if (right.sandbox.dialect.both !== undefined) return undefined
-    const other = { ...world, sandbox: { ...world.sandbox, vocabulary: 'auto' } } as const
+    const other = { ...world, sandbox: { ...world.sandbox, dialect: 'auto' } } as const
     return (await inEnvironment(other, () => ask(other, simple, options))).accepted ? 'auto' : undefined
   }
 }

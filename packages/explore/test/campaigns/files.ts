@@ -9,7 +9,7 @@ const orders: string = 'https://shop.test/orders'
 
 export default defineCampaign(() =>
   assertResilient({
-    deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
+    publish: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
     handler: async (request, _, { store }) => {
       const { id } = await request.json()
       store.run('INCR', 'charged:' + id)

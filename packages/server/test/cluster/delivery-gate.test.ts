@@ -78,7 +78,7 @@ test('deliveries that were under way wait until the next owner has a gate', asyn
     sent.push('again')
     return new Response('ok')
   }
-  const options = { fetch, deliver: 'any' } as const
+  const options = { fetch, deliverTo: 'any' } as const
   const world = await JournaledSandbox.open(() => createSandbox(options), nodes.shelf.kept)
   await pause()
   expect(sent).toEqual([])
