@@ -1,7 +1,7 @@
 import { type Bytes, utf8 } from '../src/kernel/bytes.js'
 import type { EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { checkWords, compareWord, type CommandArgPattern } from './command-matchers.js'
+import { type CommandArgPattern, checkWords, compareWord } from './command-matchers.js'
 import { withoutSecrets } from './failure/hidden-values.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
 import { attemptFields, publishedFields } from './message-lifecycle.js'
@@ -93,7 +93,20 @@ interface LooseMessage {
 }
 
 function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
-  const { id, kind, url, method, headers, body, createdAt: time, notBefore, maxRetries, settings, origin, source } = message
+  const {
+    id,
+    kind,
+    url,
+    method,
+    headers,
+    body,
+    createdAt: time,
+    notBefore,
+    maxRetries,
+    settings,
+    origin,
+    source,
+  } = message
   const optional = {
     ...origin,
     queue: settings.queue,

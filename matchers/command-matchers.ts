@@ -142,7 +142,11 @@ function wordFits(expected: CommandArgPattern, index: number): (word: Bytes) => 
   return (word) => word === wanted || (word.length === wanted.length && word.toLowerCase() === lower)
 }
 
-export function compareWord(word: Bytes | undefined, expected: CommandArgPattern, index: number): readonly ValueDifference[] {
+export function compareWord(
+  word: Bytes | undefined,
+  expected: CommandArgPattern,
+  index: number,
+): readonly ValueDifference[] {
   if (word === undefined) return [new ValueDifference(undefined, expected)]
   const received = text(word)
   if (isAsymmetric(expected)) {

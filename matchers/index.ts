@@ -1,15 +1,15 @@
 import { type FailureData, type FailureMeta, rememberFailure } from '../src/report/failure.js'
 import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
-import { executed, type CommandArgPattern } from './command-matchers.js'
+import { type CommandArgPattern, executed } from './command-matchers.js'
 import { holdsEverywhere } from './explorations.js'
 import { painted } from './failure/colours.js'
-import { type TestLocation, placeOf } from './failure/test-location.js'
+import { placeOf, type TestLocation } from './failure/test-location.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './key-matchers.js'
 import type { AsymmetricMatcher } from './literal.js'
 import { calledBack, deadLettered, deduplicated, delivered, published } from './message-matchers.js'
-import { type OutboundPattern, called } from './outbound-matchers.js'
+import { called, type OutboundPattern } from './outbound-matchers.js'
 import type {
   AttemptItem,
   AttemptPattern,
@@ -43,28 +43,28 @@ export type {
   AttemptItem,
   AttemptPattern,
   CallbackPattern,
-  OutboundPattern,
+  CommandArgPattern,
+  CostOptions,
+  CostPattern,
+  CountRange,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
   KeyPattern,
-  ReceiverKeys,
   MatchOptions,
-  TestLocation,
+  OutboundPattern,
   PublishedPattern,
-  CountRange,
+  ReceiverKeys,
   RequestPattern,
-  WorkflowRunPattern,
   SchedulePattern,
   SequenceStep,
   SignaturePattern,
-  CostOptions,
-  CostPattern,
+  TestLocation,
+  Verdict,
+  WorkflowRunPattern,
   WorkflowStepItem,
   WorkflowStepPattern,
-  Verdict,
   WorkflowWaitPattern,
-  CommandArgPattern,
 }
 export { commandOf, entryOf, messageTo }
 

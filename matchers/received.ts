@@ -3,7 +3,7 @@ import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
-import { type TrafficMark, Traffic } from '../src/report/traffic-view.js'
+import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
@@ -123,7 +123,8 @@ function plainLog(given: readonly Entry[]): Log {
   const entries = isOrdered ? given : given.toSorted((a, b) => a.seq - b.seq)
   return {
     entries,
-    ofType: <T extends EntryType>(type: T) => entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
+    ofType: <T extends EntryType>(type: T) =>
+      entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
     forMessage: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
   }
 }

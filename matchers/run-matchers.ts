@@ -161,7 +161,12 @@ export function hasRun(received: unknown, pattern: WorkflowRunPattern = {}, opti
 }
 
 /** Steps of runs, by their name. */
-export function hasStep(received: unknown, name: Text, pattern: WorkflowStepPattern = {}, options?: MatchOptions): Verdict {
+export function hasStep(
+  received: unknown,
+  name: Text,
+  pattern: WorkflowStepPattern = {},
+  options?: MatchOptions,
+): Verdict {
   const matcher = 'toHaveStep'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   checkName(matcher, name, 'the name of a step', "'charge'")

@@ -2,13 +2,13 @@ import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { checkWords, compareWord, type CommandArgPattern, wordsFit } from './command-matchers.js'
+import { type CommandArgPattern, checkWords, compareWord, wordsFit } from './command-matchers.js'
 import type { ValueDifference } from './compare-values.js'
 import type { ValueComparison } from './comparison-kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import { attemptFields, messageKinds, publishedFields } from './message-lifecycle.js'
 import { type PatternTest, testOf } from './near-misses.js'
-import { type OutboundPattern, callFields } from './outbound-matchers.js'
+import { callFields, type OutboundPattern } from './outbound-matchers.js'
 import {
   addressField,
   anyField,

@@ -1,6 +1,6 @@
 // What guidance of assertResilient is worth: runs until it has reached 95 % of what chance reaches in 10,000 runs, over the
 // runs that chance needs for that. One seed a round; `STUNTDOUBLE_SEEDS=5` takes fewer of them.
-import { type Coverage, assertResilient } from 'stuntdouble/fast-check'
+import { assertResilient, type Coverage } from 'stuntdouble/fast-check'
 import { line, saga } from '../coverage-apps.ts'
 import type { Figure } from '../harness.ts'
 

@@ -88,7 +88,8 @@ function runs(name: string, sleep?: string): Variant {
         send(sandbox, '/v2/batch', batch(`wfr_${count}`, true, '{"order":1}'))
         await sandbox.clock.drain()
       }
-      if (sandbox.workflow.getRun(`wfr_${times - 1}`).state !== 'RUN_SUCCESS') throw new Error('the run did not end well')
+      if (sandbox.workflow.getRun(`wfr_${times - 1}`).state !== 'RUN_SUCCESS')
+        throw new Error('the run did not end well')
       sandbox.dispose()
     },
   }

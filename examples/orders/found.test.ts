@@ -1,5 +1,5 @@
 import type { Sandbox } from 'stuntdouble'
-import { assertResilient, type ResilienceError, assertIdempotent } from 'stuntdouble/fast-check'
+import { assertIdempotent, assertResilient, type ResilienceError } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts'
 

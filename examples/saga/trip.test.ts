@@ -2,7 +2,7 @@ import { Redis } from '@upstash/redis'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { type Sandbox, status } from 'stuntdouble'
-import { type CrashSafetyError, assertCrashSafe } from 'stuntdouble/scenarios'
+import { assertCrashSafe, type CrashSafetyError } from 'stuntdouble/scenarios'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 

@@ -5,7 +5,7 @@ import { evidenceOf, type MatcherInput } from '../received.js'
 import { Chain, type Subject } from './chain.js'
 import { causesOf, type Failed } from './failure-causes.js'
 import { sandboxOf } from './sandbox-facts.js'
-import { type TestLocation, replayCommand } from './test-location.js'
+import { replayCommand, type TestLocation } from './test-location.js'
 
 /** Lines of a whole failure, and of what stands above its story. */
 const maxLines = 40

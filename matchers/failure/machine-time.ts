@@ -49,7 +49,9 @@ const ofMemory = `a limiter that keeps its windows in memory and reads Date goes
 function isRefusedByApp(log: Log, failure: string, now: number): boolean {
   if (!/\b429\b|too many requests/i.test(failure) || log.ofType('fault').length > 0) return false
   const [move] = log.ofType('clock')
-  return move !== undefined && now - move.at >= 1000 && !log.ofType('request').some(({ answer }) => answer?.status === 429)
+  return (
+    move !== undefined && now - move.at >= 1000 && !log.ofType('request').some(({ answer }) => answer?.status === 429)
+  )
 }
 
 function nameOf({ argv }: EntryOf<'command'>): string {

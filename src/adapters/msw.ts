@@ -8,7 +8,9 @@ import type { Sandbox } from '../sandbox/sandbox.js'
  * handlers for a url msw asks the one that stands first. msw itself is never started here: a
  * second `setupServer` would shadow the first.
  */
-export function mswHandlers(sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>): HttpHandler[] {
+export function mswHandlers(
+  sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>,
+): HttpHandler[] {
   const owned = ({ url }: Request): boolean => sandbox.owns(url)
   const foreign = ({ method, url }: Request): boolean => sandbox.outbound?.takes(method, url) === true
   return [

@@ -1,7 +1,7 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
-import type { RawResponse, RawRequest } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { callOfRequest } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 

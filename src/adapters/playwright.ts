@@ -1,7 +1,7 @@
 import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import type { RawResponse, RawRequest } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */

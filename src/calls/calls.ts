@@ -1,7 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { gateOf, letOutsideContinue, type Clock } from '../kernel/clock.js'
+import { type Clock, gateOf, letOutsideContinue } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
@@ -14,27 +14,27 @@ import type { Task } from '../kernel/time.js'
 import type { LoggedOutboundResponse, TrafficLog } from '../kernel/traffic-log.js'
 import { sentTo } from '../protocol/call.js'
 import { soon } from '../protocol/gateway.js'
-import type { RawResponse, RawRequest } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
 import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import type { Caller, Callers } from './callers.js'
-import { OutboundRequest, foreignCallInternals } from './foreign-call.js'
+import { foreignCallInternals, OutboundRequest } from './foreign-call.js'
 import { meetRules, meetStep, type OutboundFaultContext } from './outbound-faults.js'
 import {
   answeredBy,
   answering,
   answerOf,
-  type OutboundHandler,
   type MakesRoom,
+  type OutboundHandler,
+  type OutboundResponder,
   type OutboundResponderFn,
   type OutboundResponse,
-  type OutboundResponder,
   requested,
 } from './outbound-responses.js'
 import { type OutboundRoute, Routes } from './outbound-routes.js'
-import { type OutboundStep, checkedSteps, shownStep } from './outbound-steps.js'
+import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
 import { RefusedRequests, refusal } from './refused.js'
 
 export interface CallsOptions {

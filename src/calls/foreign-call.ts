@@ -1,7 +1,7 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import { type Internals, internals } from '../kernel/internals.js'
-import type { LoggedOutboundResponse, OutboundEntry, EntryBase } from '../kernel/traffic-log.js'
+import type { EntryBase, LoggedOutboundResponse, OutboundEntry } from '../kernel/traffic-log.js'
 import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
 

@@ -6,7 +6,7 @@ import type { Task } from '../kernel/time.js'
 import { json } from '../protocol/call.js'
 import type { RawResponse } from '../protocol/service.js'
 import { rateLimitAnswer } from '../queue/destinations/rate-limit.js'
-import { type OutboundRequest, foreignCallInternals } from './foreign-call.js'
+import { foreignCallInternals, type OutboundRequest } from './foreign-call.js'
 import { answerOf } from './outbound-responses.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
@@ -31,7 +31,11 @@ export async function meetRules(scene: OutboundFaultContext): Promise<RawRespons
   return playRules(strikes ?? [], 0, scene)
 }
 
-async function playRules(strikes: readonly Injection[], from: number, scene: OutboundFaultContext): Promise<RawResponse> {
+async function playRules(
+  strikes: readonly Injection[],
+  from: number,
+  scene: OutboundFaultContext,
+): Promise<RawResponse> {
   const strike = strikes[from]
   if (strike === undefined) return scene.handle()
   const { call } = scene

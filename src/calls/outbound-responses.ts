@@ -12,7 +12,7 @@ import {
   UnusableAnswer,
   unreadable,
 } from '../queue/destinations/response.js'
-import { type OutboundRequest, foreignCallInternals } from './foreign-call.js'
+import { foreignCallInternals, type OutboundRequest } from './foreign-call.js'
 
 // What foreign hosts answer: handlers as applications write them, plain functions, data.
 

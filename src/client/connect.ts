@@ -1,7 +1,7 @@
-import type { InvariantReport, InvariantOptions } from '../invariants/invariant-check.js'
+import type { InvariantOptions, InvariantReport } from '../invariants/invariant-check.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { SandboxUrls, QueueRegion } from '../protocol/address.js'
+import type { QueueRegion, SandboxUrls } from '../protocol/address.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
@@ -46,7 +46,7 @@ export class RemotePastSandbox {
 }
 
 export type { UnusedScript } from '../calls/calls.js'
-export type { ClockMove, AdvanceOptions } from '../kernel/clock.js'
+export type { AdvanceOptions, ClockMove } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
 export type { StoreCostTotals } from '../report/traffic-context.js'
 export type { PastInstant } from '../sandbox/past.js'

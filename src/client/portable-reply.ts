@@ -1,6 +1,6 @@
 import { fromArray, toArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
-import type { PlainReply, CommandArg } from '../store/direct-store.js'
+import type { CommandArg, PlainReply } from '../store/direct-store.js'
 
 /** A word of a command in JSON. */
 export type WireWord = PortableString | number

@@ -1,14 +1,12 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { ClockMove, AdvanceOptions, Clock } from '../kernel/clock.js'
+import type { AdvanceOptions, Clock, ClockMove } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 
 /** `sandbox.clock` of a tenant on a server. */
-export class RemoteClock
-  implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settle'>
-{
+export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settle'> {
   static {
     bindMethods(RemoteClock)
   }
@@ -25,14 +23,12 @@ export class RemoteClock
 
   /** The timers that wait, earliest first. */
   get pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
-    return this.#wire
-      .list('/clock/pending')
-      .then((pending) =>
-        (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
-          ...timer,
-          at: instant(timer.at),
-        })),
-      )
+    return this.#wire.list('/clock/pending').then((pending) =>
+      (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
+        ...timer,
+        at: instant(timer.at),
+      })),
+    )
   }
 
   async advance(by: Duration, { signal, ...options }: AdvanceOptions = {}): Promise<void> {

@@ -1,7 +1,7 @@
 import type { FaultRule } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
-import { givenRules } from '../rules/given-rules.js'
+import { givenRules } from '../kernel/given-rules.js'
 import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { ControlClient } from './control-client.js'
 

@@ -1,7 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { PastInstant } from '../sandbox/past.js'
-import type { PlainReply, CommandArg } from '../store/direct-store.js'
 import type { StoreDiff } from '../kernel/traffic-log.js'
+import type { PastInstant } from '../sandbox/past.js'
+import type { CommandArgs, PlainReply } from '../store/direct-store.js'
 import { differenceOf } from '../store/dump/snapshot.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { ControlClient } from './control-client.js'
@@ -27,8 +27,8 @@ export class RemotePastStore {
   }
 
   /** Runs one command that only reads. */
-  async run(...words: readonly CommandArg[]): Promise<PlainReply> {
-    const answer = await this.#wire.post('/store/at', { ...(await this.#place), command: words.map(wireWord) })
+  async run(...argv: CommandArgs): Promise<PlainReply> {
+    const answer = await this.#wire.post('/store/at', { ...(await this.#place), command: argv.map(wireWord) })
     return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 

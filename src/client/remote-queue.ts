@@ -1,7 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { instant } from '../kernel/instant.js'
-import type { FireTimeSpan, PublishOptions, PublishResult, Queue, QueueOptions } from '../queue/direct-queue.js'
+import type { FireTimeSpan, PublishOptions, PublishResult, Queue, UpsertQueueOptions } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import type { ExplainTarget } from '../queue/explain/explain.js'
 import type { Forecast } from '../queue/explain/forecast.js'
@@ -112,7 +112,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return messageOfWire(wire as OnWire<MessageView>)
   }
 
-  async upsertQueue(name: string, options: QueueOptions): Promise<void> {
+  async upsertQueue(name: string, options: UpsertQueueOptions): Promise<void> {
     await this.#wire.post(queuePath(name), { ...options })
   }
 
@@ -271,5 +271,9 @@ function messageOfWire(wire: OnWire<MessageView>): MessageView {
 }
 
 function letterOfWire(wire: OnWire<DeadLetterView>): DeadLetterView {
-  return { ...wire, message: viewOf<MessageView>(wire.message), response: viewOf<DeadLetterView['response']>(wire.response) }
+  return {
+    ...wire,
+    message: viewOf<MessageView>(wire.message),
+    response: viewOf<DeadLetterView['response']>(wire.response),
+  }
 }

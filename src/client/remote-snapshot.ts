@@ -45,8 +45,20 @@ export class SandboxSnapshot {
   readonly outbound: WorldSnapshot['outbound']
 
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, cost: spend, costs } =
-      world
+    const {
+      trace,
+      tokens,
+      state,
+      pending,
+      running,
+      unused,
+      faults,
+      unusedVerbs,
+      unhandled,
+      unplayed,
+      cost: spend,
+      costs,
+    } = world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.storeReadonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const keys = replica.queues.flatMap(({ signingKeys: { current, next, former } }) => [current, next, ...former])

@@ -1,6 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { Store, PlainReply, CommandArg } from '../store/direct-store.js'
 import type { StoreDiff } from '../kernel/traffic-log.js'
+import type { CommandArgs, PlainReply, Store } from '../store/direct-store.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { StoreCost } from '../store/meter.js'
 import type { ControlClient } from './control-client.js'
@@ -26,8 +26,8 @@ export class RemoteStore
     this.#snapshot = snapshot
   }
 
-  async run(...words: readonly CommandArg[]): Promise<PlainReply> {
-    const { reply } = (await this.#wire.post('/store/run', { command: words.map(wireWord) })) as {
+  async run(...argv: CommandArgs): Promise<PlainReply> {
+    const { reply } = (await this.#wire.post('/store/run', { command: argv.map(wireWord) })) as {
       reply: PortableReply
     }
     return replyOfWire(reply)

@@ -5,7 +5,7 @@ import type { Har, HarOptions } from '../report/har.js'
 import { entryOf, loadTrace } from '../report/load-trace.js'
 import type { TimelineOptions } from '../report/timeline.js'
 import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
-import type { DiagramOptions, TrafficMark, Traffic } from '../report/traffic-view.js'
+import type { DiagramOptions, Traffic, TrafficMark } from '../report/traffic-view.js'
 import type { ControlClient } from './control-client.js'
 
 /** Which entries a reader follows. */
@@ -94,7 +94,12 @@ export class RemoteTraffic {
    * Entries as they come, those that are there first. One comes again when it is answered or has ended.
    * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
    */
-  async *follow({ types, after = this.#after, signal, onReset: onRenewal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
+  async *follow({
+    types,
+    after = this.#after,
+    signal,
+    onReset: onRenewal,
+  }: FollowOptions = {}): AsyncGenerator<Entry, void> {
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
     for await (const events of serverEvents(answer.body)) {

@@ -36,7 +36,9 @@ export interface WireCheck extends Omit<InvariantReport, 'violations'> {
   readonly violations: readonly WireBreach[]
 }
 
-export type WireBreach = Omit<InvariantReport['violations'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
+export type WireBreach = Omit<InvariantReport['violations'][number], 'entries'> & {
+  readonly entries: readonly TraceEntry[]
+}
 
 export function checkOfWire({ violations, ...check }: WireCheck): InvariantReport {
   return { ...check, violations: violations.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }

@@ -9,9 +9,7 @@ import type { Remote } from './remote-type.js'
 import type { RunView } from './remote-views.js'
 
 /** `sandbox.workflow` of a tenant on a server. */
-export class RemoteWorkflows
-  implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'>
-{
+export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
   static {
     bindMethods(RemoteWorkflows)
   }
@@ -120,7 +118,16 @@ export class RemoteWorkflowRun
   implements
     Remote<
       WorkflowRun,
-      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'advanceToStep' | 'advanceToEnd'
+      | 'url'
+      | 'state'
+      | 'createdAt'
+      | 'completedAt'
+      | 'result'
+      | 'explain'
+      | 'history'
+      | 'cancel'
+      | 'advanceToStep'
+      | 'advanceToEnd'
     >
 {
   static {

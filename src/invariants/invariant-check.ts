@@ -1,6 +1,6 @@
 import { checkOptionNames, nearestName } from '../kernel/nearest-name.js'
 import type { Entry } from '../kernel/traffic-log.js'
-import type { InvariantViolation, Findings, Invariant } from './invariant.js'
+import type { Findings, Invariant, InvariantViolation } from './invariant.js'
 import type { World } from './invariant-index.js'
 import { InvariantIndex } from './invariant-index.js'
 import { invariants } from './invariant-table.js'

@@ -2,7 +2,7 @@ import type { ClockCore } from './clock-core.js'
 import { lookAtFollowers } from './clock-following.js'
 import { hostPause } from './host.js'
 import { endOfTime, instant, iso } from './instant.js'
-import { checkMove, type ClockMove, Move, type AdvanceOptions } from './move.js'
+import { type AdvanceOptions, type ClockMove, checkMove, Move } from './move.js'
 
 /** The calls that move time. */
 export class ClockMoves {

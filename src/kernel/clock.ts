@@ -13,13 +13,13 @@ import { type Hints, inProcess } from './hints.js'
 import { hostTime } from './host.js'
 import { type Instant, instant } from './instant.js'
 import { type Internals, internals } from './internals.js'
-import type { ClockMove, AdvanceOptions } from './move.js'
+import type { AdvanceOptions, ClockMove } from './move.js'
 import type { PendingTimer, Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 export type { ClockMode } from './clock-mode.js'
 export type { Rewind } from './clock-replayed.js'
 export type { ClockFollower } from './followers.js'
-export type { ClockMove, AdvanceOptions } from './move.js'
+export type { AdvanceOptions, ClockMove } from './move.js'
 
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
 export interface ServiceClock {

@@ -190,8 +190,10 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
   const backwards = wanted.order === 'latestFirst'
-  const low = (record: T): boolean => record.createdAt >= from && (backwards || after === undefined || record.seq > after)
-  const high = (record: T): boolean => record.createdAt > to || (backwards && after !== undefined && record.seq >= after)
+  const low = (record: T): boolean =>
+    record.createdAt >= from && (backwards || after === undefined || record.seq > after)
+  const high = (record: T): boolean =>
+    record.createdAt > to || (backwards && after !== undefined && record.seq >= after)
   const runs = shelves
     .map((shelf) => ({ items: shelf.items, at: shelf.seek(low), end: shelf.seek(high) }))
     .filter((run) => run.at < run.end)

@@ -1,5 +1,5 @@
 import type { Account } from './account.js'
-import { type Entry, type EntryBody, type EntryOf, type EntryBase, type EntryType, TrafficLog } from './traffic-log.js'
+import { type Entry, type EntryBase, type EntryBody, type EntryOf, type EntryType, TrafficLog } from './traffic-log.js'
 
 /** What a message queue and its workflows write. All other entries belong to both regions. */
 const regional: ReadonlySet<EntryType> = new Set([

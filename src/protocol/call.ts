@@ -2,9 +2,9 @@ import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import type { ServiceUrl } from './address.js'
-import { neutralManagementPath, type Dialect } from './dialect.js'
+import { type Dialect, neutralManagementPath } from './dialect.js'
 import type { DetectedDialect, DialectDetector } from './dialect-detector.js'
-import type { RawResponse, RawRequest, Endpoint, ServiceRequest } from './service.js'
+import type { Endpoint, RawRequest, RawResponse, ServiceRequest } from './service.js'
 
 // One call as a service gets it: its parts, the token that it brings, and what can be answered.
 

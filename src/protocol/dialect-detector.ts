@@ -1,6 +1,6 @@
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
-import { otherDialects, type SettingLists, type Settings, type Dialect, vocabulariesOf } from './dialect.js'
+import { type Dialect, otherDialects, type SettingLists, type Settings, vocabulariesOf } from './dialect.js'
 
 /** What a request, or a list of headers, says in the service's own words. */
 export interface DetectedDialect {

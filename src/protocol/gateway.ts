@@ -1,7 +1,7 @@
 import { findRoute, type RouterContext } from 'rou3'
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { gateOf, letOutsideContinue, type Clock } from '../kernel/clock.js'
+import { type Clock, gateOf, letOutsideContinue } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
 import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
@@ -10,11 +10,11 @@ import type { Task } from '../kernel/time.js'
 import type { EntryBase, LoggedResponse, RequestEntry, ServiceName, TrafficLog } from '../kernel/traffic-log.js'
 import type { Locate, QueueRegion, ServiceUrl } from './address.js'
 import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js'
-import { otherDialects, neutralDialect, type Dialect, vocabulariesOf } from './dialect.js'
+import { type Dialect, neutralDialect, otherDialects, vocabulariesOf } from './dialect.js'
 import { DialectDetector } from './dialect-detector.js'
 import { type EndpointRoute, routesOf } from './endpoint-routes.js'
 import { injectionsFor, serveStruck } from './request-faults.js'
-import type { RawResponse, RawRequest, Exchange, Service } from './service.js'
+import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -72,7 +72,12 @@ export function createGateway(options: GatewayOptions): Exchange {
     return gate.leaving(answered)
   }
 
-  function answer(call: RawRequest, body: Bytes, location: ServiceUrl, waiting: Waiting): RawResponse | Promise<RawResponse> {
+  function answer(
+    call: RawRequest,
+    body: Bytes,
+    location: ServiceUrl,
+    waiting: Waiting,
+  ): RawResponse | Promise<RawResponse> {
     const { traffic, clock, journal } = options
     const number = journal?.request(call, body)
     const { region } = location

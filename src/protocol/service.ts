@@ -4,7 +4,7 @@ import type { RequestInjectionPoint } from '../faults/points.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
-import type { SettingLists, Settings, Dialect } from './dialect.js'
+import type { Dialect, SettingLists, Settings } from './dialect.js'
 import type { DetectedDialect } from './dialect-detector.js'
 
 /** A request as an adapter hands it in: the narrow waist of the library. */

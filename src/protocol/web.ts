@@ -1,7 +1,7 @@
 import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
 import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import type { RawResponse, RawRequest, Exchange } from './service.js'
+import type { Exchange, RawRequest, RawResponse } from './service.js'
 
 // The web's Request and Response around the plain values of the engine. Building them costs more than most answers,
 // so a Request is only made for bodies and inputs that nothing else can read.

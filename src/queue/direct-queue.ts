@@ -19,7 +19,7 @@ import type { Schedule } from './schedules/schedule.js'
 import type { RawSettings } from './settings/message-settings.js'
 import { publishOptions } from './settings/publish-options.js'
 import { targetOf } from './settings/url.js'
-import type { SignOptions, SignedRequest } from './signing/signature-lab.js'
+import type { SignedRequest, SignOptions } from './signing/signature-lab.js'
 import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 type Value = string | number | boolean
@@ -48,7 +48,7 @@ export interface MessageSettings {
 }
 
 /** How a FIFO queue delivers. */
-export interface QueueOptions {
+export interface UpsertQueueOptions {
   /** How many of its messages are delivered at the same time, at least 1. */
   readonly parallelism: number
   /** Whether it delivers nothing. Default: as it is, and not for a new one. */
@@ -86,9 +86,9 @@ export interface QueueUrlGroups {
   delete(name: string): void
 }
 
-const queueOptionNames: Readonly<Record<keyof QueueOptions, true>> = { parallelism: true, paused: true }
+const queueOptionNames: Readonly<Record<keyof UpsertQueueOptions, true>> = { parallelism: true, paused: true }
 
-function checkQueueOptions(options: QueueOptions): void {
+function checkQueueOptions(options: UpsertQueueOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
       `queue.upsertQueue() takes a name and an object: queue.upsertQueue('orders', { parallelism: 2 }), got ${JSON.stringify(options)}.`,
@@ -198,7 +198,8 @@ export class Queue {
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
       // The header has seconds, fractions and all.
-      if (value !== undefined) settings.set(setting, name === 'notBefore' ? String(instant(value as Instant) / 1000) : String(value))
+      if (value !== undefined)
+        settings.set(setting, name === 'notBefore' ? String(instant(value as Instant) / 1000) : String(value))
     }
     for (const [name, value] of Object.entries(headers)) {
       if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
@@ -320,7 +321,7 @@ export class Queue {
    * @throws TypeError for anything but such an object
    * @example queue.upsertQueue('orders', { parallelism: 2 })
    */
-  upsertQueue(name: string, options: QueueOptions): void {
+  upsertQueue(name: string, options: UpsertQueueOptions): void {
     checkQueueOptions(options)
     const [, { parallelism, paused }] = this.#inputs.record('upsertQueue', name, options)
     engineOf(this).upsertQueue(name, parallelism, paused)

@@ -272,8 +272,7 @@ export function formatTraceDiff(difference: TraceDiff, before: Traffic, after: T
   }
   const { length } = difference.changes
   if (length > changesShown) lines.push(`… and ${length - changesShown} more entries`)
-  const count = (kind: EntryDiff['kind']): number =>
-    difference.changes.filter((change) => change.kind === kind).length
+  const count = (kind: EntryDiff['kind']): number => difference.changes.filter((change) => change.kind === kind).length
   lines.push('', `${count('removed')} removed, ${count('added')} added, ${count('changed')} changed`)
   return lines.join('\n')
 }

@@ -251,7 +251,10 @@ export class EntryWriter {
     )
   }
 
-  #body(body: Bytes, fields?: RedactedFields): PortableString | { readonly cut: PortableString; readonly size: number } {
+  #body(
+    body: Bytes,
+    fields?: RedactedFields,
+  ): PortableString | { readonly cut: PortableString; readonly size: number } {
     if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
     // Searched beyond the cut, so that no secret is halved; an incomplete last character is dropped.
     const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)

@@ -221,7 +221,9 @@ export class Traffic {
   recordStoreChanges(): () => void {
     const { store } = this.context
     if (store === undefined)
-      throw new TypeError('This traffic has no data store to watch: call recordStoreChanges() on the traffic of a sandbox.')
+      throw new TypeError(
+        'This traffic has no data store to watch: call recordStoreChanges() on the traffic of a sandbox.',
+      )
     return watchStore(this.#traffic, store)
   }
 

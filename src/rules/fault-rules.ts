@@ -2,13 +2,13 @@ import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection
 import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { givenRules } from '../kernel/given-rules.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import { ActiveRule, RuleInjection } from './active-rule.js'
 import { RuleIndex } from './rule-index.js'
-import { givenRules } from './given-rules.js'
 import { ruleProblems } from './rule-schema.js'
 import { unusedSentence } from './unused-rule.js'
 
@@ -109,10 +109,7 @@ export class Faults implements FaultSource {
    * @throws TypeError for an invalid rule, with the place and the nearest word, and for the faults of a scenario that has none
    * @example using outage = sandbox.faults.add(checkoutOutage.faults)
    */
-  add(
-    rules: FaultRule | readonly FaultRule[] | undefined,
-    options: { readonly location?: string } = {},
-  ): FaultHandle {
+  add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })
@@ -190,7 +187,16 @@ export class Faults implements FaultSource {
         const { rule, points, wanted, matched, preceded } = armed
         const wasDown = this.#takenDown > armed.takenDownBefore
         const reached = this.#cameBy(armed)
-        const message = unusedSentence({ rule, points, match: wanted, line: location, reached, matched, preceded, wasDown })
+        const message = unusedSentence({
+          rule,
+          points,
+          match: wanted,
+          line: location,
+          reached,
+          matched,
+          preceded,
+          wasDown,
+        })
         return { rule, location, message }
       })
   }

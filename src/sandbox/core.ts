@@ -3,13 +3,13 @@ import { Outbound } from '../calls/calls.js'
 import { Account } from '../kernel/account.js'
 import {
   accompany,
+  Clock,
   forgottenAdvance,
   letOutsideContinue,
   mindForgottenAdvance,
   standStill,
   stop,
   timersOf,
-  Clock,
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
@@ -20,7 +20,7 @@ import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { Policy } from '../policy/policy.js'
-import type { SandboxUrls, Locate } from '../protocol/address.js'
+import type { Locate, SandboxUrls } from '../protocol/address.js'
 import { type Dialect, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
@@ -65,7 +65,7 @@ export interface SandboxCore {
   readonly traffic: Traffic
   readonly store: Store
   readonly destinations: Destinations
-  readonly calls: Outbound
+  readonly outbound: Outbound
   readonly faults: Faults
   /** Of the home region. */
   readonly queue: Queue
@@ -239,7 +239,7 @@ function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
 }
 
 /** What is outside of the services, and what goes wrong on the way. */
-type Outside = Pick<SandboxCore, 'destinations' | 'calls' | 'faults'>
+type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
   const { options, policy, hints } = plan
@@ -260,7 +260,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     hints,
     network,
   })
-  return { destinations: destinationsOf(plan, network, callers, journal), calls, faults }
+  return { destinations: destinationsOf(plan, network, callers, journal), outbound: calls, faults }
 }
 
 /** @param story what became of a run */
@@ -321,7 +321,7 @@ function contextOf(
     ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
     addresses: { ...addresses },
     secrets: () => secretsOf(tokens, executions, regions),
-    world: () => ({ strays: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
+    world: () => ({ realHostRequests: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
     spend: () => store.cost(),
     followed: () => clock.isFollowed,

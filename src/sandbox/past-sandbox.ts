@@ -2,7 +2,7 @@ import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { type StoreDiff, TrafficLog } from '../kernel/traffic-log.js'
 import { Traffic } from '../report/traffic-view.js'
-import { type PlainReply, plainReply, type CommandArg } from '../store/direct-store.js'
+import { type CommandArgs, type PlainReply, plainReply } from '../store/direct-store.js'
 import { differenceOf, dumpOf } from '../store/dump/snapshot.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { StoreHistory } from '../store/history/store-history.js'
@@ -77,7 +77,7 @@ export class PastStore {
    * @throws TypeError for a command that writes
    * @example sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
    */
-  run(...words: readonly CommandArg[]): PlainReply {
+  run(...words: CommandArgs): PlainReply {
     const argv = words.map((word): Bytes => (word instanceof Uint8Array ? fromArray(word) : utf8(String(word))))
     return this.#look((store) => {
       if (store.lookup(argv).writes || isScript.test(argv[0] ?? '')) {

@@ -5,7 +5,7 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
 import type { DestinationResponse } from '../queue/destinations/destination-responses.js'
-import type { DestinationHandler, DeliveryHosts } from '../queue/destinations/destinations.js'
+import type { DeliveryHosts, DestinationHandler } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */

@@ -1,4 +1,4 @@
-import { otherDialects, type Dialect, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, otherDialects, vocabulariesOf } from '../protocol/dialect.js'
 import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialect.js'
 
 const known = new WeakMap<Dialect, QueueDialects>()

@@ -1,5 +1,5 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
-import { regionalName, type Dialect, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, regionalName, vocabulariesOf } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxParts } from './sandbox-parts.js'
 

@@ -1,18 +1,18 @@
 import type { Outbound } from '../calls/calls.js'
-import { InvariantError, type InvariantReport, type InvariantOptions } from '../invariants/invariant-check.js'
+import { InvariantError, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'
-import { goOn, type Clock } from '../kernel/clock.js'
+import { type Clock, goOn } from '../kernel/clock.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Instant } from '../kernel/instant.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { type SandboxUrls, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
+import { addressesOf, type Locate, locator, type QueueRegion, type SandboxUrls } from '../protocol/address.js'
 import { type Dialect, vocabularyOf } from '../protocol/dialect.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
-import type { RawResponse, RawRequest } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import type { RoomForAnswers } from '../queue/destinations/network.js'
@@ -47,7 +47,13 @@ import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './sandbox-dump.js'
 import { environmentOf } from './sandbox-environment.js'
 import { type SandboxOrigin, sandboxInternals } from './sandbox-internals.js'
-import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
+import {
+  checkOptions,
+  defaultStart,
+  type LoadOptions,
+  type SandboxOptions,
+  signatureWindowOf,
+} from './sandbox-options.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './sandbox-options.js'
@@ -206,7 +212,7 @@ export class Sandbox {
    * @example sandbox.outbound.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
   get outbound(): Outbound {
-    return this.#world.calls
+    return this.#world.outbound
   }
 
   /**

@@ -183,7 +183,13 @@ function authorization({ service, token = 'standard' }: RequestStep, sandbox: Sa
   if (service === 'stats') return { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
   const readOnly = token === 'read-only'
   const chosen =
-    service === 'store' ? (readOnly ? tokens.storeReadonly : tokens.store) : readOnly ? tokens.queueReadonly : tokens.queue
+    service === 'store'
+      ? readOnly
+        ? tokens.storeReadonly
+        : tokens.store
+      : readOnly
+        ? tokens.queueReadonly
+        : tokens.queue
   return { authorization: `Bearer ${chosen}` }
 }
 

@@ -277,7 +277,8 @@ function verdictText(findings: readonly PlayCheck[], notes: readonly string[]): 
   )
   for (const note of notes) lines.push(`Note: ${plainText(note)}`)
   const broken = findings.filter(({ holds }) => !holds)
-  for (const { path: place, explanation } of broken) lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
+  for (const { path: place, explanation } of broken)
+    lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
   const count = findings.length - broken.length
   lines.push(
     '',

@@ -57,7 +57,9 @@ export function judgeRecorded(
   if (!underTest.has(url)) return playedBack(recorded, ids, sandbox, `${then}; played back, no code answers at ${url}`)
   const expected = `${then}; the code under test delivers it`
   for (const id of ids) {
-    const now = sandbox.traffic.ofType('attempt').filter(({ messageId, kind }) => messageId === id && kind === 'message')
+    const now = sandbox.traffic
+      .ofType('attempt')
+      .filter(({ messageId, kind }) => messageId === id && kind === 'message')
     const wrong = wrongWith(recorded, now)
     if (wrong !== undefined) return { holds: false, expected, explanation: explained(recorded, url, wrong) }
   }

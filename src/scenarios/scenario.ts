@@ -212,7 +212,8 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
   for (const argv of commands ?? []) sandbox.store.run(...argv)
-  for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroups.addEndpoints(group, endpoints)
+  for (const [group, endpoints] of Object.entries(urlGroups ?? {}))
+    sandbox.queue.urlGroups.addEndpoints(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
     sandbox.queue.upsertQueue(queue, { parallelism, paused })
   for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {

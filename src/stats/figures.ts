@@ -1,4 +1,4 @@
-import type { NamedSeries, SeriesPoint, RequestPoint } from './reports.js'
+import type { NamedSeries, RequestPoint, SeriesPoint } from './reports.js'
 
 /** A series by its numbers: the times stay those of the clock. One number stands for every point. */
 type SeriesFigure = number | readonly number[]

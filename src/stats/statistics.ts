@@ -4,8 +4,8 @@ import { createRandom, type Random } from '../kernel/random.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import { checkFigures, type StatsOverrides, withFigures } from './figures.js'
 import { countedTypes, Ledger } from './ledger.js'
-import { defaultPeriod, isPeriod, type StatsPeriod, periodNames } from './periods.js'
-import { type QueueUsageOptions, QueueUsage, queueWords } from './queue-usage.js'
+import { defaultPeriod, isPeriod, periodNames, type StatsPeriod } from './periods.js'
+import { QueueUsage, type QueueUsageOptions, queueWords } from './queue-usage.js'
 import {
   type Price,
   payAsYouGo,
@@ -15,7 +15,7 @@ import {
   searchReport,
   unknownIndex,
 } from './reports.js'
-import { type SearchUsageOptions, SearchUsage, searchWords } from './search-usage.js'
+import { SearchUsage, type SearchUsageOptions, searchWords } from './search-usage.js'
 import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
 import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'

@@ -91,7 +91,13 @@ export interface MonthEndStep {
 /** One step of a story about the queue. Plain data: it may be stored and sent. */
 export type QueueUsageStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
 /** One step of a story about a search index. Plain data: it may be stored and sent. */
-export type SearchUsageStep = SteadyStep<SearchRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep | LatenciesStep
+export type SearchUsageStep =
+  | SteadyStep<SearchRates>
+  | SpikeStep
+  | GapStep
+  | CounterResetStep
+  | MonthEndStep
+  | LatenciesStep
 
 interface WhenOptions {
   readonly from?: Instant
@@ -117,7 +123,13 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 
 /** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
 export function spikeAt(at: Instant, times: number, options: Burst = {}): SpikeStep {
-  return { kind: 'spike', at: plainMoment(at), factor: times, for: options.for ?? '10m', ...(options.metrics && { metrics: options.metrics }) }
+  return {
+    kind: 'spike',
+    at: plainMoment(at),
+    factor: times,
+    for: options.for ?? '10m',
+    ...(options.metrics && { metrics: options.metrics }),
+  }
 }
 
 /** Nothing happens from an instant on: counts and latencies are 0, levels stay. */
@@ -138,12 +150,22 @@ export function counterReset(at: Instant, of?: readonly string[]): CounterResetS
  * @example latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
 export function latencies(of: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
-  return { kind: 'latencies', metrics: of, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
+  return {
+    kind: 'latencies',
+    metrics: of,
+    ...plainWhen(when),
+    ...(when.jitter !== undefined && { jitter: when.jitter }),
+  }
 }
 
 /** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
 export function monthEnd(times: number, options: Burst = {}): MonthEndStep {
-  return { kind: 'month-end', factor: times, for: options.for ?? '1d', ...(options.metrics && { metrics: options.metrics }) }
+  return {
+    kind: 'month-end',
+    factor: times,
+    for: options.for ?? '1d',
+    ...(options.metrics && { metrics: options.metrics }),
+  }
 }
 
 function plainMoment(at: Instant): UsageInstant {

@@ -4,7 +4,7 @@ import type { Task } from '../kernel/time.js'
 import { Blocked, type CommandClient } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
 import type { LoggedStore, Sender } from './logged-store.js'
-import { bytesOfWord, type PlainReply, plainReply, type CommandArg } from './plain.js'
+import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 import { searchLoading } from './search/load-search.js'
 
 export interface ConnectionOptions {
@@ -39,7 +39,7 @@ export class StoreConnection {
    * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
    * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
    */
-  run(...words: readonly CommandArg[]): Promise<PlainReply> {
+  run(...words: CommandArgs): Promise<PlainReply> {
     const argv = words.map((word, at) => bytesOfWord(word, at))
     return new Promise((resolve, reject) => {
       const answer = (reply: Reply): void => resolve(plainReply(reply))

@@ -9,14 +9,14 @@ import { differenceOf, dumpOf, loadInto } from './dump/snapshot.js'
 import type { DumpedKey, StoreDump } from './dump/store-dump.js'
 import type { LoggedStore } from './logged-store.js'
 import type { StoreCost } from './meter.js'
-import { bytesOfWord, type PlainReply, plainReply, type CommandArg } from './plain.js'
+import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 import type { RestStore } from './rest/store-front.js'
 import { calledTooEarly, searchLoading } from './search/load-search.js'
 import { SearchNotLoaded } from './search/stems.js'
 import { storeInternals } from './store-internals.js'
 import type { Language } from './values/search-definition.js'
 
-export { type PlainReply, plainReply, type CommandArg } from './plain.js'
+export { type CommandArg, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 
 export type StoreEffects = MethodEffects<
   Store,
@@ -76,13 +76,13 @@ export class Store {
    * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
-  run(...words: readonly CommandArg[]): PlainReply {
-    const call = this.#inputs.recordCall('run', words)
+  run(...argv: CommandArgs): PlainReply {
+    const call = this.#inputs.recordCall('run', argv)
     const { access, meter } = this.#journal.store
-    const argv: Bytes[] = []
-    for (let at = 1; at < call.length; at++) argv.push(bytesOfWord(call[at]!, at - 1))
+    const bytes: Bytes[] = []
+    for (let at = 1; at < call.length; at++) bytes.push(bytesOfWord(call[at]!, at - 1))
     try {
-      return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
+      return plainReply(meter.pause(() => this.#journal.execute(bytes, access.standardUser, 'direct')))
     } catch (error) {
       if (error instanceof SearchNotLoaded) calledTooEarly.add(call)
       throw error

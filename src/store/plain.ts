@@ -7,6 +7,9 @@ export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 /** A word of a command: text, a number, or bytes. */
 export type CommandArg = string | number | bigint | Uint8Array
 
+/** A command and its arguments, one by one or as a list that is spread. */
+export type CommandArgs = readonly [command: CommandArg, ...args: CommandArg[]] | readonly CommandArg[]
+
 export function bytesOfWord(word: CommandArg, at = 0): Bytes {
   if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
     throw new TypeError(

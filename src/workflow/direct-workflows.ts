@@ -5,9 +5,9 @@ import { internals } from '../kernel/internals.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
-import { advanceUntil, ended, endStates, type RunAdvancer, type WorkflowRunEnd, reached } from './advance-run.js'
+import { advanceUntil, ended, endStates, type RunAdvancer, reached, type WorkflowRunEnd } from './advance-run.js'
 import { explainRun } from './explain-run.js'
-import { type RunHistory, type RunHistoryOptions, historyOfRun } from './run-history.js'
+import { historyOfRun, type RunHistory, type RunHistoryOptions } from './run-history.js'
 import { type EventStub, eventBytes, jsonOf, quoted, type StubError } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
@@ -203,7 +203,7 @@ export class StepStubBuilder {
    */
   throws(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
     const [given, { times }] = this.#inputs.record('throws', error, options)
-    const called = `${this.#called}.fails()`
+    const called = `${this.#called}.throws()`
     const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
       throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
@@ -291,7 +291,14 @@ let runFields: PropertyDescriptorMap
 
 export type RunEffects = MethodEffects<
   WorkflowRun,
-  { explain: 'reads'; history: 'reads'; cancel: 'changes'; advanceToStep: 'reads'; advanceToEnd: 'reads'; toJSON: 'reads' }
+  {
+    explain: 'reads'
+    history: 'reads'
+    cancel: 'changes'
+    advanceToStep: 'reads'
+    advanceToEnd: 'reads'
+    toJSON: 'reads'
+  }
 >
 
 /** One run, as it stands whenever it is asked. */

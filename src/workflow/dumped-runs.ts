@@ -38,7 +38,9 @@ export function dumpOf(
   }
   const turns = new Map([...waits.all()].map((wait, turn) => [wait, turn]))
   return {
-    runs: [...runs.values()].sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq).map((run) => dumpedRun(run, runs, turns)),
+    runs: [...runs.values()]
+      .sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq)
+      .map((run) => dumpedRun(run, runs, turns)),
     urls,
     messages,
     partOf: (message) => dumpedPart(message, runs),

@@ -137,7 +137,8 @@ export function checkedHistory(given: unknown): RunHistory {
   return { ...read.output, entries: read.output.entries.map(entryOf) } as RunHistory
 }
 
-const howToGet = 'Take one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
+const howToGet =
+  'Take one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
 
 /** The step of an entry; `undefined` for the payload, what third parties were asked, and what cannot be read. */
 export function stepOfEntry({ body, callType }: RunHistoryEntry, at: number): StepBody | undefined {

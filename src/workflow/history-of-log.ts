@@ -2,7 +2,7 @@ import { utf8 } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import { timeOf, type UnknownRecord } from './history-file.js'
 import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
-import { type RunHistory, historyHead, shownHeaders } from './run-history.js'
+import { historyHead, type RunHistory, shownHeaders } from './run-history.js'
 
 // The grouped log shows steps as people read them; here they become the list again that a delivery carries.
 // [workflow.md 3.1, 5 to 10]

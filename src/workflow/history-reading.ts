@@ -4,12 +4,12 @@ import {
   checkedHistory,
   entryOf,
   fieldsOf,
-  RunHistoryError,
   isEndpoint,
   isObject,
   kindOf,
   listHint,
   logHint,
+  RunHistoryError,
   shown,
   someOf,
   timeOf,
@@ -17,7 +17,7 @@ import {
   whatToGive,
 } from './history-file.js'
 import { historyOfLog } from './history-of-log.js'
-import { type RunHistory, type RunHistoryOptions, historyHead, shownHeaders } from './run-history.js'
+import { historyHead, type RunHistory, type RunHistoryOptions, shownHeaders } from './run-history.js'
 
 /** What a file with a run does not say of itself. */
 export interface HistorySource extends RunHistoryOptions {
@@ -95,7 +95,9 @@ function checkSource({ url, headers = {}, runId, createdAt }: HistorySource): vo
   if (runId !== undefined && (typeof runId !== 'string' || !/^[\x21-\x7e]{1,500}$/.test(runId)))
     throw new RunHistoryError(`${shown(runId)} is no id of a run.`)
   if (createdAt !== undefined && timeOf(createdAt) === undefined)
-    throw new RunHistoryError(`createdAt is milliseconds or a date such as 2030-01-31T09:00:00Z, not ${shown(createdAt)}.`)
+    throw new RunHistoryError(
+      `createdAt is milliseconds or a date such as 2030-01-31T09:00:00Z, not ${shown(createdAt)}.`,
+    )
 }
 
 /** Values of headers are bytes. */
@@ -104,8 +106,12 @@ function asBytes(headers: Readonly<Record<string, string>> = {}): HeaderList {
 }
 
 /** The list of a run that lasts. It says nothing of the run itself. */
-function ofList(list: readonly unknown[], { url, headers, runId, createdAt, secrets = false }: HistorySource): RunHistory {
-  if (list.length === 0) throw new RunHistoryError(`The list is empty: the run has no steps, or has ended. ${whatToGive}`)
+function ofList(
+  list: readonly unknown[],
+  { url, headers, runId, createdAt, secrets = false }: HistorySource,
+): RunHistory {
+  if (list.length === 0)
+    throw new RunHistoryError(`The list is empty: the run has no steps, or has ended. ${whatToGive}`)
   if (url === undefined)
     throw new RunHistoryError(
       'The steps of a run do not tell its endpoint: give the url, as --url https://app.test/api/order or { url }.',

@@ -213,7 +213,7 @@ export class RebuiltRunLog {
 const sentenceOf: Readonly<Record<Unknown, string>> = {
   redacted: 'Redacted, and what depends on it cannot be checked',
   truncated: 'Cut off, and what depends on it cannot be checked (ask for the log without trimBody)',
-  'omitted': 'Not in the log, and what depends on it cannot be checked (ask for it without trimBody)',
+  omitted: 'Not in the log, and what depends on it cannot be checked (ask for it without trimBody)',
   'maybe-undefined': 'Without a value in the log, taken as undefined',
 }
 

@@ -145,7 +145,8 @@ export class StubRunner implements StepScript {
       const messages = run.entries.map(({ message }) => message)
       if (run.failureFunction !== undefined) messages.push(run.failureFunction)
       for (const message of messages) {
-        if (message.delivery.is !== 'planned' || message.nextAttemptAt <= this.#engine.now() || !isMeant(run, message)) continue
+        if (message.delivery.is !== 'planned' || message.nextAttemptAt <= this.#engine.now() || !isMeant(run, message))
+          continue
         this.verbs.skipped(what)
         this.#engine.queue.courier.release(message)
       }

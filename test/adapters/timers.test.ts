@@ -145,7 +145,9 @@ describe('fakeTimers(vi)', () => {
       queue.publish({ to: 'https://shop.test/slow', retries: 0, timeout: '10s' })
       queue.publish({ to: 'https://shop.test/quick', delay: '5s' })
       await clock.advance('2m')
-      const ends = traffic.ofType('attempt').map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
+      const ends = traffic
+        .ofType('attempt')
+        .map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
       expect(ends).toEqual([
         ['https://shop.test/slow', 10, 0],
         ['https://shop.test/quick', 5, 200],

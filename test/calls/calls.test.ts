@@ -113,7 +113,9 @@ describe('what is registered', () => {
     expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/charges?expand=1')).toContain(
       'registered is https://bank.test/chrages',
     )
-    expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/x')).toContain('registered is https://bank.test/refunds')
+    expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/x')).toContain(
+      'registered is https://bank.test/refunds',
+    )
   })
 
   test('a recorder keeps the calls; without an answer the host says 200', async () => {

@@ -47,7 +47,9 @@ describe('nock', () => {
     expect(await send(refunds)).toBe(298)
     expect(await send('https://mail.test/send')).toBe(503)
     await expect(send('https://mail.test/send')).rejects.toThrow('read ECONNRESET')
-    expect(sandbox.traffic.ofType('call').map(({ method, url, body, handled }) => [method, url, body, handled])).toEqual([
+    expect(
+      sandbox.traffic.ofType('call').map(({ method, url, body, handled }) => [method, url, body, handled]),
+    ).toEqual([
       ['POST', bank, 'amount=5', 1],
       ['POST', 'https://mail.test/send', '', 0],
       ['POST', 'https://mail.test/send', '', 1],

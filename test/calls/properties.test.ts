@@ -36,7 +36,10 @@ describe('assertIdempotent', () => {
   })
 
   test('a key by which the bank knows a second call is enough, under everything', async () => {
-    await assertIdempotent(route(true), { publish: deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
+    await assertIdempotent(route(true), {
+      publish: deliver,
+      under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'],
+    })
   })
 })
 

@@ -217,7 +217,11 @@ describe('by default', () => {
 
 test("'warn' lets it through, and warns once for each host", async () => {
   const warned: string[] = []
-  const sandbox = connected({ intercept: 'fetch', onUnhandledOutbound: 'warn', onWarning: (text) => void warned.push(text) })
+  const sandbox = connected({
+    intercept: 'fetch',
+    onUnhandledOutbound: 'warn',
+    onWarning: (text) => void warned.push(text),
+  })
   expect(await cause(fetch(mail))).toContain('ENOTFOUND')
   await cause(fetch(mail))
   expect(warned).toEqual([

@@ -308,7 +308,8 @@ const publishing: readonly Case[] = [
       [
         'Service-Delay',
         '90s',
-        (client: Client) => expect(client.sandbox.queue.messages[0]!.nextAttemptAt).toBe(client.sandbox.clock.now() + 90_000),
+        (client: Client) =>
+          expect(client.sandbox.queue.messages[0]!.nextAttemptAt).toBe(client.sandbox.clock.now() + 90_000),
       ],
       ['Service-Method', 'PUT', (client: Client) => expect(client.sandbox.queue.messages[0]!.method).toBe('PUT')],
       [

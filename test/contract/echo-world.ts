@@ -4,7 +4,7 @@ import { ConnectionBroken } from '../../src/kernel/http.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
 import { neutralDialect } from '../../src/protocol/dialect.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
-import type { RawResponse, RawRequest, Exchange } from '../../src/protocol/service.js'
+import type { Exchange, RawRequest, RawResponse } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
 /** Takes the place of the services: it does on request what a sandbox does rarely. */

@@ -222,7 +222,12 @@ describe('unused()', () => {
     expect(unused[0]!.location).toMatch(/test\/faults\/rules\.test\.ts:\d+:\d+$/)
     for (const { message: sentence, location: line } of unused)
       expect(sentence).toContain(` (${line.replace(/:\d+$/, '')}) was never injected: `)
-    const [never, skipped, delivery, late] = unused.map(({ message: sentence }) => sentence) as [string, string, string, string]
+    const [never, skipped, delivery, late] = unused.map(({ message: sentence }) => sentence) as [
+      string,
+      string,
+      string,
+      string,
+    ]
     expect(never).toMatch(
       /^Fault 'status' "never" on store\.request .*4 store requests were made .* \{"key":"nobody"\}/,
     )

@@ -281,9 +281,7 @@ describe('event streams', () => {
 
   test('one is not opened at all; one is opened later; one claims to be something else', async () => {
     const a = world({ on: 'stream.open', fault: status(503) })
-    expect((await a.sandbox.fetch(`${a.sandbox.urls.store}/subscribe/news`, { headers: a.headers })).status).toBe(
-      503,
-    )
+    expect((await a.sandbox.fetch(`${a.sandbox.urls.store}/subscribe/news`, { headers: a.headers })).status).toBe(503)
     expect(await (await a.send('/', ['PING'])).json()).toEqual({ result: 'PONG' })
     const b = world(
       { on: 'stream.open', fault: latency('5s') },

@@ -1,4 +1,4 @@
-import { InvariantError, createSandbox, invariants, type Sandbox } from 'stuntdouble'
+import { createSandbox, InvariantError, invariants, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 async function ordinaryRun(sandbox: Sandbox): Promise<void> {
@@ -48,7 +48,9 @@ test('an ordinary run keeps every promise', async () => {
 test('only and except choose by name, and a slip is told with the nearest name', async () => {
   using sandbox = createSandbox()
   expect(sandbox.assertInvariants({ only: 'rate-bound' }).checked).toEqual(['rate-bound'])
-  expect(sandbox.assertInvariants({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(invariants.length - 2)
+  expect(sandbox.assertInvariants({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(
+    invariants.length - 2,
+  )
   expect(() => sandbox.assertInvariants({ only: 'rate-bond' })).toThrow(
     'There is no invariant "rate-bond", did you mean "rate-bound"?',
   )
@@ -113,7 +115,7 @@ test('a check looks at each entry a bounded number of times', async () => {
 test('an attempt that nothing will end breaks a promise once the world is drained, and not before', () => {
   const { sandbox, published } = leftRunning()
   expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toMatchObject([
-    { sentence: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
+    { message: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
   ])
   sandbox.queue.publish({ to: 'https://shop.test/other' })
   expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toEqual([])

@@ -14,8 +14,7 @@ beforeEach(() => {
 afterEach(() => sandbox.dispose())
 
 const redis = () => new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, enableTelemetry: false })
-const queue = () =>
-  new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue, enableTelemetry: false })
+const queue = () => new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue, enableTelemetry: false })
 
 test('the store SDK runs against the CommonJS build, and keys expire in virtual time', async () => {
   await redis().set('profile:42', { name: 'Ada' }, { ex: 3_600 })

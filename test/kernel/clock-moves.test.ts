@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
-import { accompany, stop, Clock } from '../../src/kernel/clock.js'
+import { accompany, Clock, stop } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
@@ -231,4 +231,3 @@ describe('what is no option of a move', () => {
     await sandbox.clock.advance('1s')
   })
 })
-

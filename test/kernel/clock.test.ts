@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { collectGarbage } from '../../packages/server/src/heap-watch.js'
-import { type ClockFollower, stop, Clock } from '../../src/kernel/clock.js'
+import { Clock, type ClockFollower, stop } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
 import { instant } from '../../src/kernel/instant.js'
 import type { Task } from '../../src/kernel/time.js'

@@ -1,6 +1,6 @@
 import { expect as playwrightExpect } from '@playwright/test'
 import { expect as jestExpect } from 'expect'
-import { InvariantError, createSandbox, type Sandbox } from 'stuntdouble'
+import { createSandbox, InvariantError, type Sandbox } from 'stuntdouble'
 import { expect as vitestExpect } from 'stuntdouble/vitest'
 import { describe, expect, test } from 'vitest'
 import { leftovers } from '../../fixtures/fixture-sandbox.js'

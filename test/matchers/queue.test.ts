@@ -286,7 +286,10 @@ describe('toHaveDelivered', () => {
 
   test.each([
     ['CREATED', (_: unknown) => {}],
-    ['ACTIVE', (queue: ReturnType<typeof testQueue>) => attempt(queue.traffic, queue.traffic.ofType('published')[0]!, 0)],
+    [
+      'ACTIVE',
+      (queue: ReturnType<typeof testQueue>) => attempt(queue.traffic, queue.traffic.ofType('published')[0]!, 0),
+    ],
     [
       'RETRY',
       (queue: ReturnType<typeof testQueue>) =>

@@ -3,7 +3,7 @@ import { createSandbox } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
-import { type TestLocation, placeOf, placeOfTask, replayCommand } from '../../matchers/failure/test-location.js'
+import { placeOf, placeOfTask, replayCommand, type TestLocation } from '../../matchers/failure/test-location.js'
 import { printedBy } from './failure.js'
 
 /** What a POSIX shell makes of a command: its words, and the seed in its environment. */

@@ -20,7 +20,9 @@ async function told(published: string, verified: string): Promise<string> {
   sandbox.queue.publish({ to: shop, body: published })
   await sandbox.clock.drain()
   const { url, headers, body } = sandbox.traffic.ofType('attempt')[0]!
-  expect({ url, headers, body: new TextEncoder().encode(published) }).toHaveBeenSigned({ keys: sandbox.queue.signingKeys })
+  expect({ url, headers, body: new TextEncoder().encode(published) }).toHaveBeenSigned({
+    keys: sandbox.queue.signingKeys,
+  })
   expect(body).toBe(utf8(published))
   return failureOf(() => expect({ url, headers, body: verified }).toHaveBeenSigned({ keys: sandbox.queue.signingKeys }))
 }

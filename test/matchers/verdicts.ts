@@ -128,7 +128,8 @@ function exploration(holds: boolean) {
   return {
     holds,
     table: () => (holds ? '✓  2 ×  alice bob' : '✗  2 ×  alice bob'),
-    report: () => (holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: exploreInterleavings({ …, replay: 'alice bob' })"),
+    report: () =>
+      holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: exploreInterleavings({ …, replay: 'alice bob' })",
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Findings, Invariant } from '../../src/invariants/invariant.js'
-import { type InvariantReport, examineWorld } from '../../src/invariants/invariant-check.js'
+import { examineWorld, type InvariantReport } from '../../src/invariants/invariant-check.js'
 import type { InvariantIndex } from '../../src/invariants/invariant-index.js'
 import { invariants } from '../../src/invariants/invariant-table.js'
 import { type Bytes, text } from '../../src/kernel/bytes.js'

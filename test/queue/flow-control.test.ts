@@ -45,7 +45,9 @@ describe('parallelism [queue.md 6.2]', () => {
     await publish(at, 'parallelism=1', 'a')
     await publish(at, 'parallelism=1', 'b')
     await at.clock.drain()
-    expect(at.traffic.ofType('attempt').map(({ body, at: time }) => [body, (time - Date.UTC(2030, 0, 1)) / 1000])).toEqual([
+    expect(
+      at.traffic.ofType('attempt').map(({ body, at: time }) => [body, (time - Date.UTC(2030, 0, 1)) / 1000]),
+    ).toEqual([
       ['a', 0],
       ['b', 0],
       ['a', 12],

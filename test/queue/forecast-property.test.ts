@@ -17,7 +17,8 @@ interface Told {
   readonly begun: number
 }
 
-const attemptsOf = ({ traffic }: Sandbox, id: string) => traffic.forMessage(id).filter((entry) => entry.type === 'attempt')
+const attemptsOf = ({ traffic }: Sandbox, id: string) =>
+  traffic.forMessage(id).filter((entry) => entry.type === 'attempt')
 
 function told(sandbox: Sandbox): Told[] {
   const engine = engineOf(sandbox.queue)
@@ -47,7 +48,8 @@ function lies(sandbox: Sandbox, since: number, forecasts: readonly Told[]): stri
       for (const entry of traffic.ofType('published')) if (entry.scheduleId === scheduleId) ids.push(entry.messageId)
     const times = ids.flatMap((one) => answered(one) ?? [])
     if (times.length === 0) return [`${what}: the answer never comes`]
-    if (because.holdsSlot && started !== undefined && Math.min(...times) > started) return [`${what}: before the answer`]
+    if (because.holdsSlot && started !== undefined && Math.min(...times) > started)
+      return [`${what}: before the answer`]
     return []
   })
 }

@@ -530,7 +530,7 @@ describe('the direct API', () => {
       delay: '5s',
       retryDelay: '10',
     })
-    expect(message).toMatchObject({ url: shop, maxRetries: 1, due: clock.now() + 5000 })
+    expect(message).toMatchObject({ url: shop, maxRetries: 1, nextAttemptAt: clock.now() + 5000 })
     await clock.drain()
     expect(seen.last().json()).toEqual({ id: 1 })
     expect(seen.last().header('content-type')).toBe('application/json')

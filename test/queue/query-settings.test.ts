@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 
 // queue.md 1.3: remove from the destination's query only the token and the service's own parameters.
 describe.each([
-  ['neutral', 'service_token', 'upstash'],
-  ['upstash', 'qstash_token', 'neutral'],
-] as const)('settings in the query, in the words of %s', (vocabulary, tokenName, foreign) => {
+  ['neutral', 'service', 'service_token', 'upstash'],
+  ['upstash', 'upstash', 'qstash_token', 'service'],
+] as const)('settings in the query, in the words of %s', (vocabulary, prefix, tokenName, foreign) => {
   test('configure the message, and everything else stays with the destination byte for byte', async () => {
     using sandbox = createSandbox({ dialect: vocabulary })
     const orders = sandbox.destinations.record('https://shop.test/*')
-    const own = `${vocabulary}-retries=5&${vocabulary}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
+    const own = `${prefix}-retries=5&${prefix}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
     const theirs = `b=%20x&${foreign}-retries=7&c&c=+`
     const url = `${sandbox.urls.queue}/v2/publish/https://shop.test/orders?${theirs}&${own}`
 
@@ -22,9 +22,9 @@ describe.each([
 
   test('a header wins over the query', async () => {
     using sandbox = createSandbox({ dialect: vocabulary })
-    await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/?${vocabulary}-retries=5`, {
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/?${prefix}-retries=5`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [`${vocabulary}-retries`]: '2' },
+      headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [`${prefix}-retries`]: '2' },
     })
     expect(sandbox.queue.messages[0]?.maxRetries).toBe(2)
   })

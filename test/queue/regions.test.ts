@@ -16,8 +16,7 @@ const startAt = '2030-01-01T00:00:00Z'
 const regions = ['eu-central-1', 'us-east-1'] as const
 type Region = (typeof regions)[number]
 
-const sandboxOf = (options: SandboxOptions = {}): Sandbox =>
-  createSandbox({ dialect: 'upstash', startAt, ...options })
+const sandboxOf = (options: SandboxOptions = {}): Sandbox => createSandbox({ dialect: 'upstash', startAt, ...options })
 
 /** The SDK's client as an app in this region makes it. */
 function clientOf(sandbox: Sandbox, region: Region): Client {
@@ -68,7 +67,11 @@ describe('the SDK, told a region', () => {
   )
 
   test('the keys of the regions differ, whatever they come of; rotating one leaves the other', () => {
-    for (const options of [{}, { secret: 'sixteen characters' }, { signingKeys: { current: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM' } }]) {
+    for (const options of [
+      {},
+      { secret: 'sixteen characters' },
+      { signingKeys: { current: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM' } },
+    ]) {
       using sandbox = sandboxOf(options)
       const { env } = sandbox
       const keys = ['EU_CENTRAL_1', 'US_EAST_1'].flatMap((region) => [
@@ -189,7 +192,9 @@ describe('dumps', () => {
     using earlier = createSandbox({ dialect: 'upstash', startAt: '2029-12-31T00:00:00Z' })
     earlier.load(sandbox.dump(), { at: '2029-12-31T00:00:00Z', rebaseTime: true })
     earlier.destinations.respond(shop, 200)
-    const due = regions.map((region) => earlier.queueIn(region).messages.map(({ nextAttemptAt: due }) => due - earlier.clock.now()))
+    const due = regions.map((region) =>
+      earlier.queueIn(region).messages.map(({ nextAttemptAt: due }) => due - earlier.clock.now()),
+    )
     expect(due).toEqual([[3_540_000], [3_540_000]])
     await earlier.clock.advance('1h')
     expect(earlier.traffic.ofType('attempt')).toHaveLength(2)

@@ -293,7 +293,9 @@ describe('firing [queue.md 7]', () => {
     await at.clock.advance('1m')
     await at.clock.drain()
     expect(
-      at.traffic.ofType('attempt').filter(({ messageId }) => messageId === at.traffic.ofType('published')[0]!.messageId),
+      at.traffic
+        .ofType('attempt')
+        .filter(({ messageId }) => messageId === at.traffic.ofType('published')[0]!.messageId),
     ).toHaveLength(4)
   })
 
@@ -381,7 +383,9 @@ describe('firing [queue.md 7]', () => {
     expect(seen.last().messageId).toBe(message!.id)
     expect((await read(at, json.scheduleId)).nextScheduleTime).toBe(Date.UTC(2030, 0, 1, 1))
     expect(() => at.queue.schedules.fire('scd_x')).toThrow('There is no schedule "scd_x"')
-    expect(at.queue.schedules.upcoming(json.scheduleId, { from: at.clock.now(), to: at.clock.now() + 7_200_000 })).toHaveLength(3)
+    expect(
+      at.queue.schedules.upcoming(json.scheduleId, { from: at.clock.now(), to: at.clock.now() + 7_200_000 }),
+    ).toHaveLength(3)
   })
 })
 

@@ -65,7 +65,10 @@ describe('a queue as JSON', () => {
     const other = world({ startAt: '2030-01-01T09:01:00Z', seed: 4 })
     other.queue.load(copied(queue.dump()))
     expect(await logOf(other)).toEqual(await logOf({ send }))
-    expect([other.queue.signingKeys.pair(), other.queue.signingKeys.former]).toEqual([queue.signingKeys.pair(), queue.signingKeys.former])
+    expect([other.queue.signingKeys.pair(), other.queue.signingKeys.former]).toEqual([
+      queue.signingKeys.pair(),
+      queue.signingKeys.former,
+    ])
     const again = { to: shop, body: 'other', deduplicationId: 'a' }
     const before = other.queue.messages.length
     other.queue.publish(again)
@@ -162,7 +165,9 @@ describe('a queue as JSON', () => {
     to.load(at.sandbox.dump())
     to.destinations.respond(shop, 500)
     await to.clock.drain()
-    expect((to.traffic.ofType('attempt') as unknown as Attempt[]).map(({ number, retried }) => [number, retried])).toEqual([
+    expect(
+      (to.traffic.ofType('attempt') as unknown as Attempt[]).map(({ number, retried }) => [number, retried]),
+    ).toEqual([
       [2, 1],
       [3, 2],
     ])

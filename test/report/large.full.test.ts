@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { writerOf } from '../../packages/server/src/control/wire-entry.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { type Bytes, latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
-import { loadTrace, toHtml, diffTraces } from '../../src/report/index.js'
+import { diffTraces, loadTrace, toHtml } from '../../src/report/index.js'
 import { amount } from '../support/effort.js'
 import { orders } from './worlds.js'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { place, run as runCommand } from '../../packages/server/test/command-line.js'
 import { createSandbox, type Traffic } from '../../src/index.js'
-import { formatTraceDiff, loadTrace, diffTraces } from '../../src/report/index.js'
+import { diffTraces, formatTraceDiff, loadTrace } from '../../src/report/index.js'
 import { askQueue, orders, orderWorld } from './worlds.js'
 
 const read = (traffic: Traffic) => loadTrace(JSON.stringify(traffic))

@@ -205,7 +205,9 @@ describe('finding', () => {
     expect([later.size, later.timeline(), later.last()]).toEqual([0, '(no traffic)', undefined])
     store.run('GET', 'stock')
     expect(later.entries.map((entry) => entry.type)).toEqual(['command'])
-    expect([later.ofType('command').length, later.ofType('request').length, later.forMessage('x').length]).toEqual([1, 0, 0])
+    expect([later.ofType('command').length, later.ofType('request').length, later.forMessage('x').length]).toEqual([
+      1, 0, 0,
+    ])
     expect(later.get(mark)).toBeUndefined()
     expect(later.get(mark + 1)).toBe(traffic.last())
     expect(later.timeline()).not.toContain('SET')
@@ -286,9 +288,10 @@ describe('the causal tree of a message', () => {
     const { traffic } = createSandbox()
     expect(traffic.tree('msg_unknown').entries).toEqual([])
     expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(nothing is known about msg_\\u202eunknown)')
-    expect(() => traffic.tree('publish')).toThrow(
-      /no entry type of this name. The types are request, command, .*published/,
+    expect(() => traffic.ofType('publish' as never)).toThrow(
+      /There is no entry type of the name "publish"\. The types are request, command, .*published/,
     )
+    expect(() => traffic.tree('publish')).toThrow(/traffic\.ofType\(\) takes the type of an entry/)
   })
 })
 

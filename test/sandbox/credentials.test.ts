@@ -88,7 +88,11 @@ describe('a sandbox with a secret', () => {
   })
 
   test('takes what is given', () => {
-    using sandbox = createSandbox({ secret, tokens: { store: 's', queue: 'q', mgmtKey: 'm' }, signingKeys: { current: 'sig' } })
+    using sandbox = createSandbox({
+      secret,
+      tokens: { store: 's', queue: 'q', mgmtKey: 'm' },
+      signingKeys: { current: 'sig' },
+    })
     expect(sandbox.tokens).toMatchObject({ store: 's', queue: 'q', mgmtKey: 'm' })
     expect(sandbox.queue.signingKeys.current).toBe('sig')
   })

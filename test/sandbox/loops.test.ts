@@ -128,7 +128,8 @@ describe('a loop of awaited requests', () => {
       sandbox.outbound.respond('https://bank.test/*', 503)
       return () => sandbox.outbound.fetch('https://bank.test/')
     },
-    'an outbound request that is refused': (sandbox) => () => sandbox.outbound.fetch('https://bank.test/').catch(() => {}),
+    'an outbound request that is refused': (sandbox) => () =>
+      sandbox.outbound.fetch('https://bank.test/').catch(() => {}),
     'a connection that breaks': (sandbox) => {
       sandbox.faults.add({ on: 'store.request', fault: reset() })
       return () => sandbox.fetch(sandbox.urls.store).catch(() => {})

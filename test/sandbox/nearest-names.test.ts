@@ -8,11 +8,7 @@ import { unplayedText } from '../../src/kernel/unused-script.js'
 // A name that is nearly one: what was probably meant is told, wherever options are given.
 
 test.each<[string, () => unknown, string]>([
-  [
-    'a sandbox',
-    () => createSandbox({ dilaect: 'upstash' } as never),
-    'no option "dilaect". Did you mean "dialect"?',
-  ],
+  ['a sandbox', () => createSandbox({ dilaect: 'upstash' } as never), 'no option "dilaect". Did you mean "dialect"?'],
   [
     'a policy',
     () => createSandbox({ policy: { deduplicationWindw: 1 } as never }),

@@ -19,7 +19,7 @@ const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: ob
       method: 'POST',
       body: 'b',
       state: 'CREATED',
-      createdAt: nine,
+      createdAt: nine + 1,
       notBefore: nine + 3_600_000,
       nextAttemptAt: nine + 3_600_000,
       retried: 0,
@@ -88,7 +88,7 @@ function failure(assertion: () => void): { message: string; diff: string } {
 
 describe.each(Object.entries(kinds))('%s', (_, { one, fields }) => {
   // The message was published a millisecond later.
-  const all = 'kind' in fields ? { ...fields, time: nine + 1 } : fields
+  const all = 'kind' in fields ? { ...fields, createdAt: nine + 1 } : fields
   const name = Object.keys(all)[0]!
   const lines = Object.keys(all).length
 

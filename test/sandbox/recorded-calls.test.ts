@@ -70,7 +70,9 @@ const objects: Readonly<Record<string, PublicObject>> = {
     addEndpoints: ['group', ['https://c.test/', { url: 'https://d.test/', name: 'd' }]],
     delete: ['group'],
   }),
-  'queue.signingKeys': recorded<KeysEffects, Sandbox['queue']['signingKeys']>(({ queue }) => queue.signingKeys, { rotate: [] }),
+  'queue.signingKeys': recorded<KeysEffects, Sandbox['queue']['signingKeys']>(({ queue }) => queue.signingKeys, {
+    rotate: [],
+  }),
   workflow: recorded<WorkflowsEffects, Sandbox['workflow']>(({ workflow }) => workflow, {
     notify: ['approved', { by: 'Ada' }],
     stubEvent: ['approved', { by: 'Ada' }],
@@ -235,7 +237,7 @@ test('a call that throws is recorded, and throws again in a fork', async () => {
   const { inputs } = sandboxInternals.of(sandbox).journal()!
   expect(inputs.of('direct').map((path) => path.at(-1))).toEqual([
     ['cancel', 'msg_none'],
-    ['answer', shop, null],
+    ['respond', shop, null],
   ])
   using fork = await sandbox.fork()
   expect(stateOf(fork)).toEqual(stateOf(sandbox))

@@ -17,8 +17,8 @@ describe('misuse is told with the next step', () => {
     ],
     [
       'an engine beside the store',
-      { twin: 'redis://user:hush@127.0.0.1' } as never,
-      /^A sandbox has no option "twin"((?!hush).)*createShadowSandbox\(\) of stuntdouble\/engine((?!hush).)*$/,
+      { shadowRedis: 'redis://user:hush@127.0.0.1' } as never,
+      /^A sandbox has no option "shadowRedis"((?!hush).)*createShadowSandbox\(\) of stuntdouble\/engine((?!hush).)*$/,
     ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
     ['a negative limit', { policy: { trafficLimit: -1 } }, 'policy.trafficLimit takes >=0, not -1.'],

@@ -451,7 +451,7 @@ describe('a play', () => {
       },
     )
     expect(play.holds).toBe(false)
-    expect(play.checks[0]).toMatchObject({ place: 'steps[1].drain', holds: false })
+    expect(play.checks[0]).toMatchObject({ path: 'steps[1].drain', holds: false })
     expect(play.verdict()).toContain('200')
   })
 

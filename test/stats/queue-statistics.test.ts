@@ -337,7 +337,9 @@ describe('figures set by hand', () => {
       /daily_qstash_messages has no series "deliverd"\. Its series are created, active, delivered,/,
     )
     expect(() => statistics.queue.override({ dlq_message_count: Number.NaN })).toThrow(/dlq_message_count.*NaN/)
-    expect(() => statistics.queue.override({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(/daily_used.*Infinity/)
+    expect(() => statistics.queue.override({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(
+      /daily_used.*Infinity/,
+    )
     expect(statistics.queue.report()).toMatchObject({ dlq_message_count: 0 })
   })
 

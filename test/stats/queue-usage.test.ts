@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StatsPeriod, QueueReport } from '../../src/index.js'
+import type { QueueReport, StatsPeriod } from '../../src/index.js'
 import { counterReset, gap, latencies, monthEnd, spikeAt, steady } from '../../src/stats/usage-steps.js'
 import { statsWorld, sum, userId } from './world.js'
 

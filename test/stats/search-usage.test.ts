@@ -355,7 +355,10 @@ describe('steps', () => {
     [steady({ queries: 1 }, { jitter: 2 }), /jitter/],
     [steady({ queries: 1 }, { from: 'soon' }), /"soon" is not a time/],
     [spikeAt(noon, -1), /times/],
-    [spikeAt(noon, 2, { metrics: ['vectors'] }), /cannot name "vectors", which is a level\. It can name queries, updates/],
+    [
+      spikeAt(noon, 2, { metrics: ['vectors'] }),
+      /cannot name "vectors", which is a level\. It can name queries, updates/,
+    ],
     [gap(noon, 'long' as never), /"long" is not a duration/],
     [counterReset(noon, ['pending']), /cannot name "pending", which is a level/],
     [latencies({ delete: 3 } as never), /of\.delete.*It knows query, update, embeds, rerank/],

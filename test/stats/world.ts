@@ -6,7 +6,7 @@ import { type DialectName, vocabularyOf } from '../../src/protocol/dialect.js'
 import { createGateway } from '../../src/protocol/gateway.js'
 import type { RawResponse, Service } from '../../src/protocol/service.js'
 import { type StatsServiceOptions, statsService } from '../../src/stats/rest/stats-endpoints.js'
-import { Stats, type StatisticsOptions } from '../../src/stats/statistics.js'
+import { type StatisticsOptions, Stats } from '../../src/stats/statistics.js'
 
 export const userId = '99a4c327-31f0-490f-a594-043ade84085a'
 export const indexId = '1b671a64-40d5-491e-99b0-da01ff1f3341'

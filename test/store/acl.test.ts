@@ -481,7 +481,9 @@ describe('tokens over REST', () => {
   it('of the built-in users are told by RESTTOKEN to who knows them', async () => {
     const { sandbox, admin } = await withUser()
     expect(await admin('ACL', 'RESTTOKEN', 'default', sandbox.tokens.store)).toBe(sandbox.tokens.store)
-    expect(await admin('ACL', 'RESTTOKEN', 'default_ro', sandbox.tokens.storeReadonly)).toBe(sandbox.tokens.storeReadonly)
+    expect(await admin('ACL', 'RESTTOKEN', 'default_ro', sandbox.tokens.storeReadonly)).toBe(
+      sandbox.tokens.storeReadonly,
+    )
     expect(await admin('ACL', 'RESTTOKEN', 'default', 'guess')).toBe(
       '400 ERR Wrong password or user "default" does not exist',
     )

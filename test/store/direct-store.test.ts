@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { ReplyError } from '../../src/store/command/reply.js'
-import type { PlainReply, CommandArg } from '../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../src/store/direct-store.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 
 let sandbox: Sandbox

@@ -183,7 +183,7 @@ describe('password reset', () => {
   it('shows in the sandbox, and a reset of the sandbox takes it back', () => {
     const before = rest.sandbox.tokens
     const fresh = rest.sandbox.store.resetPassword()
-    expect(rest.sandbox.tokens).toMatchObject({ store: fresh.standard, readonly: fresh.readOnly })
+    expect(rest.sandbox.tokens).toMatchObject({ store: fresh.standard, storeReadonly: fresh.readOnly })
     rest.sandbox.reset()
     expect(rest.sandbox.tokens).toEqual(before)
   })

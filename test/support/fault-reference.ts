@@ -5,8 +5,8 @@ import {
   createSandbox,
   type Fault,
   type FaultKind,
-  type InjectionPoint,
   type FaultRule,
+  type InjectionPoint,
   type Sandbox,
 } from '../../src/index.js'
 import { codes, definitions, writtenAs } from './fault-tables.js'

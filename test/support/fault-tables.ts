@@ -3,7 +3,7 @@
 import { literal } from '../../packages/explore/src/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Transport } from '../../src/faults/fault-spec.js'
-import { type InjectionPoint, faultPoints } from '../../src/index.js'
+import { faultPoints, type InjectionPoint } from '../../src/index.js'
 
 const begin = (name: string): string => `<!-- generated: ${name} -->`
 const end = '<!-- end -->'

@@ -1,12 +1,12 @@
 // Compiled, never run: what the checks of an app may be asked, and what not.
 import type { Sandbox } from 'stuntdouble'
 import {
-  assertResilient,
-  type ResilienceError,
-  disputedPolicies,
   assertIdempotent,
+  assertResilient,
   assertVerifiesSignatures,
+  disputedPolicies,
   type PolicyChoices,
+  type ResilienceError,
 } from 'stuntdouble/fast-check'
 
 declare const broken: ResilienceError

@@ -8,7 +8,10 @@ declare const remote: RemoteSandbox
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void {}
 
-type Steps = { stubStep(name: string, nth?: number): Fates; stubEvent(id: string, data?: unknown): { timesOut(): unknown } }
+type Steps = {
+  stubStep(name: string, nth?: number): Fates
+  stubEvent(id: string, data?: unknown): { timesOut(): unknown }
+}
 interface Fates {
   returns(value?: unknown): unknown
   throws(error?: Error | string | { message: string }, options?: { times?: number }): unknown

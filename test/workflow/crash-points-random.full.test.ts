@@ -3,7 +3,7 @@ import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CrashSafetyError, assertCrashSafe, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
+import { assertCrashSafe, CrashSafetyError, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
 import { runs } from '../support/effort.js'
 import { calls, mails, payments } from './crash-defects.js'
 
@@ -126,7 +126,11 @@ const workflows = fc.array(kinds, { minLength: 1, maxLength: 3 })
 test('what counts once is never accused', { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(workflows, async (steps) => {
-      const { notTried: untried, plans: schedules, deliveries } = await assertCrashSafe(appOf(steps), { outbound: calls })
+      const {
+        notTried: untried,
+        plans: schedules,
+        deliveries,
+      } = await assertCrashSafe(appOf(steps), { outbound: calls })
       expect(untried).toBe(0)
       expect(schedules).toBeGreaterThanOrEqual(7 * deliveries - 8 * steps.length)
     }),

@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import { CrashSafetyError, assertCrashSafe, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
+import { assertCrashSafe, CrashSafetyError, type WorkflowUnderTest } from '../../packages/explore/src/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, defineScenario, type Sandbox, type Scenario } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
@@ -178,7 +178,11 @@ describe('between two effects of one body', () => {
 
   test('a guard over HTTP, then a call of a third party: told with what was done and what was not', async () => {
     const found = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls }))
-    expect(found.findings.map(({ id }) => id)).toEqual(['between-effects 1.1', 'between-effects 1.2', 'lost-response 1.1'])
+    expect(found.findings.map(({ id }) => id)).toEqual([
+      'between-effects 1.1',
+      'between-effects 1.2',
+      'lost-response 1.1',
+    ])
     expect(found.findings.map(({ disturbances: [one] }) => one!.description)).toEqual([
       "the process dies in delivery 1 (step 'pay'), after SET paid and before POST https://pay.test/charges",
       "the process dies in delivery 1 (step 'pay'), after POST https://pay.test/charges and before SADD log",
@@ -337,7 +341,10 @@ describe('apps that are not well', () => {
       })
     })
     const found = await foundBy(assertCrashSafe(throws))
-    expect(found.findings[0]).toMatchObject({ id: 'before-handler 1', differences: ['tries = "3", without faults "4"'] })
+    expect(found.findings[0]).toMatchObject({
+      id: 'before-handler 1',
+      differences: ['tries = "3", without faults "4"'],
+    })
     expect(await assertCrashSafe(throws, { ignoreKeys: ['tries'] })).toMatchObject({ deliveries: 4 })
     expect(await assertCrashSafe(appWith(() => async () => 1))).toMatchObject({ deliveries: 4 })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CrashSafetyError, assertCrashSafe } from '../../packages/explore/src/scenarios.js'
+import { assertCrashSafe, CrashSafetyError } from '../../packages/explore/src/scenarios.js'
 import { appWith, calls, defects } from './crash-defects.js'
 
 async function broken(work: Promise<unknown>): Promise<CrashSafetyError | undefined> {

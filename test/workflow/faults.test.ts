@@ -1,4 +1,4 @@
-import { drop, duplicate, type InjectionPoint, type FaultRule, lostAck, reorder, reset, status } from 'stuntdouble'
+import { drop, duplicate, type FaultRule, type InjectionPoint, lostAck, reorder, reset, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'

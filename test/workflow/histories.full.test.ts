@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type RunHistory, parseRunHistory, replay } from '../../packages/explore/src/scenarios.js'
+import { parseRunHistory, type RunHistory, replay } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
 import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
@@ -43,7 +43,11 @@ async function ran(plan: Plan): Promise<Ran> {
     if (world.workflow.getRun(runId).state === 'RUN_STARTED') {
       const { json } = await world.ask('GET', `/v2/workflows/runs/${runId}`)
       const source = { url, runId, createdAt: world.workflow.getRun(runId).createdAt, headers: { 'x-user': 'u1' } }
-      early.push(world.workflow.getRun(runId).history(), parseRunHistory(json, source), parseRunHistory(await logOf(world, runId)))
+      early.push(
+        world.workflow.getRun(runId).history(),
+        parseRunHistory(json, source),
+        parseRunHistory(await logOf(world, runId)),
+      )
     }
     await world.clock.advance('30s')
     world.workflow.notify('told', { by: 'Ada' })

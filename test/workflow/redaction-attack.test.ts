@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sandboxMatchers } from '../../matchers/index.js'
-import { CrashSafetyError, assertCrashSafe } from '../../packages/explore/src/scenarios.js'
+import { assertCrashSafe, CrashSafetyError } from '../../packages/explore/src/scenarios.js'
 import { toHtml } from '../../src/report/html.js'
 import { failureOf } from '../matchers/failure.js'
 import { appWith, mails } from './crash-defects.js'

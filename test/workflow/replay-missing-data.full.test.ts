@@ -4,12 +4,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import {
-  type RunHistory,
-  type RunHistoryEntry,
-  parseRunHistory,
-  replay,
-} from '../../packages/explore/src/scenarios.js'
+import { parseRunHistory, type RunHistory, type RunHistoryEntry, replay } from '../../packages/explore/src/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { connectionOf, everyKind } from './every-kind.js'

@@ -469,7 +469,7 @@ describe('a run reaches a step, and ends', () => {
     const before = clock.now()
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToEnd('success')).rejects.toThrow(
-      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.event\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
     )
     expect(clock.now()).toBe(before)
   })
@@ -525,7 +525,9 @@ describe('probes', () => {
       const steps = traffic
         .ofType('step')
         .map(({ stepId, stepName, stepType, at }) => `${stepId} ${stepName} ${stepType} ${at}`)
-      const attempts = traffic.ofType('attempt').map(({ at, retried, outcome }) => `${at} ${retried} ${outcome?.status}`)
+      const attempts = traffic
+        .ofType('attempt')
+        .map(({ at, retried, outcome }) => `${at} ${retried} ${outcome?.status}`)
       const bodies = recorder.requests.map(({ body }) =>
         (JSON.parse(body) as { body: string }[]).map((one) => atob(one.body)).join(),
       )
@@ -680,7 +682,10 @@ test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
     "workflow.stubStep('a').returns() needs a value that JSON can hold, got a function.",
     (workflow) => workflow.stubStep('a').returns(() => 1),
   ],
-  ["workflow.stubStep('a').returns() needs a value that JSON can hold", (workflow) => workflow.stubStep('a').returns(1n)],
+  [
+    "workflow.stubStep('a').returns() needs a value that JSON can hold",
+    (workflow) => workflow.stubStep('a').returns(1n),
+  ],
   [
     "workflow.stubStep('a').throws() takes { times } as a number from 1; got 0.",
     (workflow) => workflow.stubStep('a').throws('no', { times: 0 }),

@@ -29,13 +29,7 @@ export function endpointUrl(
   return url.href
 }
 
-export function deliveryOf(
-  method: string,
-  url: string,
-  headers: Headers,
-  body: string,
-  vocabulary: Dialect,
-): Delivery {
+export function deliveryOf(method: string, url: string, headers: Headers, body: string, vocabulary: Dialect): Delivery {
   const asked = Object.fromEntries(new URL(url, 'http://endpoint.test').searchParams)
   return { method, asked, headers: neutralHeaders(headers, vocabulary), body }
 }

@@ -1,4 +1,4 @@
-import { ownHeader, settingName, type Dialect } from '../../../src/protocol/dialect.js'
+import { type Dialect, ownHeader, settingName } from '../../../src/protocol/dialect.js'
 import type { DriftRequest } from './case.js'
 
 // A request in the words of whoever is asked, with the token, and its answer in neutral words again.

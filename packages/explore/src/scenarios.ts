@@ -2,7 +2,12 @@ import { defineScenario } from '../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
 export type { Expectation } from '../../../src/scenarios/expectations.js'
-export { type PlayCheck, type PlayResult, type PlayOptions, playScenario } from '../../../src/scenarios/play-scenario.js'
+export {
+  type PlayCheck,
+  type PlayOptions,
+  type PlayResult,
+  playScenario,
+} from '../../../src/scenarios/play-scenario.js'
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
 export { RunHistoryError } from '../../../src/workflow/history-file.js'
@@ -16,17 +21,28 @@ export { type CrashFailure, CrashSafetyError, type CrashSafetyReport } from './c
 export type { WorkflowUnderTest } from './crash/crash-world.js'
 export type { Disruption, DisruptionKind } from './crash/disruption.js'
 export type { StepDifference } from './crash/step-differences.js'
-export type { CoverageCell, Coverage, ReachedCell } from './delivery/coverage.js'
+export type { Coverage, CoverageCell, ReachedCell } from './delivery/coverage.js'
 export type { EffectOptions } from './delivery/delivery-effects.js'
-export type { ConcurrentClient, ClientOutcome, InterleavingStep } from './interleavings/client-run.js'
-export { type Exploration, type ExploreOptions, exploreFaults, type FaultExplorationOptions } from './interleavings/exploration.js'
+export type { ClientOutcome, ConcurrentClient, InterleavingStep } from './interleavings/client-run.js'
+export {
+  type Exploration,
+  type ExploreOptions,
+  exploreFaults,
+  type FaultExplorationOptions,
+} from './interleavings/exploration.js'
 export type { Anomaly, AnomalyName } from './interleavings/flaws.js'
 export type { InterleavingOptions } from './interleavings/interleave-clients.js'
 export { exploreInterleavings } from './interleavings/interleavings.js'
 export type { SerialDifference } from './interleavings/order-endings.js'
 export type { ExplorationOutcome } from './interleavings/outcome.js'
-export type { InterleavingOutcome, InterleavingExploration } from './interleavings/tried-orders.js'
-export { type Incompatibility, type ReplayResult, type ReplayOptions, replay, type InconclusivePrefix } from './replay/replay.js'
+export type { InterleavingExploration, InterleavingOutcome } from './interleavings/tried-orders.js'
+export {
+  type Incompatibility,
+  type InconclusivePrefix,
+  type ReplayOptions,
+  type ReplayResult,
+  replay,
+} from './replay/replay.js'
 
 // Ready-made outages. Each is a whole story that plays by itself; its fault rules name no url, so that
 // `sandbox.faults.add(…)` brings the same weather over any application.

@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { assertResilient, ResilienceError, deliveryFaultKinds, deliveryFaults } from 'stuntdouble/fast-check'
+import { assertResilient, deliveryFaultKinds, deliveryFaults, ResilienceError } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../../src/faults/catalog.js'
 import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'
@@ -146,7 +146,9 @@ describe('what is tried', () => {
 
   test('misuse is told', async () => {
     // @ts-expect-error The claim is missing.
-    await expect(assertResilient({ publish: publish, handler: charge })).rejects.toThrow('assertResilient() needs holds')
+    await expect(assertResilient({ publish: publish, handler: charge })).rejects.toThrow(
+      'assertResilient() needs holds',
+    )
     // @ts-expect-error The handler is missing.
     await expect(assertResilient({ publish: publish, holds: () => true })).rejects.toThrow(
       'assertResilient() needs a handler',

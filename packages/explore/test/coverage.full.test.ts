@@ -1,5 +1,5 @@
 import { defineScenario, type FaultRule, lostAck, type Sandbox } from 'stuntdouble'
-import { assertResilient, type ResilienceError, deliveryFaults } from 'stuntdouble/fast-check'
+import { assertResilient, deliveryFaults, type ResilienceError } from 'stuntdouble/fast-check'
 import { exploreFaults } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
@@ -47,7 +47,10 @@ describe('the coverage of a check', () => {
       },
       stateOf: ({ store }: Sandbox) => `seen ${store.get('seen') ?? 0}`,
     }
-    const { coverage } = await assertResilient({ ...counting, faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }) })
+    const { coverage } = await assertResilient({
+      ...counting,
+      faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }),
+    })
     const states = new Set(coverage.cells.map(({ state }) => state))
     expect(states).toContain('first attempt, seen 0')
     expect(states).toContain('retry 1 of 1, after lost-ack, seen 1')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
-import { deliveryScripts, faultRules, storeTurns, sendStoreRequests } from 'stuntdouble/fast-check'
+import { deliveryScripts, faultRules, sendStoreRequests, storeTurns } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds, stepKinds } from '../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../src/faults/fault.js'

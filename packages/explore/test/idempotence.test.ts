@@ -75,8 +75,8 @@ describe('a handler is found out', () => {
       await fetch('https://bank.test/pay', { method: 'POST', body: await request.text() })
       return new Response()
     }
-    const calls = { 'https://bank.test/*': () => Response.json({ paid: true }) }
-    expect(await broken(pay, ['lost-ack'], { calls })).toContain(
+    const outbound = { 'https://bank.test/*': () => Response.json({ paid: true }) }
+    expect(await broken(pay, ['lost-ack'], { outbound })).toContain(
       '  → POST https://bank.test/pay "{\\"id\\":1}" went out 2 times, without faults once\n',
     )
   })

@@ -48,7 +48,12 @@ const buyByScript: ConcurrentClient = (sandbox) =>
 
 describe('a lost update between a pipeline and a transaction', () => {
   test('of two users is found, named and told in a few lines', async () => {
-    const tried = await exploreInterleavings({ setup: stocked, clients: { alice: buy, bob: buy }, sandbox: via, timeBudget: within })
+    const tried = await exploreInterleavings({
+      setup: stocked,
+      clients: { alice: buy, bob: buy },
+      sandbox: via,
+      timeBudget: within,
+    })
     expect([tried.holds, tried.complete]).toEqual([false, true])
     expect(tried.failures[0]).toMatchObject({
       anomaly: { name: 'lost-update', keys: ['stock'] },
@@ -73,7 +78,12 @@ Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
   })
 
   test('of three users too, and at the first failure it stops if it is told to', async () => {
-    const options = { setup: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, timeBudget: within } as const
+    const options = {
+      setup: stocked,
+      clients: { alice: buy, bob: buy, carol: buy },
+      sandbox: via,
+      timeBudget: within,
+    } as const
     const tried = await exploreInterleavings(options)
     expect(tried.complete).toBe(true)
     expect(new Set(tried.failures.map(({ anomaly: flaw }) => flaw!.name))).toEqual(new Set(['lost-update']))
@@ -179,7 +189,12 @@ describe('flaws by their names', () => {
         const reminded = traffic.ofType('published')[0]
         return reminded === undefined || reminded.seq < paid!.seq || store.get('paid') === null
       }
-      const tried = await exploreInterleavings({ clients: { bob: pay, mail: client }, setup: prepare, holds, timeBudget: within })
+      const tried = await exploreInterleavings({
+        clients: { bob: pay, mail: client },
+        setup: prepare,
+        holds,
+        timeBudget: within,
+      })
       const isSeen = client === publishing
       expect(tried.failures.map(({ anomaly: flaw }) => flaw!.name)).toEqual(isSeen ? ['stale-check'] : [])
     }
@@ -266,7 +281,11 @@ describe('orders are left out only where nobody can tell', () => {
     const work: ConcurrentClient = async (sandbox) => {
       for (let nth = 0; nth < requests; nth++) await run(sandbox, 'INCR', 'n')
     }
-    const tried = await exploreInterleavings({ clients: Array<ConcurrentClient>(count).fill(work), holds: () => true, timeBudget: within })
+    const tried = await exploreInterleavings({
+      clients: Array<ConcurrentClient>(count).fill(work),
+      holds: () => true,
+      timeBudget: within,
+    })
     expect([tried.runs, tried.complete]).toEqual([orders, true])
   })
 
@@ -297,9 +316,14 @@ describe('orders are left out only where nobody can tell', () => {
   })
 
   test('two requests of one client at the same time are told apart', async () => {
-    const both: ConcurrentClient = (sandbox) => Promise.all([run(sandbox, 'APPEND', 'x', '1'), run(sandbox, 'APPEND', 'x', '2')])
+    const both: ConcurrentClient = (sandbox) =>
+      Promise.all([run(sandbox, 'APPEND', 'x', '1'), run(sandbox, 'APPEND', 'x', '2')])
     const one: ConcurrentClient = (sandbox) => run(sandbox, 'APPEND', 'x', '3')
-    const tried = await exploreInterleavings({ clients: { alice: both, bob: one }, holds: () => true, timeBudget: within })
+    const tried = await exploreInterleavings({
+      clients: { alice: both, bob: one },
+      holds: () => true,
+      timeBudget: within,
+    })
     expect(new Set(tried.outcomes.map(({ sandbox }) => sandbox.store.get('x')))).toEqual(
       new Set(['123', '132', '213', '231', '312', '321']),
     )
@@ -328,7 +352,13 @@ describe('an order is played again', () => {
   })
 
   test('orders are tried in the same order each time', async () => {
-    const options = { setup: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, timeBudget: within, maxRuns: 12 }
+    const options = {
+      setup: stocked,
+      clients: { alice: buy, bob: buy, carol: buy },
+      sandbox: via,
+      timeBudget: within,
+      maxRuns: 12,
+    }
     const [one, two] = [await exploreInterleavings(options), await exploreInterleavings(options)]
     expect(one.table()).toBe(two.table())
     expect([one.runs, one.complete]).toEqual([12, false])
@@ -375,7 +405,12 @@ describe('nothing hangs and nothing is lost', () => {
       await run(sandbox, 'DEL', 'lock')
     }
     const holds = ({ store }: Sandbox) => store.get('n') === '2'
-    const tried = await exploreInterleavings({ clients: { alice: locked, bob: locked }, holds, timeBudget: within, maxRuns: 60 })
+    const tried = await exploreInterleavings({
+      clients: { alice: locked, bob: locked },
+      holds,
+      timeBudget: within,
+      maxRuns: 60,
+    })
     expect(tried).toHold()
   })
 
@@ -383,7 +418,12 @@ describe('nothing hangs and nothing is lost', () => {
     const prepare = ({ faults }: Sandbox) =>
       void faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 60_000 } })
     const work: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
-    const tried = await exploreInterleavings({ clients: { alice: work, bob: work }, setup: prepare, holds: () => true, timeBudget: within })
+    const tried = await exploreInterleavings({
+      clients: { alice: work, bob: work },
+      setup: prepare,
+      holds: () => true,
+      timeBudget: within,
+    })
     expect([tried.complete, tried.outcomes.every(({ sandbox }) => sandbox.store.get('n') === '2')]).toEqual([
       true,
       true,
@@ -400,7 +440,11 @@ describe('nothing hangs and nothing is lost', () => {
       'bob throws in every order, even alone: stock.map is not a function',
     )
     const asserts: ConcurrentClient = async (sandbox) => expect(await run(sandbox, 'INCR', 'n')).toBe(1)
-    const tried = await exploreInterleavings({ clients: { alice: fine, bob: asserts }, holds: () => true, timeBudget: within })
+    const tried = await exploreInterleavings({
+      clients: { alice: fine, bob: asserts },
+      holds: () => true,
+      timeBudget: within,
+    })
     expect(tried.failures[0]!.reason).toContain('bob threw: expected 2 to be 1')
   })
 
@@ -412,7 +456,11 @@ describe('nothing hangs and nothing is lost', () => {
     expect(await problem({ clients: { alice: fine, bob: fine }, maxRuns: 0 })).toContain('maxRuns is a whole number')
     expect(await problem({ clients: { alice: fine, bob: fine }, replay: '' })).toContain('replay names who goes')
     expect(await problem({ clients: { alice: () => 1, bob: () => 2 } })).toContain('no client has sent a request')
-    expect(() => expect(exploreInterleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow('await it first')
-    expect(() => expect({ holds: true }).toHold()).toThrow('toHold() takes what exploreFaults() or exploreInterleavings()')
+    expect(() => expect(exploreInterleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow(
+      'await it first',
+    )
+    expect(() => expect({ holds: true }).toHold()).toThrow(
+      'toHold() takes what exploreFaults() or exploreInterleavings()',
+    )
   })
 })

@@ -1,11 +1,11 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import {
   assertResilient,
-  ResilienceError,
   type DeliveryHandler,
   deliveryFaults,
   disputedPolicies,
   type PolicyChoices,
+  ResilienceError,
 } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultPolicy } from '../../../src/policy/policy.js'

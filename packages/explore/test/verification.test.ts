@@ -22,7 +22,10 @@ const right: Handler = async (request) => {
   return new Response(null, { status: isRight ? 200 : 401 })
 }
 
-const told = (app: Parameters<typeof assertVerifiesSignatures>[0], options: VerificationOptions = upstash): Promise<string> =>
+const told = (
+  app: Parameters<typeof assertVerifiesSignatures>[0],
+  options: VerificationOptions = upstash,
+): Promise<string> =>
   assertVerifiesSignatures(app, options).then(
     () => 'nothing',
     (error: Error) => `${error.name}: ${error.message}`,

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import type { Sandbox } from 'stuntdouble'
-import { assertResilient, ResilienceError, type DeliveryHandler, deliveryFaults } from 'stuntdouble/fast-check'
+import { assertResilient, type DeliveryHandler, deliveryFaults, ResilienceError } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/api/orders'
@@ -80,7 +80,11 @@ describe('an app that verifies one route and not the other', () => {
     const open = await brokenBy({ ...shop, publish: deliver, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
-    await assertResilient({ ...shop, publish: deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
+    await assertResilient({
+      ...shop,
+      publish: deliver,
+      handler: { ...handler, [done]: verified(() => new Response()) },
+    })
   })
 })
 

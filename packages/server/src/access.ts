@@ -4,7 +4,7 @@ import { addressesOf, locator, relocator, type ServiceUrl } from '../../../src/p
 import { basicCredentials, RoutedRequest, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
 import { vocabularyOf } from '../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../src/protocol/dialect-detector.js'
-import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { isPublic, tokensOf } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
@@ -24,7 +24,11 @@ export class AccessGate {
   }
 
   /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
-  turnsAway(call: RawRequest, tenant: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> | undefined {
+  turnsAway(
+    call: RawRequest,
+    tenant: string,
+    known: Sandbox | undefined,
+  ): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
     const addresses = known?.urls ?? addressesOf(this.#optionsOf(tenant).urls)
     this.#porter ??= porterOf(this.#optionsOf('porter'))
@@ -42,7 +46,12 @@ export class AccessGate {
  * @param options what the tenant is made with, its `urls` among it
  * @param isWide whether other machines can call: tokens that everybody knows do not count then
  */
-export function hasToken(call: RawRequest, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
+export function hasToken(
+  call: RawRequest,
+  options: SandboxOptions,
+  known: Sandbox | undefined,
+  isWide = false,
+): boolean {
   const addresses = known?.urls ?? addressesOf(options.urls)
   const location = locator(addresses)(call.url)
   if (location === undefined) return false

@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import type { locator } from '../../../src/protocol/address.js'
 import { json } from '../../../src/protocol/call.js'
-import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { frees } from '../../../src/store/command/memory.js'
 import { blockingTable, commandTable } from '../../../src/store/commands/index.js'
 import type { HeapWatch } from './heap-watch.js'
@@ -44,7 +44,11 @@ export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string 
 const legible = 65_536
 
 /** The answer to a call to a tenant's services for which there is no memory; `undefined` lets it in. */
-export function refusedFor(heap: HeapWatch, call: RawRequest, locate: ReturnType<typeof locator>): RawResponse | undefined {
+export function refusedFor(
+  heap: HeapWatch,
+  call: RawRequest,
+  locate: ReturnType<typeof locator>,
+): RawResponse | undefined {
   heap.look()
   const location = heap.isFull ? locate(call.url) : undefined
   if (location === undefined) return undefined

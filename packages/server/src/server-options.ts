@@ -19,9 +19,7 @@ import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
 // What a server is started with, and what that comes to.
 
-export interface ServerOptions
-  extends Omit<SandboxOptions, 'name' | 'urls'>,
-    EngineChoice {
+export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, EngineChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string
   /**
@@ -138,7 +136,9 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
     address,
     hosts: [
       ...allowHosts.map(checkedHost),
-      ...[listedHost(host), cluster?.publicUrl && new URL(cluster.publicUrl).hostname].filter((one) => one !== undefined),
+      ...[listedHost(host), cluster?.publicUrl && new URL(cluster.publicUrl).hostname].filter(
+        (one) => one !== undefined,
+      ),
     ],
     isWide,
     world: { fetch: globalThis.fetch, ...given, policy, ...(secret !== undefined && { secret }) },

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
-import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import type { RespHost } from '../../../src/store/resp/resp-connection.js'

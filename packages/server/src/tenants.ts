@@ -5,7 +5,7 @@ import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import { addressesOf, locator, relocator } from '../../../src/protocol/address.js'
 import { HttpError, json } from '../../../src/protocol/call.js'
-import type { RawResponse, RawRequest } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import type { RoomForAnswers } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
 import { isPublic, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
@@ -204,7 +204,10 @@ export class Tenants {
   /** Serves a sandbox that lives at addresses of its own under a name of this server as well. */
   adopt(name: string, sandbox: Sandbox): void {
     const { tokens, queue } = sandbox
-    if (this.#door !== undefined && [...Object.values(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)) {
+    if (
+      this.#door !== undefined &&
+      [...Object.values(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)
+    ) {
       throw new TypeError(
         `The sandbox for ${JSON.stringify(name)} has public tokens, and other machines can call this server: create it with a secret, createSandbox({ secret, name }).`,
       )
@@ -349,7 +352,8 @@ export class Tenants {
   #isRegistered(call: RawRequest, path: string): boolean {
     const foreign = foreignIn(path)
     return (
-      foreign !== undefined && this.#sandboxes.get(foreign.name)?.outbound.isRegistered(call.method, foreign.url) === true
+      foreign !== undefined &&
+      this.#sandboxes.get(foreign.name)?.outbound.isRegistered(call.method, foreign.url) === true
     )
   }
 
@@ -392,7 +396,10 @@ export class Tenants {
   }
 
   /** Whose services a call is for, and as they know it. */
-  #addressee(call: RawRequest, path: string): { name: string; call: RawRequest; sandbox: Sandbox | undefined } | undefined {
+  #addressee(
+    call: RawRequest,
+    path: string,
+  ): { name: string; call: RawRequest; sandbox: Sandbox | undefined } | undefined {
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) {
       return {

@@ -9,7 +9,7 @@ import { maxQueueValues } from '../../../src/queue/rest/reading.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { maxControlValues } from '../src/control/operation-parts.js'
 import { HeldStream, Outgoing } from '../src/outgoing.js'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
 const megabyte = 1_048_576
 const ends: (() => unknown)[] = []

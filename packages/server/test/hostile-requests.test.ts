@@ -15,7 +15,7 @@ import { statsService } from '../../../src/stats/rest/stats-endpoints.js'
 import { storeService } from '../../../src/store/rest/store-endpoints.js'
 import { runs } from '../../../test/support/effort.js'
 import { addressOf, isLoopbackAddress } from '../src/listen-addresses.js'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 import { maxHead, maxHeaders } from '../src/server-limits.js'
 
 const secret = 'a secret of the server, 32 bytes'
@@ -103,14 +103,13 @@ const strangers: readonly (readonly [string, Record<string, string>, string])[] 
   ['nothing', {}, ''],
   ['an empty token', bearer(''), `?_token=&${queueToken}=`],
   ['an empty user', basic('', ''), ''],
-  ...[
-    ...Object.values(defaults),
-    ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
-  ].flatMap((known) => [
-    [`Bearer ${known}`, bearer(known), ''] as const,
-    [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
-    [`Basic ${known}`, basic(defaults.mgmtUser, known), ''] as const,
-  ]),
+  ...[...Object.values(defaults), ...devUsers.flatMap(({ token, current, next }) => [token, current, next])].flatMap(
+    (known) => [
+      [`Bearer ${known}`, bearer(known), ''] as const,
+      [`?${known}`, {}, `?_token=${encodeURIComponent(known)}&${queueToken}=${encodeURIComponent(known)}`] as const,
+      [`Basic ${known}`, basic(defaults.mgmtUser, known), ''] as const,
+    ],
+  ),
 ]
 
 /** What the service itself says to somebody with a wrong token. */
@@ -398,7 +397,9 @@ describe('what everybody knows is refused', () => {
     const destinations = [{ url: 'https://shop.test/a' }]
     const scenario = { name: 'imported', destinations, given: { signingKeys: { current, next } } }
     const server = await start({ secret, scenario })
-    expect(server.tenant('main').queue.signingKeys.pair()).toEqual(createSandbox({ secret, name: 'main' }).queue.signingKeys.pair())
+    expect(server.tenant('main').queue.signingKeys.pair()).toEqual(
+      createSandbox({ secret, name: 'main' }).queue.signingKeys.pair(),
+    )
     const own = { ...scenario, given: { signingKeys: { current: 'sig_a', next: 'sig_b' } } }
     expect((await start({ scenario: own })).tenant('main').queue.signingKeys.current).toBe('sig_a')
   })

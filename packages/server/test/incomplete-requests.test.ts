@@ -2,7 +2,7 @@ import { connect as dial, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSandbox, latency, slowBody } from '../../../src/index.js'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
 let server: StuntdoubleServer
 const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {

@@ -3,7 +3,7 @@ import { connect as dial } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
 import { InspectorLinks } from '../src/inspector/inspector-links.js'
-import { type RequestLogEntry, type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type RequestLogEntry, type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
 const running: StuntdoubleServer[] = []
 const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {

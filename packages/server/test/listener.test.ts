@@ -7,7 +7,7 @@ import { Account } from '../../../src/kernel/account.js'
 import { hostPause } from '../../../src/kernel/host.js'
 import { json } from '../../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../../src/protocol/event-stream.js'
-import type { RawResponse, RawRequest, Exchange } from '../../../src/protocol/service.js'
+import type { Exchange, RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { type ListenerOptions, listener } from '../src/listener.js'
 import { defaultLimits } from '../src/server-limits.js'
@@ -169,7 +169,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
     streams.push(stream)
     return { status: 200, headers: [], body: stream.body }
   }
-  const limits = { ...defaultLimits, streams: 1 }
+  const limits = { ...defaultLimits, maxStreams: 1 }
   const port = await listening(exchange, undefined, { limits, crowd: new Crowd(buffered) })
   const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
   const deaf: Socket = connect(port, '127.0.0.1')

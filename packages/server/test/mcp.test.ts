@@ -94,7 +94,7 @@ describe('an agent at a server', () => {
     await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
       headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
     }).catch(() => undefined)
-    expect((await agent.call('faults')).text).toContain('"struck":1')
+    expect((await agent.call('faults')).text).toContain('"injected":1')
     await agent.call('remove_faults', { handle })
     expect((await agent.call('faults')).text).toContain('(none)')
   })

@@ -87,14 +87,18 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
 
   describe('scenarios', () => {
     test('bring their weather, until it is taken back', async () => {
-      const handle = await sandbox.faults.add(defineScenario('two outages', [outage, { ...outage, fault: status(500) }]).faults)
+      const handle = await sandbox.faults.add(
+        defineScenario('two outages', [outage, { ...outage, fault: status(500) }]).faults,
+      )
       expect(await statusOf('PING')).toBe(503)
       await handle.remove()
       expect(await statusOf('PING')).toBe(200)
     })
 
     test('without any are refused', async () => {
-      await expect((async () => sandbox.faults.add(undefined))()).rejects.toThrow('has none to add: play its steps with')
+      await expect((async () => sandbox.faults.add(undefined))()).rejects.toThrow(
+        'has none to add: play its steps with',
+      )
     })
   })
 
@@ -105,7 +109,9 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.clock.drain()
       const check = await sandbox.assertInvariants({ only: ['no-lost-message', 'attempts-within-retries'] })
       expect(check).toMatchObject({ checked: ['no-lost-message', 'attempts-within-retries'], violations: [] })
-      expect((await sandbox.checkInvariants({ except: 'signatures-verify' })).checked).not.toContain('signatures-verify')
+      expect((await sandbox.checkInvariants({ except: 'signatures-verify' })).checked).not.toContain(
+        'signatures-verify',
+      )
     })
 
     test('are known by name', async () => {

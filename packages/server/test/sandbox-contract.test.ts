@@ -300,7 +300,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const { scheduleId } = (await answer.json()) as { scheduleId: string }
       expect(await sandbox.queue.schedules.list()).toMatchObject([{ id: scheduleId, paused: false, nextTime: noon }])
       const day = 86_400_000
-      expect(await sandbox.queue.schedules.upcoming(scheduleId, { from: noon, to: noon + day })).toEqual([noon, noon + day])
+      expect(await sandbox.queue.schedules.upcoming(scheduleId, { from: noon, to: noon + day })).toEqual([
+        noon,
+        noon + day,
+      ])
       expect(await sandbox.queue.schedules.fire(scheduleId)).toMatchObject([{ url: shop, body: 'nightly' }])
     })
   })
@@ -313,7 +316,15 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     await sandbox.destinations.respond(shop, { status: 500, body: 'broken' })
     await sandbox.destinations.respond('https://shop.test/down', { kind: 'reset' } as never)
     const anId = expect.stringMatching(/^msg_\w+$/)
-    const said = { id: anId, kind: 'message', method: 'POST', body: 'b', createdAt: nine, notBefore: nine, nextAttemptAt: nine }
+    const said = {
+      id: anId,
+      kind: 'message',
+      method: 'POST',
+      body: 'b',
+      createdAt: nine,
+      notBefore: nine,
+      nextAttemptAt: nine,
+    }
     const first = { ...said, url: shop, state: 'CREATED', retried: 0, maxRetries: 0, isEnded: false }
     expect(printed(await queue.publish({ to: shop, body: 'b', retries: 0 }))).toStrictEqual(first)
     await queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/down', name: 'n' }, 'https://shop.test/down/2'])
@@ -436,7 +447,9 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await sandbox.workflow.notify('later', new Uint8Array([0xff]), { runId: id })).toBe(0)
       expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
       expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(0)
-      await expect((async () => sandbox.workflow.notify('approved', 1, { runId: 'wfr_none' }))()).rejects.toThrow('wfr_none')
+      await expect((async () => sandbox.workflow.notify('approved', 1, { runId: 'wfr_none' }))()).rejects.toThrow(
+        'wfr_none',
+      )
     })
 
     test('are cancelled once', async () => {

@@ -56,7 +56,12 @@ test('the store SDK works, pipelines and transactions included', async () => {
 })
 
 test('the store SDK tells in words what the server refuses, as it tells errors of the service', async () => {
-  await using small = await startServer({ port: 0, dialect: 'upstash', clock: 'manual', limits: { maxBodyBytes: 1_000 } })
+  await using small = await startServer({
+    port: 0,
+    dialect: 'upstash',
+    clock: 'manual',
+    limits: { maxBodyBytes: 1_000 },
+  })
   const { env } = small.tenant('main')
   const redis = new Redis({
     url: env.UPSTASH_REDIS_REST_URL!,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 import { place, run, started } from './command-line.js'
 
 const scenario: Scenario = {

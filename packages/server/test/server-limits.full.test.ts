@@ -1,7 +1,7 @@
 import { connect as dial, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
-import { type RequestLogEntry, type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type RequestLogEntry, type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
 let server: StuntdoubleServer | undefined
 const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {

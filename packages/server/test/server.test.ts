@@ -1,7 +1,7 @@
 import { request as nodeRequest } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
 let server: StuntdoubleServer
 const reported: string[] = []
@@ -165,7 +165,7 @@ describe('the control API', () => {
 
   test('tells addresses and environment', async () => {
     const { body } = await control('/main')
-    expect(body.addresses).toEqual(server.tenant('main').urls)
+    expect(body.urls).toEqual(server.tenant('main').urls)
     expect(body.env).toEqual(server.tenant('main').env)
     expect(body.tokens).toEqual(server.tenant('main').tokens)
     expect((await control('')).body).toEqual({ tenants: ['main'] })

@@ -30,7 +30,12 @@ export class DeadLetter implements IndexedRecord {
   toJSON(): DeadLetterView {
     const { id, createdAt: time, message, response: reply } = this
     const { status, error, body } = reply
-    return { id, createdAt: time, message: message.toJSON(), response: { status, ...(error !== undefined && { error }), body } }
+    return {
+      id,
+      createdAt: time,
+      message: message.toJSON(),
+      response: { status, ...(error !== undefined && { error }), body },
+    }
   }
 }
 
@@ -97,7 +102,11 @@ export class DeadLetters {
 
   #prune(): void {
     const oldest = this.#now() - this.#retention
-    for (let first = this.#records.first(); first !== undefined && first.createdAt < oldest; first = this.#records.first()) {
+    for (
+      let first = this.#records.first();
+      first !== undefined && first.createdAt < oldest;
+      first = this.#records.first()
+    ) {
       this.delete(first)
     }
   }

@@ -5,8 +5,8 @@ import type {
   AttemptEntry,
   AttemptOutcome,
   EntryBase,
-  RedactedFields,
   MessageKind,
+  RedactedFields,
   StoreDiff,
 } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'

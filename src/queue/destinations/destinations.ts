@@ -434,7 +434,13 @@ export class Destinations implements DeliveryTarget {
     return journal === undefined ? work(task) : journal.outside(task, work)
   }
 
-  #hear(handler: DestinationResponder, url: string, attempt: Attempt, task: Task, longestBody: number): Maybe<HandlerResult> {
+  #hear(
+    handler: DestinationResponder,
+    url: string,
+    attempt: Attempt,
+    task: Task,
+    longestBody: number,
+  ): Maybe<HandlerResult> {
     try {
       const { callers } = this.#options
       const answer =
@@ -621,7 +627,12 @@ function unanswered(host: string): string {
 }
 
 /** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
-function heardOf(answer: DestinationResponse, url: string, longestBody: number, network: Network): Maybe<HandlerResult> {
+function heardOf(
+  answer: DestinationResponse,
+  url: string,
+  longestBody: number,
+  network: Network,
+): Maybe<HandlerResult> {
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
     return replyOfResponse(answer, from(url), longestBody, network.answer())
   }

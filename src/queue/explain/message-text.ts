@@ -73,7 +73,9 @@ function state(queue: QueueEngine, message: Message): string {
   if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =
     delivery.wait?.reason ??
-    (message.nextAttemptAt > message.createdAt ? `${(message.nextAttemptAt - message.createdAt) / 1000} s after it was published` : 'due at once')
+    (message.nextAttemptAt > message.createdAt
+      ? `${(message.nextAttemptAt - message.createdAt) / 1000} s after it was published`
+      : 'due at once')
   return `waits for ${turn(message)} at ${timeText(message.nextAttemptAt)}, ${reason}`
 }
 

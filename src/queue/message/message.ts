@@ -166,8 +166,34 @@ export class Message implements IndexedRecord, TimerTarget {
   }
 
   toJSON(): MessageView {
-    const { id, kind, url, method, body, state, createdAt: time, notBefore, nextAttemptAt: due, retried, maxRetries, isEnded: ended } = this
-    return { id, kind, url, method, body, state, createdAt: time, notBefore, nextAttemptAt: due, retried, maxRetries, isEnded: ended }
+    const {
+      id,
+      kind,
+      url,
+      method,
+      body,
+      state,
+      createdAt: time,
+      notBefore,
+      nextAttemptAt: due,
+      retried,
+      maxRetries,
+      isEnded: ended,
+    } = this
+    return {
+      id,
+      kind,
+      url,
+      method,
+      body,
+      state,
+      createdAt: time,
+      notBefore,
+      nextAttemptAt: due,
+      retried,
+      maxRetries,
+      isEnded: ended,
+    }
   }
 }
 

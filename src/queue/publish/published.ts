@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
-import type { EntryBase, RedactedFields, MessageKind, PublishedEntry } from '../../kernel/traffic-log.js'
+import type { EntryBase, MessageKind, PublishedEntry, RedactedFields } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message } from '../message/message.js'
 

@@ -74,13 +74,7 @@ export function mintSignature(
   return mint(request.url, utf8(request.body ?? ''), overrides, keys, context)
 }
 
-function mint(
-  url: string,
-  body: Bytes,
-  overrides: SignOptions,
-  keys: SigningKeys,
-  context: SigningContext,
-): string {
+function mint(url: string, body: Bytes, overrides: SignOptions, keys: SigningKeys, context: SigningContext): string {
   const { at, issuer, jti } = context
   const valid = claimsFor(url, sha256Bytes(body), at, issuer, jti, overrides.window ?? context.window)
   const claims = { ...valid, ...flawedClaims(overrides.flaw, url, body), ...overrides.claims }

@@ -4,7 +4,7 @@ import { curlOf } from './curl.js'
 import { mermaidCopy } from './drawing.js'
 import { promptOf } from './prompt.js'
 import { sdkOf } from './sdk.js'
-import { type CopyContext, kindOf, type CopySelection, type SelectionKind } from './selection.js'
+import { type CopyContext, type CopySelection, kindOf, type SelectionKind } from './selection.js'
 import { type TestRunner, testOf } from './test-code.js'
 
 /** One form in which what was found can be pasted elsewhere. */

@@ -1,7 +1,7 @@
 import type { TraceEntry } from '../trace.js'
 import { type AnswerRule, type CopiedStep, faultOf, stepOf } from './copied-responses.js'
 import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
-import { bodyOf, type CopyContext, entriesOf, headersOf, pathOf, type CopySelection } from './selection.js'
+import { bodyOf, type CopyContext, type CopySelection, entriesOf, headersOf, pathOf } from './selection.js'
 import { withoutWait } from './waited.js'
 
 /** What the test does. */

@@ -1,7 +1,7 @@
 import { type Bytes, latin1, toBase64, utf8 } from '../../kernel/bytes.js'
 import { partsOf, variablesOf, wordsOf } from './copied-secrets.js'
 import { bashWord } from './quoting.js'
-import { type CopyContext, entryOf, type CopySelection } from './selection.js'
+import { type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
 /** Headers of one connection, which curl makes for its own. */

@@ -1,7 +1,7 @@
 import { entryOf as readEntry } from '../load-trace.js'
 import { mermaidOf } from '../mermaid.js'
 import type { Redaction } from '../redaction.js'
-import { entriesOf, type CopySelection } from './selection.js'
+import { type CopySelection, entriesOf } from './selection.js'
 
 const same = <T>(given: T): T => given
 

@@ -1,7 +1,7 @@
 import { iso } from '../../kernel/instant.js'
 import { excerpt } from '../safe-text.js'
 import type { TraceEntry } from '../trace.js'
-import { bodyOf, type CopyContext, entriesOf, type CopySelection } from './selection.js'
+import { bodyOf, type CopyContext, type CopySelection, entriesOf } from './selection.js'
 
 /** Entries and characters of each that an agent is given: what is told must leave room for its own work. */
 const maxLines = 150

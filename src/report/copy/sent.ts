@@ -1,6 +1,13 @@
 import type { TraceEntry } from '../trace.js'
 import { hidden, wordsOf } from './copied-secrets.js'
-import { bodyOf, type CapturedBody, type CopyContext, type Headers, headersOf, type CopySelection } from './selection.js'
+import {
+  bodyOf,
+  type CapturedBody,
+  type CopyContext,
+  type CopySelection,
+  type Headers,
+  headersOf,
+} from './selection.js'
 
 /** What is sent again. */
 export interface Sent {

@@ -1,5 +1,5 @@
 import { basicCredentials, HttpError, json } from '../../protocol/call.js'
-import type { RawResponse, Endpoint, Service, ServiceRequest } from '../../protocol/service.js'
+import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../protocol/service.js'
 import { defaultPeriod, isPeriod, type StatsPeriod } from '../periods.js'
 import type { Stats } from '../statistics.js'
 

@@ -4,7 +4,7 @@ import { letOutsideContinue } from '../../kernel/clock.js'
 import type { Timer } from '../../kernel/time.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
-import type { RawResponse, Endpoint, ServiceRequest } from '../../protocol/service.js'
+import type { Endpoint, RawResponse, ServiceRequest } from '../../protocol/service.js'
 import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
@@ -76,7 +76,10 @@ export const subscriptionEndpoints: readonly Endpoint<RestStore, User>[] = strea
 export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
 /** Errors before the stream begins are ordinary answers. */
-function answered(call: ServiceRequest, open: () => RawResponse | Promise<RawResponse>): RawResponse | Promise<RawResponse> {
+function answered(
+  call: ServiceRequest,
+  open: () => RawResponse | Promise<RawResponse>,
+): RawResponse | Promise<RawResponse> {
   try {
     // Events have one form; whoever asks for an impossible one is told so here, too.
     encodingOf(call)

@@ -47,7 +47,8 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery
   const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
   if (named !== undefined) {
     const wanted = new Map(named.map((one) => [one.replace(/@\d*$/, ''), /@(\d+)$/.exec(one)?.[1]]))
-    const only = ({ id, createdAt: time }: WorkflowRunState): boolean => (wanted.get(id) ?? String(time)) === String(time)
+    const only = ({ id, createdAt: time }: WorkflowRunState): boolean =>
+      (wanted.get(id) ?? String(time)) === String(time)
     const filters = new Map([['workflowRunId', new Set(wanted.keys())]])
     return { filters, order: 'latestFirst', count: wanted.size, only }
   }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, CommandArg } from '../../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../../src/store/direct-store.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
 // Numbers of sections are those of search.md.

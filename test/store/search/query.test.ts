@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, CommandArg } from '../../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../../src/store/direct-store.js'
 import { languages } from '../../../src/store/values/search-definition.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 

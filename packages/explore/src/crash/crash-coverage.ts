@@ -1,5 +1,5 @@
 import { figureText } from '../campaign/coverage-text.js'
-import type { CoverageCell, Coverage, ReachedCell } from '../delivery/coverage.js'
+import type { Coverage, CoverageCell, ReachedCell } from '../delivery/coverage.js'
 import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 
@@ -24,5 +24,11 @@ export function crashCoverage(
     else cells.push({ ...cell, run })
   }
   const [reached, possible] = [cells.length, all.length]
-  return { reached, possible, cells, unreached: never, toString: () => figureText(reached, possible, deliveries.length, never) }
+  return {
+    reached,
+    possible,
+    cells,
+    unreached: never,
+    toString: () => figureText(reached, possible, deliveries.length, never),
+  }
 }

@@ -1,5 +1,5 @@
 import { text } from '../../../../src/kernel/bytes.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import type { Attempt } from '../../../../src/queue/destinations/attempt.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'

@@ -122,7 +122,11 @@ function betweenEffects(delivery: RunDelivery): Disruption[] {
   return seen.slice(1).map(([, next], at) => {
     const [submission, { what }] = seen[at]!
     const told = `the process dies in delivery ${ordinal} (${delivery.told}), after ${what} and before ${next.what}`
-    return made('between-effects', delivery, { submission, id: `between-effects ${ordinal}.${at + 1}`, description: told })
+    return made('between-effects', delivery, {
+      submission,
+      id: `between-effects ${ordinal}.${at + 1}`,
+      description: told,
+    })
   })
 }
 
@@ -147,7 +151,16 @@ type DisruptionFields = Partial<Disruption> & { readonly description: string }
 function made(kind: DisruptionKind, { ordinal, submissions }: RunDelivery, given: DisruptionFields): Disruption {
   const { submission = 0, order = [], heldMs = 0, rules = [], description: told } = given
   const nth = submissions.length > 1 && given.submission !== undefined ? `.${submission + 1}` : ''
-  return { kind, delivery: ordinal, submission, order, heldMs, id: given.id ?? `${kind} ${ordinal}${nth}`, description: told, rules }
+  return {
+    kind,
+    delivery: ordinal,
+    submission,
+    order,
+    heldMs,
+    id: given.id ?? `${kind} ${ordinal}${nth}`,
+    description: told,
+    rules,
+  }
 }
 
 /** Branches that begin at the same instant may end in any order. */

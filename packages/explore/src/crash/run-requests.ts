@@ -1,5 +1,5 @@
 import { type Bytes, text, utf8 } from '../../../../src/kernel/bytes.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { headerEndingIn, json } from './run-delivery.js'
 
 /** The same call, whose body was read. */

@@ -161,7 +161,9 @@ function checkOptions(options: ResilienceOptions): void {
   if (!Number.isInteger(seed))
     throw new TypeError(`assertResilient(): seed is a whole number, got ${JSON.stringify(seed)}.`)
   if (!/^\d+(?::\d+)*$/.test(path))
-    throw new TypeError(`assertResilient(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`)
+    throw new TypeError(
+      `assertResilient(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`,
+    )
   if (policies !== undefined) checkChoices(policies, options.sandbox?.policy)
   examples.forEach((rules, index) => {
     const [problem] = rules.flatMap(ruleProblems)

@@ -108,7 +108,13 @@ export class CoverageTracker {
       }
     }
     const [reached, possible] = [cells.length, cells.length + never.length]
-    return { reached, possible, cells, unreached: never, toString: () => figureText(reached, possible, rows.length, never) }
+    return {
+      reached,
+      possible,
+      cells,
+      unreached: never,
+      toString: () => figureText(reached, possible, rows.length, never),
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { catalog, faultKinds, stepKinds } from '../../../../src/faults/catalog.js'
 import type { DeliveryFault, Fault, FaultKind, FaultOf, FaultRule } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
-import { type DeliveryInjectionPoint, type InjectionPoint, faultPoints } from '../../../../src/faults/points.js'
+import { type DeliveryInjectionPoint, faultPoints, type InjectionPoint } from '../../../../src/faults/points.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)

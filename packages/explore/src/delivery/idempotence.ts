@@ -14,6 +14,17 @@ import {
   runDelivery,
 } from './delivery-run.js'
 
+/** A handler left something else behind when its messages came again, or in another order. */
+export class IdempotenceError extends Error {
+  override readonly name = 'IdempotenceError'
+
+  constructor(message: string) {
+    super(message)
+    // The stack is of no use: the message has the attempts.
+    this.stack = `${this.name}: ${message}`
+  }
+}
+
 /** What makes a handler see the same message again, or messages in another order. */
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
 
@@ -59,7 +70,7 @@ const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
  * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
  * the date, could not be compared.
  * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
- * @throws Error `IdempotenceError` with what is different, or `NotRepeatableError` where it is so without any fault
+ * @throws IdempotenceError with what is different, NotRepeatableError where it is so without any fault
  */
 export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
@@ -162,7 +173,7 @@ async function compare(
     if (broken.length === 0) return
     const replay = `assertIdempotent(handler, { …, only: ['${placeName(place)}'] })`
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })
-    const error = new Error(
+    const error = new IdempotenceError(
       [
         `The handler is not idempotent under ${repetition}: ${what}.`,
         attemptTable(run.sandbox),
@@ -173,8 +184,6 @@ async function compare(
         ...replayLines(replay),
       ].join('\n'),
     )
-    error.name = 'IdempotenceError'
-    error.stack = `${error.name}: ${error.message}`
     throw carryFailure(error, { causes: broken, replay, timeline: timeline.split('\n') })
   } finally {
     run.end()

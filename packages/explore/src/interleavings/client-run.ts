@@ -152,7 +152,9 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
   const [one] = last
   const spinning =
     last.length === spins &&
-    last.every(({ client: who, request, reply }) => who === one!.client && request === one!.request && reply === one!.reply)
+    last.every(
+      ({ client: who, request, reply }) => who === one!.client && request === one!.request && reply === one!.reply,
+    )
   const rank = (name: string): number => (name !== latest ? 1 : spinning ? 2 : 0)
   return [...waiting].sort((a, b) => rank(a) - rank(b))
 }

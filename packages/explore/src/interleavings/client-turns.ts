@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
 import { hostPause, hostTime, hostTurn } from '../../../../src/kernel/host.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { callWith } from '../crash/run-requests.js'
 import type { AsyncCarrier } from '../crash/step-chance.js'

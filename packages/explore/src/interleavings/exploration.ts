@@ -3,7 +3,7 @@ import type { InjectionPoint } from '../../../../src/faults/points.js'
 import { carryFailureOf, type FailureData } from '../../../../src/report/failure.js'
 import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type PlayResult, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { type PlayOptions, type PlayResult, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type Coverage, CoverageTracker, withCoverage } from '../delivery/coverage.js'
@@ -173,7 +173,9 @@ interface Verdict {
 
 async function judged(run: PlayResult, { holds }: ExploreOptions): Promise<Verdict> {
   const { sandbox } = run
-  const broken = run.checks.filter((finding) => !finding.holds).map(({ path: place, expected }) => `${place}: ${expected}`)
+  const broken = run.checks
+    .filter((finding) => !finding.holds)
+    .map(({ path: place, expected }) => `${place}: ${expected}`)
   try {
     if (holds !== undefined && (await holds(sandbox)) === false) broken.push('holds() answered false')
   } catch (error) {

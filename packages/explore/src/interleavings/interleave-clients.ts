@@ -7,10 +7,10 @@ import { carrier, replaceChance } from '../crash/step-chance.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { Memory } from './client-memory.js'
 import {
-  type ConcurrentClient,
   type ClientContext,
   type ClientOutcome,
   type ClientSubject,
+  type ConcurrentClient,
   type OrderRun,
   runClients,
   type TurnPicker,
@@ -19,7 +19,7 @@ import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
 import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
-import { TriedInterleavings, type InterleavingExploration } from './tried-orders.js'
+import { type InterleavingExploration, TriedInterleavings } from './tried-orders.js'
 
 export interface InterleavingOptions {
   /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
@@ -232,7 +232,9 @@ function clientsOf({ clients, maxRuns: bound, replay }: InterleavingOptions): Re
     )
   const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
   if (odd !== undefined)
-    throw new TypeError(`exploreInterleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`)
+    throw new TypeError(
+      `exploreInterleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`,
+    )
   if (bound !== undefined && !(Number.isInteger(bound) && bound > 0))
     throw new TypeError(`exploreInterleavings(): maxRuns is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
   if (replay !== undefined && (typeof replay !== 'string' || replay.trim() === ''))

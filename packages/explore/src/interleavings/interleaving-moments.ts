@@ -1,6 +1,6 @@
 import { catalog } from '../../../../src/faults/catalog.js'
 import type { Fault, FaultFacts } from '../../../../src/faults/fault.js'
-import { deliveryPoints, type InjectionPoint, faultPoints } from '../../../../src/faults/points.js'
+import { deliveryPoints, faultPoints, type InjectionPoint } from '../../../../src/faults/points.js'
 import { factOf } from '../../../../src/rules/matching.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'

@@ -117,7 +117,17 @@ export class TriedInterleavings {
     const table = (): string => `${outcomes.map(row).join('\n')}\n${summary()}`
     const failure = (): FailureData => ordersFailure(failures, summary())
     const report = (): string => (holds ? '' : failureText(failure()))
-    const tried = { outcomes, failures, complete, runs: this.size, estimatedTotal: about, notTried: untried, holds, table, report }
+    const tried = {
+      outcomes,
+      failures,
+      complete,
+      runs: this.size,
+      estimatedTotal: about,
+      notTried: untried,
+      holds,
+      table,
+      report,
+    }
     return carryFailureOf(tried, failure)
   }
 
@@ -242,7 +252,9 @@ function ordersFailure(failures: readonly InterleavingOutcome[], summary: string
   const left = differences.length - shown.length
   const names = new Map<AnomalyName, number>()
   for (const { anomaly: flaw, count: times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
-  const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${anomalyWords({ name })} ${times} ×`)
+  const named = [...names]
+    .filter(([name]) => name !== 'none')
+    .map(([name, times]) => `${anomalyWords({ name })} ${times} ×`)
   return {
     received: [
       `${flawText(flaw)}: ${summary}`,

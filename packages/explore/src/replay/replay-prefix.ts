@@ -1,6 +1,11 @@
 import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
-import { type RunHistory, type RunHistoryEntry, isHidden, type StepIdentity } from '../../../../src/workflow/run-history.js'
+import {
+  isHidden,
+  type RunHistory,
+  type RunHistoryEntry,
+  type StepIdentity,
+} from '../../../../src/workflow/run-history.js'
 import { headerEndingIn } from '../crash/run-delivery.js'
 import { refusalOf } from '../crash/run-requests.js'
 import { describeStep, meaningOf, nameExpected, placeOf } from './describe-step.js'

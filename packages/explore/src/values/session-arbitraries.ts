@@ -33,7 +33,11 @@ export function storeTurns(options: StoreRequestOptions = {}): fc.Arbitrary<read
       fc.array(command, { minLength: 1, maxLength: longest, size: 'max' }),
     )
     .map(
-      ([client, form, list]): StoreRequest => ({ client, form, commands: form === 'command' ? list.slice(0, 1) : list }),
+      ([client, form, list]): StoreRequest => ({
+        client,
+        form,
+        commands: form === 'command' ? list.slice(0, 1) : list,
+      }),
     )
   return fc.array(turn, { maxLength: max, size: 'max' })
 }

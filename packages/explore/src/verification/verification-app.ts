@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Effects, effectsOf } from '../delivery/delivery-effects.js'
 import { type DeliveryHandler, type DeliveryUnderTest, runDelivery } from '../delivery/delivery-run.js'
 import type { Question, SignedDelivery } from './verification-cases.js'
-import type { VerificationOptions, AppUnderTest } from './verification-options.js'
+import type { AppUnderTest, VerificationOptions } from './verification-options.js'
 import { isElsewhere } from './verification-options.js'
 
 /** What an app did with one delivery. */
@@ -59,7 +59,8 @@ export async function ask(world: AppWorld, delivery: SignedDelivery, options: Ve
   const [attempt] = run.sandbox.traffic.ofType('attempt')
   // An assertion that fails inside of a handler refuses as any other error does.
   if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
-  if (attempt === undefined) throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `settle` has to move time.')
+  if (attempt === undefined)
+    throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `settle` has to move time.')
   const { status = 0 } = attempt.outcome ?? {}
   const effects = effectsOf(run, { ...options, given: false })
   return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }
@@ -76,7 +77,10 @@ function publish(
 }
 
 /** The app where the delivery arrives as it is meant to: a signature may get lost on the way. */
-function taking({ app, sandbox, ...world }: AppWorld, { unsigned }: SignedDelivery): Omit<DeliveryUnderTest, 'publish'> {
+function taking(
+  { app, sandbox, ...world }: AppWorld,
+  { unsigned }: SignedDelivery,
+): Omit<DeliveryUnderTest, 'publish'> {
   if (isElsewhere(app)) {
     const { fetch } = sandbox
     const lossy: typeof fetch = (input, init) => fetch!(stripped(new Request(input, init)), { redirect: 'manual' })

@@ -2,12 +2,12 @@ import { inEnvironment } from '../delivery/delivery-run.js'
 import { ask, type VerificationAnswer, type VerificationRequest, worldOf } from './verification-app.js'
 import { questionsFor } from './verification-cases.js'
 import {
+  type AppUnderTest,
   addressesOf,
   asked,
   bodyText,
   checkOptions,
   type VerificationOptions,
-  type AppUnderTest,
 } from './verification-options.js'
 import { notVerified } from './verification-report.js'
 
@@ -19,7 +19,10 @@ import { notVerified } from './verification-report.js'
  * @example await assertVerifiesSignatures(POST, { to: 'https://shop.test/api/orders' })
  * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
  */
-export async function assertVerifiesSignatures(subject: AppUnderTest, options: VerificationOptions = {}): Promise<void> {
+export async function assertVerifiesSignatures(
+  subject: AppUnderTest,
+  options: VerificationOptions = {},
+): Promise<void> {
   checkOptions(subject, options)
   for (const to of addressesOf(subject, options)) await verify(subject, { ...options, to })
 }

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../../../src/index.js'
 import { united } from '../../src/campaign/coverage-rows.js'
 import { type Campaign, campaignInternals, type IndexResult, type Tried } from '../../src/campaign/index-space.js'
 import { assertResilient, type ResilienceError } from '../../src/fast-check.js'
-import { defineCampaign, assertCrashSafe, exploreInterleavings } from '../../src/scenarios.js'
+import { assertCrashSafe, defineCampaign, exploreInterleavings } from '../../src/scenarios.js'
 
 // What a campaign does in blocks is what the check does in one go: that is the second way of computing it.
 

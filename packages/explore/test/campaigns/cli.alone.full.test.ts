@@ -93,7 +93,11 @@ describe('whatever a campaign does', () => {
     ['another default export', 'export default { holds: true }', /Its default export is no campaign: write/],
     ['throws on import', "throw new Error('no database')", /cannot be run\. Error: no database\n +at .*bad\.ts:1/],
     ['does not parse', 'export default (', /cannot be run\. .*bad\.ts/],
-    ['checks nothing', body('() => 1'), /called none of assertResilient\(\), assertCrashSafe\(\) and interleavings\(\)/],
+    [
+      'checks nothing',
+      body('() => 1'),
+      /called none of assertResilient\(\), assertCrashSafe\(\) and interleavings\(\)/,
+    ],
     [
       'publishes nothing',
       body('() => assertResilient({ deliver() {}, handler: () => new Response(), holds: () => true })'),

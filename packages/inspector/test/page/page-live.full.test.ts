@@ -148,7 +148,11 @@ describe.runIf(hasBrowser)('a live page', () => {
   test('axe finds nothing serious in any panel, and hostile captures run nothing', async () => {
     const { store, queue, destinations, clock } = server.tenant('evil')
     const evil = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=2</script>'
-    destinations.respond('https://shop.test/*', () => ({ status: 500, body: evil, headers: { 'x-<b>': evil } as never }))
+    destinations.respond('https://shop.test/*', () => ({
+      status: 500,
+      body: evil,
+      headers: { 'x-<b>': evil } as never,
+    }))
     store.run('SET', evil, evil)
     store.run('HSET', `user:${evil}`, evil, evil)
     queue.publish({ to: `https://shop.test/?q=${evil}`, body: evil, label: evil, retries: 0 })

@@ -23,7 +23,14 @@ export async function nodeOf(
   ])
   const address = cluster.nodeUrl === undefined ? reachableAt(listening, origin) : originOf(cluster.nodeUrl)
   const report = (text: string): void => tell(`stuntdouble: ${clause(text)}.`)
-  return await openNode({ cluster, world: { ...world, urls: { base: tenants.origin } }, address, tenants, most, report })
+  return await openNode({
+    cluster,
+    world: { ...world, urls: { base: tenants.origin } },
+    address,
+    tenants,
+    most,
+    report,
+  })
 }
 
 export async function handedOver(

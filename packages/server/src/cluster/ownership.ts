@@ -3,10 +3,10 @@ import type { Patience } from './group-commit.js'
 import { type JournaledTenant, type OpenOptions, OwnedTenant, type SnapshotAfter } from './owned-tenant.js'
 import { Registry, type RegistryView } from './registry.js'
 import {
+  type ClusterNode,
   Deleted,
   type HeldElsewhere,
   type LeaseHolder,
-  type ClusterNode,
   type NodeHost,
   NotOwner,
   TenantLease,

@@ -1,7 +1,7 @@
 import * as scripts from './cluster-scripts.js'
 import type { LuaScript, ScriptReply } from './cluster-store.js'
 import { textOf } from './replies.js'
-import type { LeaseRequest, ClusterNode } from './tenant-lease.js'
+import type { ClusterNode, LeaseRequest } from './tenant-lease.js'
 
 /** What the registry knows; it is always a little behind the leases. */
 export interface RegistryView {

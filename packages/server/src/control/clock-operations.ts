@@ -68,7 +68,10 @@ export const clockOrders: readonly ControlOperation[] = [
       when: 'To come to a deadline or a slot of a schedule.',
       effect: 'changes',
       next: 'timeline, or explain_message for a message that is not where it should be.',
-      args: { at: 'ISO text or milliseconds since the Unix epoch', maxTimers: 'how many timers may fire at one instant' },
+      args: {
+        at: 'ISO text or milliseconds since the Unix epoch',
+        maxTimers: 'how many timers may fire at one instant',
+      },
       tells: true,
     },
     run: async (sandbox, { at, maxTimers }, { call }) => {

@@ -1,6 +1,10 @@
 import * as v from 'valibot'
 import type { InvariantViolation } from '../../../../src/invariants/invariant.js'
-import { InvariantError, type InvariantReport, type InvariantOptions } from '../../../../src/invariants/invariant-check.js'
+import {
+  InvariantError,
+  type InvariantOptions,
+  type InvariantReport,
+} from '../../../../src/invariants/invariant-check.js'
 import { json } from '../../../../src/protocol/call.js'
 import { failureOf } from '../../../../src/report/failure.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'

@@ -47,7 +47,8 @@ export function liveDestinations(
       return [...routes.keys()].some((url) => taken.matches(url))
     },
     setup: ({ destinations }) => {
-      for (const [url, address] of routes) destinations.respond(url, (delivery) => send(delivery, address(delivery.url)))
+      for (const [url, address] of routes)
+        destinations.respond(url, (delivery) => send(delivery, address(delivery.url)))
     },
     silence: () => {
       if (reached.taken > 0 || reached.refused === 0) return undefined

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { isPeriod, type StatsPeriod, periodNames } from '../../../../src/stats/periods.js'
+import { isPeriod, periodNames, type StatsPeriod } from '../../../../src/stats/periods.js'
 import type { QueueStatistics, SearchStatistics } from '../../../../src/stats/statistics.js'
 import type { QueueUsageStep, SearchUsageStep } from '../../../../src/stats/usage-steps.js'
 import type { ControlOperation, OperationContext } from './operation.js'
@@ -59,7 +59,8 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: "Sets fields of a search index's statistics by hand.",
     body: figures,
     example: { current_vector_count: 1000, query_latency_99: 18 },
-    run: (sandbox, given, asked) => indexOf(sandbox.stats, asked).override(given as Parameters<SearchStatistics['override']>[0]),
+    run: (sandbox, given, asked) =>
+      indexOf(sandbox.stats, asked).override(given as Parameters<SearchStatistics['override']>[0]),
   }),
   order({
     method: 'POST',

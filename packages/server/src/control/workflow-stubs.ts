@@ -86,7 +86,8 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     summary: 'Moves the clock as far as it takes for a run to come to a step; 409 with its story when it cannot.',
     body: v.strictObject({ step: v.string(), nth: v.optional(v.number()) }),
     example: { step: 'charge' },
-    run: ({ workflow }, { step, nth }, { params }) => there(() => workflow.getRun(params.id ?? '').advanceToStep(step, nth)),
+    run: ({ workflow }, { step, nth }, { params }) =>
+      there(() => workflow.getRun(params.id ?? '').advanceToStep(step, nth)),
   }),
   order({
     method: 'POST',

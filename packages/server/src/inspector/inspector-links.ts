@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { hostTime } from '../../../../src/kernel/host.js'
 import { json } from '../../../../src/protocol/call.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
 /** How long a link lets somebody in, in host milliseconds; the page says where to get another one. */
 export const linkLifetime = 3_600_000

@@ -1,7 +1,7 @@
 import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
 /** Paths at the root of the server that are the page's own; names of tenants do not begin with `_`. */
 const own = /^\/(?:_inspector(?:\/(editor\.js)?)?)?(?:[?#]|$)/

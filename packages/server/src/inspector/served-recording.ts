@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { json } from '../../../../src/protocol/call.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { listenOn } from '../listen-addresses.js'
 import { listenFailure } from '../listen-failure.js'
 import { listener, refuse } from '../listener.js'

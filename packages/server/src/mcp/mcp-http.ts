@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toArray } from '../../../../src/kernel/bytes.js'
 import { json } from '../../../../src/protocol/call.js'
-import type { RawResponse, RawRequest } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { defaultHost, listenOn } from '../listen-addresses.js'
 import { listener, refuse } from '../listener.js'
 import { originRejection } from '../origin-check.js'

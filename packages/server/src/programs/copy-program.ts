@@ -1,6 +1,6 @@
 import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { copyFormats, copyFormatsFor } from '../../../../src/report/copy/copy-forms.js'
-import { kindOf, type CopySelection } from '../../../../src/report/copy/selection.js'
+import { type CopySelection, kindOf } from '../../../../src/report/copy/selection.js'
 import { readTrace } from '../trace-file.js'
 
 const names = copyFormats.map(({ name }) => name)

@@ -1,6 +1,6 @@
 import { type Program, UsageError } from '@stuntdouble/command-line'
 import { plainJson } from '../../../../src/report/safe-text.js'
-import { formatTraceDiff, diffTraces } from '../../../../src/report/trace-difference.js'
+import { diffTraces, formatTraceDiff } from '../../../../src/report/trace-difference.js'
 import { readTrace } from '../trace-file.js'
 
 export const program: Program = {

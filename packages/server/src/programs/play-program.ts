@@ -2,7 +2,7 @@ import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdo
 import { milliseconds } from '../../../../src/kernel/duration.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { consoleText, plainJson, plainText } from '../../../../src/report/safe-text.js'
-import { type PlayResult, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { type PlayOptions, type PlayResult, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type LiveApplication, liveDestinations } from '../control/live-destinations.js'
 import { readScenarioFile } from '../tenant-scenario/scenario-file.js'

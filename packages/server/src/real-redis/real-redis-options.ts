@@ -36,7 +36,9 @@ export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, wor
     )
   }
   const refuse = (what: string, instead: string): never => {
-    throw new TypeError(`With a real engine (realRedis, --store; shadowRedis, --twin) a server has no ${what}. ${instead}`)
+    throw new TypeError(
+      `With a real engine (realRedis, --store; shadowRedis, --twin) a server has no ${what}. ${instead}`,
+    )
   }
   if ((given.clock ?? 'real') !== 'real') {
     refuse(

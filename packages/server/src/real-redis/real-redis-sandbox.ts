@@ -1,5 +1,5 @@
 import { connect, type RemoteSandbox } from '../../../../src/client/connect.js'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../server.js'
 import type { ShadowDifference } from './shadow.js'
 
 export type { RemoteSandbox } from '../../../../src/client/connect.js'
@@ -30,7 +30,10 @@ export interface RealRedisSandbox extends RemoteSandbox {
  * await using sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
  * Object.assign(process.env, sandbox.env)
  */
-export async function createRealRedisSandbox(url: string, options: RealRedisSandboxOptions = {}): Promise<RealRedisSandbox> {
+export async function createRealRedisSandbox(
+  url: string,
+  options: RealRedisSandboxOptions = {},
+): Promise<RealRedisSandbox> {
   return served(await startServer({ port: 0, ...options, realRedis: url }))
 }
 
@@ -53,7 +56,12 @@ export interface ShadowSandbox extends RealRedisSandbox {
  */
 export async function createShadowSandbox(url: string, options: RealRedisSandboxOptions = {}): Promise<ShadowSandbox> {
   const seen: ShadowDifference[] = []
-  const server = await startServer({ port: 0, ...options, shadowRedis: url, onDifference: (difference) => seen.push(difference) })
+  const server = await startServer({
+    port: 0,
+    ...options,
+    shadowRedis: url,
+    onDifference: (difference) => seen.push(difference),
+  })
   const differences = async (): Promise<readonly ShadowDifference[]> => {
     await server.shadowSettled()
     return [...seen]

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
-import type { RawResponse, Endpoint, Service, ServiceRequest } from '../../../../src/protocol/service.js'
+import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../../../src/protocol/service.js'
 import type { User } from '../../../../src/store/access/user.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'

@@ -37,7 +37,7 @@ test('what a node signed is what the other takes, once', () => {
     fc.property(passages, (passage) => {
       const signed = signer.sign(passage, 'two')
       expect(verifier.verify(signed, passage)).toEqual({ headers: passage.headers })
-      expect(verifier.verify(signed, passage)).toEqual({ flaw: 'it has been here before' })
+      expect(verifier.verify(signed, passage)).toEqual({ wrong: 'it has been here before' })
     }),
   )
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goOn, Clock } from '../../../../src/kernel/clock.js'
+import { Clock, goOn } from '../../../../src/kernel/clock.js'
 import { createRandom } from '../../../../src/kernel/random.js'
 import { course, traceOf } from '../../../../test/sandbox/random-world.js'
 import { type Network, Nodes } from './shelf.js'

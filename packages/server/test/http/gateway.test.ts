@@ -6,7 +6,14 @@ import { addressesOf, locator } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
 import { upstashDialect } from '../../../../src/protocol/dialect.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
-import type { RawResponse, RawRequest, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
+import type {
+  Endpoint,
+  Exchange,
+  RawRequest,
+  RawResponse,
+  Service,
+  ServiceRequest,
+} from '../../../../src/protocol/service.js'
 
 /** What the endpoint of the toy service saw. */
 interface Seen {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
+  type Dialect,
+  neutralDialect,
   neutralManagementPath,
   ownHeader,
-  neutralDialect,
   upstashDialect,
-  type Dialect,
   vocabularyOf,
 } from '../../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
@@ -94,7 +94,7 @@ describe('vocabularyOf', () => {
 
   test('an unknown name is told with the next step', () => {
     expect(() => vocabularyOf('acme' as 'neutral')).toThrow(
-      'There is no vocabulary "acme". Use auto, service or upstash, or give a Vocabulary object.',
+      'There is no dialect "acme". Use auto, neutral or upstash, or give a Dialect object.',
     )
   })
 })

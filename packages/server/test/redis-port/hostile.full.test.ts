@@ -5,7 +5,7 @@ import { createSandbox, type Sandbox } from '../../../../src/index.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { runs } from '../../../../test/support/effort.js'
 import { openRedisSocket } from '../../src/redis-port/in-process.js'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../../src/server.js'
 import { served } from './served.js'
 
 // What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.

@@ -135,7 +135,8 @@ describe('a connection in this process', () => {
 describe.each(['connector()', 'openRedisSocket()'])('ioredis with %s', (way) => {
   async function client(): Promise<{ redis: Redis; sandbox: Sandbox; errors: string[] }> {
     const sandbox = sandboxOfTest()
-    const to = way === 'connector()' ? { Connector: ioredisConnector(sandbox) } : { path: (await openRedisSocket(sandbox)).path }
+    const to =
+      way === 'connector()' ? { Connector: ioredisConnector(sandbox) } : { path: (await openRedisSocket(sandbox)).path }
     const redis = new Redis({ ...to, retryStrategy: () => null })
     const errors: string[] = []
     redis.on('error', ({ message }) => errors.push(message))

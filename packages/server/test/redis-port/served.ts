@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { type StuntdoubleServer, type ServerOptions, startServer } from '../../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../../src/server.js'
 
 /** A server with a native port, until the test has ended. */
 export async function served(options: ServerOptions = {}): Promise<StuntdoubleServer> {
