@@ -173,7 +173,7 @@ export class Outbound {
    */
   respond(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
-    const name = called('answer', at)
+    const name = called('respond', at)
     if (given === undefined || given === null) {
       throw new TypeError(
         `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
@@ -483,7 +483,7 @@ function underneath(routes: readonly OutboundRoute[]): OutboundResponderFn | und
 }
 
 function called(verb: string, pattern: string | URL): string {
-  return `calls.${verb}(${JSON.stringify(String(pattern))})`
+  return `outbound.${verb}(${JSON.stringify(String(pattern))})`
 }
 
 function noAnswer(error: string): Omit<LoggedOutboundResponse, 'at' | 'note'> {

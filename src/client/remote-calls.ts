@@ -38,7 +38,7 @@ export class RemoteCalls {
   /** A function cannot be sent. */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: use calls.answer(), script() or record(), or the host's own address.`,
+      `A remote sandbox cannot call the function for ${pattern}: use outbound.respond(), script() or record(), or the host's own address.`,
     )
   }
 
@@ -47,12 +47,12 @@ export class RemoteCalls {
   }
 
   async respond(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
-    await this.#wire.post('/calls/answer', { to: String(pattern), answer: portable('calls.answer', answer) })
+    await this.#wire.post('/calls/answer', { to: String(pattern), answer: portable('outbound.respond', answer) })
   }
 
   async record(pattern: string | URL, answer?: Exclude<OutboundResponse, Response>): Promise<RemoteOutboundRecorder> {
     const to = String(pattern)
-    const given = answer === undefined ? {} : { answer: portable('calls.record', answer) }
+    const given = answer === undefined ? {} : { answer: portable('outbound.record', answer) }
     await this.#wire.post('/calls/record', { to, ...given })
     return new RemoteOutboundRecorder(this.#wire, to)
   }

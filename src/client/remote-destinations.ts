@@ -21,7 +21,7 @@ export class RemoteDestinations {
   /** A function cannot be sent: the server delivers over HTTP to where the app listens. */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use answer(), script() or record().`,
+      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use respond(), script() or record().`,
     )
   }
 
@@ -32,7 +32,7 @@ export class RemoteDestinations {
   async respond(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
     await this.#wire.post('/destinations/answer', {
       to: String(pattern),
-      answer: portable('destinations.answer', answer),
+      answer: portable('destinations.respond', answer),
     })
   }
 

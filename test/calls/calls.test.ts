@@ -197,7 +197,7 @@ describe('what is wrong is refused, with what to do', () => {
     [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
     [() => calls.respond(bank, undefined as never), 'needs what to answer'],
     [() => calls.respond(bank, 99), 'calls.answer("https://bank.test/charges"): 99 is not the status of an answer'],
-    [() => calls.respond(bank, lostAck() as never), 'got a fault: use calls.script(url, [fault])'],
+    [() => calls.respond(bank, lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
     [
       () => calls.script(bank, status(500) as never),
       'takes steps such as 503, lostAck(), ok(), a Response or a handler in an array',

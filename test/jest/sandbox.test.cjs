@@ -8,7 +8,7 @@ const { startServer } = require('stuntdouble/server')
 /** @type {Sandbox} */
 let sandbox
 beforeEach(() => {
-  sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+  sandbox = createSandbox({ seed: 7, dialect: 'upstash', startAt: '2030-01-01T09:00:00Z' })
   replaceFetch(sandbox)
 })
 afterEach(() => sandbox.dispose())

@@ -81,7 +81,7 @@ const listen = async ([url, token, count]: Listen): Promise<string[]> => {
 
 const kinds: [string, object][] = [
   ['at the address of the worker’s server', {}],
-  ['at addresses of its own', { base: undefined, name: 'shop' }],
+  ['at addresses of its own', { urls: { base: undefined }, name: 'shop' }],
 ]
 
 for (const [kind, options] of kinds) {
