@@ -354,14 +354,14 @@ describe('steps', () => {
     [steady({ queries: Number.NaN }), /rates\.queries/],
     [steady({ queries: 1 }, { jitter: 2 }), /jitter/],
     [steady({ queries: 1 }, { from: 'soon' }), /"soon" is not a time/],
-    [spikeAt(noon, -1), /times/],
+    [spikeAt(noon, -1), /factor/],
     [
       spikeAt(noon, 2, { metrics: ['vectors'] }),
       /cannot name "vectors", which is a level\. It can name queries, updates/,
     ],
     [gap(noon, 'long' as never), /"long" is not a duration/],
     [counterReset(noon, ['pending']), /cannot name "pending", which is a level/],
-    [latencies({ delete: 3 } as never), /of\.delete.*It knows query, update, embeds, rerank/],
+    [latencies({ delete: 3 } as never), /metrics\.delete.*It knows query, update, embeds, rerank/],
     [monthEnd(2, { for: '29d' }), /at most 28 days/],
   ])('%j is refused with a sentence', (step, sentence) => {
     expect(() => told(noon, [step as SearchUsageStep])).toThrow(sentence)
