@@ -192,11 +192,11 @@ describe('what is wrong is refused, with what to do', () => {
   test.each([
     [
       () => calls.on(bank, 5 as never),
-      'calls.on("https://bank.test/charges") needs a function (request, task) => Response',
+      'outbound.on("https://bank.test/charges") needs a function (request, task) => Response',
     ],
     [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
     [() => calls.respond(bank, undefined as never), 'needs what to answer'],
-    [() => calls.respond(bank, 99), 'calls.answer("https://bank.test/charges"): 99 is not the status of an answer'],
+    [() => calls.respond(bank, 99), 'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer'],
     [() => calls.respond(bank, lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
     [
       () => calls.script(bank, status(500) as never),
