@@ -1,15 +1,15 @@
 // Two apps with branches that few schedules of faults come to, to measure what guidance is worth.
 import type { Sandbox } from 'stuntdouble'
-import type { CheckDeliveryOptions } from 'stuntdouble/fast-check'
+import type { ResilienceOptions } from 'stuntdouble/fast-check'
 
-type App = Pick<CheckDeliveryOptions, 'deliver' | 'handler' | 'holds' | 'settle' | 'stateOf'>
+type App = Pick<ResilienceOptions, 'publish' | 'handler' | 'holds' | 'drain' | 'stateOf'>
 
 const shop = 'https://shop.test'
 const ok = (): Response => new Response()
 
 /** An order: reserved, charged, shipped. What is given up is taken back, and then tried once more by hand. */
 export const saga: App = {
-  deliver: ({ queue }) => void step(queue, 'reserve'),
+  publish: ({ queue }) => void step(queue, 'reserve'),
   handler: {
     [`${shop}/reserve`]: (_, __, { queue, store }) => {
       store.run('SET', 'order', 'reserved')
@@ -37,7 +37,7 @@ export const saga: App = {
     },
   },
   stateOf: ({ store }) => store.get('order') ?? 'new',
-  async settle({ clock, queue }) {
+  async drain({ clock, queue }) {
     await clock.drain()
     for (const { id } of queue.deadLetters) queue.retryDeadLetter(id)
     await clock.drain()
@@ -52,7 +52,7 @@ function step(queue: Sandbox['queue'], name: string): void {
 
 /** Readings that must come in order, one at a time; one that comes out of order opens a repair. */
 export const line: App = {
-  deliver({ queue }) {
+  publish({ queue }) {
     for (let n = 1; n <= 3; n++)
       queue.publish({
         to: `${shop}/readings`,

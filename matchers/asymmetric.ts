@@ -77,7 +77,7 @@ interface LooseMessage {
   readonly method: string
   readonly headers: EntryOf<'published'>['headers']
   readonly body: Bytes
-  readonly time: number
+  readonly createdAt: number
   readonly notBefore: number
   readonly maxRetries: number
   readonly settings: {
@@ -93,7 +93,20 @@ interface LooseMessage {
 }
 
 function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
-  const { id, kind, url, method, headers, body, time, notBefore, maxRetries, settings, origin, source } = message
+  const {
+    id,
+    kind,
+    url,
+    method,
+    headers,
+    body,
+    createdAt: time,
+    notBefore,
+    maxRetries,
+    settings,
+    origin,
+    source,
+  } = message
   const optional = {
     ...origin,
     queue: settings.queue,

@@ -35,7 +35,7 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
     matcher,
     call: given,
     evidence,
-    things: () => evidence.of('command').filter((entry) => entry.via !== 'direct'),
+    things: () => evidence.ofType('command').filter((entry) => entry.via !== 'direct'),
     test: commandTest(words),
     candidate: (entry) => ({
       seq: entry.seq,
@@ -44,7 +44,7 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
     }),
     times: timesOf(matcher, options),
     noun: ['executed command', 'commands'],
-    hints: () => executedHints(evidence.of('command'), words),
+    hints: () => executedHints(evidence.ofType('command'), words),
     shown: (entry) => entry.type === 'command' || (entry.type === 'request' && entry.service === 'store'),
   })
 }

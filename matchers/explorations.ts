@@ -2,7 +2,7 @@ import { carriedFailure } from '../src/report/failure.js'
 import { literal } from './literal.js'
 import { type Verdict, verdict } from './verdict.js'
 
-/** What `explore()` and `interleavings()` return, as far as the matcher looks at it. */
+/** What `exploreFaults()` and `exploreInterleavings()` return, as far as the matcher looks at it. */
 interface Tried {
   readonly holds: boolean
   /** All outcomes, a line each. */
@@ -17,7 +17,7 @@ export function holdsEverywhere(received: unknown): Verdict {
   if (typeof tried?.holds !== 'boolean' || typeof tried.table !== 'function' || typeof tried.report !== 'function') {
     const isPromise = typeof (received as { then?: unknown } | undefined)?.then === 'function'
     throw new TypeError(
-      `toHold() takes what explore() or interleavings() of stuntdouble/checks returned, got ${isPromise ? 'a promise; await it first' : literal(received)}.`,
+      `toHold() takes what exploreFaults() or exploreInterleavings() of stuntdouble/checks returned, got ${isPromise ? 'a promise; await it first' : literal(received)}.`,
     )
   }
   const { holds, table, report } = tried as Tried

@@ -15,8 +15,8 @@ import { type Verdict, verdict } from './verdict.js'
 interface Idle {
   readonly clock: {
     now(): number
-    pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
-    running(): readonly string[]
+    readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
+    readonly running: readonly string[]
   }
   readonly faults?: { readonly unused?: unknown } | undefined
   readonly queue?: Messages | undefined
@@ -24,8 +24,8 @@ interface Idle {
   readonly queues?: readonly Messages[] | undefined
   readonly workflow?: Verbs | undefined
   readonly workflows?: readonly Verbs[] | undefined
-  readonly calls?: { readonly unplayed?: unknown } | undefined
-  readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+  readonly outbound?: { readonly unused?: unknown } | undefined
+  readonly destinations?: { readonly unused?: unknown; readonly unhandled?: unknown } | undefined
 }
 
 interface Messages {
@@ -64,19 +64,19 @@ const maxLeft = 10
 function leftovers(sandbox: Idle, evidence: MatcherInput): string[] {
   const { clock } = sandbox
   const now = clock.now()
-  const timers = clock.pending().filter((timer) => !timer.background)
+  const timers = clock.pending.filter((timer) => !timer.background)
   const lines = timers.slice(0, maxLeft).map((timer) => {
     const left = formatDuration(timer.at - now)
     return `waits ${left}, until ${timeSeenFrom(timer.at, now)}: ${plainText(timer.label)}`
   })
   if (timers.length > maxLeft) lines.push(`… and ${timers.length - maxLeft} more timers`)
   if (lines.length > 0) lines.push(...heldUp(evidence, sandbox))
-  for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
+  for (const label of clock.running) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(textOf(fault))
   for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
     for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
   }
-  const scripts = [sandbox.destinations, sandbox.calls].flatMap((owner) => listOf(owner?.unplayed, owner))
+  const scripts = [sandbox.destinations, sandbox.outbound].flatMap((owner) => listOf(owner?.unused, owner))
   for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
     const kinds = steps.map((step) => String(step.kind)).join(', ')
@@ -93,13 +93,13 @@ function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
   const held = messages.filter(({ timer, running }) => timer === undefined && !running)
   const lines = held
     .slice(0, maxHeldUp)
-    .map(({ id }) => waitHint(evidence, new MessageLifecycle(id, evidence.about(id))))
+    .map(({ id }) => waitHint(evidence, new MessageLifecycle(id, evidence.forMessage(id))))
   const more = held.length - lines.length
   return more > 0 ? [...lines, `… and ${more} more that wait for others`] : lines
 }
 
 function textOf(fault: unknown): string {
-  const sentence = (fault as { sentence?: unknown } | null)?.sentence
-  if (typeof sentence === 'string') return fromHere(sentence)
+  const message = (fault as { message?: unknown } | null)?.message
+  if (typeof message === 'string') return fromHere(message)
   return typeof fault === 'string' ? plainText(fault) : literal(fault)
 }

@@ -166,7 +166,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    */
   toHaveReceivedRequest(...given: OnLog<T, [pattern?: RequestPattern, options?: MatchOptions]>): R
   /**
-   * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
+   * The app made such a call to a host that `sandbox.outbound` has registered: a url, a method in front of it, or a pattern.
    * @example expect(sandbox).toHaveOutboundRequest('POST https://bank.test/charges', { times: 1 })
    */
   toHaveOutboundRequest(...given: OnLog<T, [call?: string | OutboundPattern, options?: MatchOptions]>): R
@@ -191,8 +191,8 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    */
   toHaveWorkflowWait(...given: OnLog<T, [event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions]>): R
   /**
-   * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
-   * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   * Every fault that `exploreFaults()` placed, or every order that `exploreInterleavings()` tried, leaves the world as it has to be.
+   * @example expect(await exploreInterleavings({ setup, clients: { alice: buyOne, bob: buyOne } })).toHold()
    */
   toHold(...given: On<T, ExploredSubject, 'write expect(await explore(…))', []>): R
   /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */

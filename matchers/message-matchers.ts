@@ -63,9 +63,9 @@ const publishedDefaults = { kind: 'message', deduplicated: false }
 
 /** A message that is named is looked up. */
 function publishedEntries(evidence: MatcherInput, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
-  const found = typeof messageId === 'string' ? evidence.about(messageId) : []
+  const found = typeof messageId === 'string' ? evidence.forMessage(messageId) : []
   // Without a find all of them may be near.
-  return found.length === 0 ? evidence.of('published') : found.filter((entry) => entry.type === 'published')
+  return found.length === 0 ? evidence.ofType('published') : found.filter((entry) => entry.type === 'published')
 }
 
 function publishedCandidate(evidence: MatcherInput, entry: EntryOf<'published'>): Candidate {
@@ -114,7 +114,7 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
 function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'published'>[]): string[] {
   const [first] = nearest
   if (first === undefined) return []
-  const all = evidence.of('published').filter((entry) => !entry.deduplicated)
+  const all = evidence.ofType('published').filter((entry) => !entry.deduplicated)
   for (const entry of nearest) {
     const before = all.findLast((other) => other.seq < entry.seq && isSame(other, entry))
     if (before === undefined) continue
@@ -288,7 +288,7 @@ function storySource(
 }
 
 function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] {
-  const entries = evidence.about(messageId)
+  const entries = evidence.forMessage(messageId)
   return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
 }
 
@@ -304,10 +304,10 @@ function* endedStories(
   const named = pivotNames.filter((name) => name in wanted)
   const test = testOf(attemptFields, Object.fromEntries(named.map((name) => [name, wanted[name]])))
   const seen = new Set<string>()
-  for (const entry of evidence.of('attempt')) {
+  for (const entry of evidence.ofType('attempt')) {
     if (!test.fits(entry) || entry.outcome?.state !== state || seen.has(entry.messageId)) continue
     seen.add(entry.messageId)
-    yield new MessageLifecycle(entry.messageId, evidence.about(entry.messageId))
+    yield new MessageLifecycle(entry.messageId, evidence.forMessage(entry.messageId))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HiddenFields } from '../src/kernel/traffic-log.js'
+import type { RedactedFields } from '../src/kernel/traffic-log.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { roughDistance, type ValueDifference } from './compare-values.js'
@@ -23,7 +23,7 @@ export interface ComparedField {
   /** Neither side may be printed. */
   readonly isSecret?: boolean
   /** What the publisher asked to hide. */
-  readonly redact?: HiddenFields | undefined
+  readonly redact?: RedactedFields | undefined
 }
 
 /** A pattern, ready for thousands of things: whether one fits, about how near it is, and what exactly is wrong. */

@@ -45,7 +45,7 @@ export const callFields: FieldsOf<OutboundPattern, EntryOf<'outbound'>> = {
   handlerRuns: numberField((entry) => entry.handlerRuns),
 }
 
-/** Calls to the hosts that `sandbox.calls` has registered. */
+/** Calls to the hosts that `sandbox.outbound` has registered. */
 export function called(received: unknown, given: string | OutboundPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveOutboundRequest'
   const evidence = evidenceOf(matcher, received, 'sandbox')
@@ -55,7 +55,7 @@ export function called(received: unknown, given: string | OutboundPattern = {}, 
     matcher,
     call: callOf(pattern, options),
     evidence,
-    things: () => evidence.of('outbound'),
+    things: () => evidence.ofType('outbound'),
     test: testOf(callFields, { ...pattern }),
     candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
     times: timesOf(matcher, options),
@@ -72,13 +72,13 @@ function patternOf(text: string): OutboundPattern {
 
 /** What never reached the sandbox, and why. */
 function elsewhere(received: unknown, to: unknown): readonly string[] {
-  const { calls } = received as { calls?: { unhandled?: unknown; patterns?: unknown } }
+  const { outbound: calls } = received as { outbound?: { unhandled?: unknown; patterns?: unknown } }
   const unhandled = Array.isArray(calls?.unhandled) ? (calls.unhandled as string[]) : []
   const patterns = Array.isArray(calls?.patterns) ? (calls.patterns as string[]) : undefined
   if (unhandled.length > 0) return unhandled.slice(0, 3)
   if (patterns === undefined || patterns.length > 0) return []
   const url = typeof to === 'string' ? to : 'https://bank.test/*'
   return [
-    `Nothing is registered: only calls to what sandbox.calls knows are seen. Register sandbox.calls.on('${url}', handler).`,
+    `Nothing is registered: only calls to what sandbox.outbound knows are seen. Register sandbox.outbound.on('${url}', handler).`,
   ]
 }

@@ -3,7 +3,7 @@ import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
 import type { TrafficContext } from '../src/report/traffic-context.js'
-import { type Mark, TrafficView } from '../src/report/traffic-view.js'
+import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
@@ -16,9 +16,9 @@ export interface MatcherInput {
   readonly received: unknown
   /** What a failure hides. */
   readonly redaction: Redaction
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[]
+  ofType<T extends EntryType>(type: T): readonly EntryOf<T>[]
   /** Every entry about one message, oldest first. */
-  about(messageId: string): readonly Entry[]
+  forMessage(messageId: string): readonly Entry[]
   /** Short names of the messages, as the timeline uses them. */
   name(messageId: string): string
 }
@@ -31,7 +31,7 @@ export const storeInternals: Internals<object, StoreInternals> = internals('stor
 type UnknownRecord = Record<string, unknown>
 
 /** A log that finds by type and by message without looking at every entry. */
-type Log = Pick<MatcherInput, 'entries' | 'of' | 'about'>
+type Log = Pick<MatcherInput, 'entries' | 'ofType' | 'forMessage'>
 
 /**
  * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
@@ -68,8 +68,8 @@ function evidence(role: Role, received: unknown): MatcherInput {
       redaction ??= view?.redaction() ?? standardRedaction
       return redaction
     },
-    of: (type) => log.of(type),
-    about: (messageId) => log.about(messageId),
+    ofType: (type) => log.ofType(type),
+    forMessage: (messageId) => log.forMessage(messageId),
     name: (messageId) => {
       names ??= shortNames(log.entries)
       return names(messageId)
@@ -78,12 +78,12 @@ function evidence(role: Role, received: unknown): MatcherInput {
 }
 
 /** The same, without what happened before a mark. */
-export function evidenceSince(evidence: MatcherInput, mark: Mark): MatcherInput {
+export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): MatcherInput {
   return {
     ...evidence,
     entries: evidence.entries.filter(({ seq }) => seq > mark),
-    of: (type) => evidence.of(type).filter(({ seq }) => seq > mark),
-    about: (messageId) => evidence.about(messageId).filter(({ seq }) => seq > mark),
+    ofType: (type) => evidence.ofType(type).filter(({ seq }) => seq > mark),
+    forMessage: (messageId) => evidence.forMessage(messageId).filter(({ seq }) => seq > mark),
   }
 }
 
@@ -103,18 +103,18 @@ export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && 'seq' in value && 'type' in value
 }
 
-function logOf(received: unknown): { log: Log; context: TrafficContext; view?: TrafficView } {
+function logOf(received: unknown): { log: Log; context: TrafficContext; view?: Traffic } {
   const given = received as { entries?: unknown; traffic?: unknown }
   const log = given.traffic ?? given
   if (Array.isArray(log)) return { log: plainLog(log as Entry[]), context: {} }
-  const view = TrafficView.of(log as object)
+  const view = Traffic.of(log as object)
   if (view !== undefined) return { log: log as Log, context: view.context, view }
   const { entries, context } = log as { entries: readonly Entry[]; context?: TrafficContext }
   return { log: isIndexed(log) ? log : plainLog(entries), context: context ?? {} }
 }
 
 function isIndexed(log: unknown): log is Log {
-  const { of, about } = log as Partial<Log>
+  const { ofType: of, forMessage: about } = log as Partial<Log>
   return typeof of === 'function' && typeof about === 'function'
 }
 
@@ -123,8 +123,9 @@ function plainLog(given: readonly Entry[]): Log {
   const entries = isOrdered ? given : given.toSorted((a, b) => a.seq - b.seq)
   return {
     entries,
-    of: <T extends EntryType>(type: T) => entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
-    about: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
+    ofType: <T extends EntryType>(type: T) =>
+      entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
+    forMessage: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
   }
 }
 

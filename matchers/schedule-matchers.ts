@@ -170,7 +170,7 @@ function momentOf(given: unknown): number | undefined {
 /** The slot of a schedule that comes nearest to an instant: of those that were, and the next one. */
 function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: number): number | undefined {
   const slots = evidence
-    .of('published')
+    .ofType('published')
     .flatMap(({ scheduleId, kind, at }) => (scheduleId === id && kind === 'message' ? at : []))
   return [...slots, ...(nextTime === undefined ? [] : [nextTime])].reduce<number | undefined>(
     (near, slot) => (near === undefined || Math.abs(slot - to) < Math.abs(near - to) ? slot : near),

@@ -70,7 +70,7 @@ const beforeAll = Number.NEGATIVE_INFINITY
 
 /** The first entry that fits a step, behind the entry with this number. */
 function nextOf(evidence: MatcherInput, { type, test }: StepTest, after: number): Entry | undefined {
-  const entries = evidence.of(type)
+  const entries = evidence.ofType(type)
   for (let index = firstAfter(entries, after); index < entries.length; index++) {
     const entry = entries[index]!
     if (test.fits(entry)) return entry
@@ -117,7 +117,7 @@ function divergence(
       `It happened too early: #${earlier.seq} at ${timeSeenFrom(earlier.at, startOf(evidence))}, before the step above it.`,
     ]
   }
-  const sameType: readonly Entry[] = evidence.of(step.type)
+  const sameType: readonly Entry[] = evidence.ofType(step.type)
   const [nearest] = rank(sameType.slice(firstAfter(sameType, after)), test.test, 1).nearest
   if (nearest === undefined) return [`No ${step.type} entry came afterwards.`]
   const { thing, compared } = nearest

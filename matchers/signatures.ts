@@ -111,7 +111,7 @@ export function signed(received: unknown, pattern: SignaturePattern = {}, option
 }
 
 const keysHint =
-  "no signing keys are known here: write toHaveValidSignature({ keys: sandbox.queue.keys }), or the key itself as { key: 'sig_…' }."
+  "no signing keys are known here: write toHaveValidSignature({ keys: sandbox.queue.signingKeys }), or the key itself as { key: 'sig_…' }."
 
 /** Keys are secrets: a failure does not print them. */
 function shownPattern({ keys, ...pattern }: SignaturePattern): object {
@@ -119,8 +119,11 @@ function shownPattern({ keys, ...pattern }: SignaturePattern): object {
 }
 
 function keysOf(received: unknown): ReceiverKeys | undefined {
-  const { keys, queue } = received as { keys?: ReceiverKeys; queue?: { keys?: ReceiverKeys } }
-  const found = keys ?? queue?.keys
+  const { signingKeys, queue } = received as {
+    signingKeys?: ReceiverKeys
+    queue?: { signingKeys?: ReceiverKeys }
+  }
+  const found = signingKeys ?? queue?.signingKeys
   return typeof found?.current === 'string' ? found : undefined
 }
 
@@ -128,7 +131,7 @@ function keysOf(received: unknown): ReceiverKeys | undefined {
 function signedIn(matcher: string, received: unknown): { evidence: MatcherInput; things: () => Iterable<Signed> } {
   if (roleOf(received) !== undefined && !isAttempts(received)) {
     const evidence = evidenceOf(matcher, received, 'queue')
-    return { evidence, things: () => evidence.of('attempt').map(signedAttempt) }
+    return { evidence, things: () => evidence.ofType('attempt').map(signedAttempt) }
   }
   const single = singleOf(received)
   if (single === undefined) throw new TypeError(cannotLook(matcher, received))
@@ -172,7 +175,7 @@ function isMessage(received: unknown): boolean {
 
 function cannotLook(matcher: string, received: unknown): string {
   if (typeof (received as { arrayBuffer?: unknown } | null)?.arrayBuffer === 'function') {
-    return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.keys }), or ask expect(sandbox.queue).`
+    return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.signingKeys }), or ask expect(sandbox.queue).`
   }
   if (isMessage(received)) {
     return `${matcher}() looks at deliveries, and this is a message. Write expect(sandbox.queue).${matcher}({ messageId: message.id }).`

@@ -4,8 +4,8 @@ import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
-import type { StoreCosts } from '../src/report/traffic-context.js'
-import { type Mark, TrafficView } from '../src/report/traffic-view.js'
+import type { StoreCostTotals } from '../src/report/traffic-context.js'
+import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
@@ -32,14 +32,14 @@ export interface CostPattern {
 
 export interface CostOptions {
   /** Counts only what came after this mark: what one user action costs. From `sandbox.traffic.mark()`. */
-  readonly since?: Mark
+  readonly since?: TrafficMark
 }
 
 type Cost = keyof CostPattern
 
 /** What happened in the time that is asked about, and what the data store had billed before it. */
 interface Period extends MatcherInput {
-  readonly before?: StoreCosts
+  readonly before?: StoreCostTotals
 }
 
 interface Counted {
@@ -50,12 +50,12 @@ interface Counted {
 
 const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> = {
   messages: (evidence) =>
-    notOf(evidence, 'store', () => countedBy(evidence.of('attempt'), attemptName(evidence.redaction))),
-  bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.of('attempt')) })),
+    notOf(evidence, 'store', () => countedBy(evidence.ofType('attempt'), attemptName(evidence.redaction))),
+  bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.ofType('attempt')) })),
   commands: (evidence) => {
     const amount = spendOf(evidence)?.commands
     if (amount === undefined) return undefined
-    const sent = evidence.of('command').filter(({ via }) => via !== 'direct')
+    const sent = evidence.ofType('command').filter(({ via }) => via !== 'direct')
     const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
     // Commands of scripts and the ends of transactions are billed, and not in the log.
@@ -69,7 +69,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
   requests: (evidence) => {
     const { role } = evidence
     const own = evidence
-      .of('request')
+      .ofType('request')
       .filter(({ service }) => (role !== 'store' && role !== 'queue') || service === role)
     return countedBy(own, ({ method, service }) => `${plainText(method)} to the ${service}`)
   },
@@ -108,7 +108,7 @@ export function spent(received: unknown, pattern: CostPattern, options?: CostOpt
   )
 }
 
-function checkedMark(matcher: string, { entries }: MatcherInput, options: unknown): Mark | undefined {
+function checkedMark(matcher: string, { entries }: MatcherInput, options: unknown): TrafficMark | undefined {
   if (options === undefined) return undefined
   const other = isPlainObject(options) ? Object.keys(options).find((name) => name !== 'since') : ''
   if (other !== undefined) {
@@ -124,7 +124,7 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
     )
   }
   const latest = entries.at(-1)?.seq ?? 0
-  if ((since as number) <= latest) return since as Mark
+  if ((since as number) <= latest) return since as TrafficMark
   throw new TypeError(
     `${matcher}() was given a mark after entry ${since as number}, and this log ends with entry ${latest}: the mark is of another sandbox, or of the world before a reset. Take it with sandbox.traffic.mark() right before the action.`,
   )
@@ -132,7 +132,7 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
 
 const ofLog: readonly Cost[] = ['messages', 'bandwidth', 'requests']
 
-function periodSince(matcher: string, all: MatcherInput, mark: Mark, wanted: readonly [Cost, Bounds][]): Period {
+function periodSince(matcher: string, all: MatcherInput, mark: TrafficMark, wanted: readonly [Cost, Bounds][]): Period {
   const evidence = evidenceSince(all, mark)
   if (mark === 0) return evidence
   const before = marksOf(all)?.get(mark)
@@ -144,9 +144,9 @@ function periodSince(matcher: string, all: MatcherInput, mark: Mark, wanted: rea
   )
 }
 
-function marksOf({ received }: MatcherInput): ReadonlyMap<Mark, StoreCosts> | undefined {
+function marksOf({ received }: MatcherInput): ReadonlyMap<TrafficMark, StoreCostTotals> | undefined {
   const { traffic } = received as { traffic?: object }
-  return TrafficView.of(traffic ?? (received as object))?.costs
+  return Traffic.of(traffic ?? (received as object))?.costs
 }
 
 function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
@@ -178,7 +178,7 @@ function notOf(evidence: MatcherInput, role: MatcherInput['role'], count: () => 
   return evidence.role === role ? undefined : count()
 }
 
-function spendOf({ received, before }: Period): StoreCosts | undefined {
+function spendOf({ received, before }: Period): StoreCostTotals | undefined {
   const total = totalOf(received)
   if (total === undefined || before === undefined) return total
   return {
@@ -190,13 +190,13 @@ function spendOf({ received, before }: Period): StoreCosts | undefined {
   }
 }
 
-function totalOf(received: unknown): StoreCosts | undefined {
-  const { spend, store } = received as { spend?: unknown; store?: { spend?: unknown } }
-  if (typeof spend === 'function') return (received as { spend(): StoreCosts }).spend()
-  return typeof store?.spend === 'function' ? (store as { spend(): StoreCosts }).spend() : undefined
+function totalOf(received: unknown): StoreCostTotals | undefined {
+  const { cost, store } = received as { cost?: unknown; store?: { cost?: unknown } }
+  if (typeof cost === 'function') return (received as { cost(): StoreCostTotals }).cost()
+  return typeof store?.cost === 'function' ? (store as { cost(): StoreCostTotals }).cost() : undefined
 }
 
-function ofStore(evidence: Period, name: keyof StoreCosts): Counted | undefined {
+function ofStore(evidence: Period, name: keyof StoreCostTotals): Counted | undefined {
   const amount = spendOf(evidence)?.[name]
   return amount === undefined ? undefined : { amount }
 }
@@ -229,7 +229,7 @@ function bandwidthOf(attempts: readonly EntryOf<'attempt'>[]): number {
 }
 
 function droppedHints(evidence: MatcherInput): string[] {
-  const [dropped] = evidence.of('dropped')
+  const [dropped] = evidence.ofType('dropped')
   if (dropped === undefined) return []
   return [
     `the log has dropped ${dropped.count} entries, which are not counted; raise policy.maxTrafficEntries to keep more.`,

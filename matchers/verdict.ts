@@ -139,7 +139,7 @@ function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]
 /** Of a delivery that is another one than expected: whether an entry is one of its attempts. */
 function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | undefined): (entry: Entry) => boolean {
   const seq = near === undefined ? undefined : candidate(near).seq
-  const ends = [...evidence.of('attempt'), ...evidence.of('dead-letter')]
+  const ends = [...evidence.ofType('attempt'), ...evidence.ofType('dead-letter')]
   const delivery = ends.find((end) => end.seq === seq)
   return (entry) => entry.type === 'attempt' && entry.messageId === delivery?.messageId
 }

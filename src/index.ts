@@ -1,10 +1,10 @@
 export type { RunnerTimers, SinonClock } from './adapters/timers.js'
-export { hostTimers } from './adapters/timers.js'
-export type { Calls, UnplayedCalls } from './calls/calls.js'
-export type { ForeignCall } from './calls/foreign-call.js'
-export type { CallHandler, PlainCallAnswer, PlainCallHandler } from './calls/outbound-responses.js'
-export type { CallStep } from './calls/outbound-steps.js'
-export type { RateLimitedOptions, ReplyOptions } from './faults/answer-faults.js'
+export { fakeTimers } from './adapters/timers.js'
+export type { Outbound, UnusedScript } from './calls/calls.js'
+export type { OutboundRequest } from './calls/foreign-call.js'
+export type { OutboundHandler, OutboundResponse, OutboundResponder } from './calls/outbound-responses.js'
+export type { OutboundStep } from './calls/outbound-steps.js'
+export type { RateLimitedOptions, StatusOptions } from './faults/answer-faults.js'
 export { faultKinds } from './faults/catalog.js'
 export * as fault from './faults/constructors.js'
 export type {
@@ -21,14 +21,14 @@ export type {
   RetryAfter,
   StatusFault,
 } from './faults/fault.js'
-export type { DeliveryPoint, InjectionPoint } from './faults/points.js'
+export type { DeliveryInjectionPoint, InjectionPoint } from './faults/points.js'
 export { injectionPoints } from './faults/points.js'
-export type { Breach, Invariant } from './invariants/invariant.js'
-export type { Check, CheckOptions } from './invariants/invariant-check.js'
-export { BrokenPromise } from './invariants/invariant-check.js'
+export type { InvariantViolation, Invariant } from './invariants/invariant.js'
+export type { InvariantReport, InvariantOptions } from './invariants/invariant-check.js'
+export { InvariantError } from './invariants/invariant-check.js'
 export { invariants } from './invariants/invariant-table.js'
 export type { Bytes } from './kernel/bytes.js'
-export type { ClockMode, DriveCall, Follower, MoveOptions, VirtualClock } from './kernel/clock.js'
+export type { ClockMode, ClockMove, ClockFollower, AdvanceOptions, Clock } from './kernel/clock.js'
 export type { Duration, DurationText } from './kernel/duration.js'
 export type { HeaderList } from './kernel/http.js'
 export type { Instant } from './kernel/instant.js'
@@ -36,8 +36,8 @@ export type { PendingTimer, Task, Timer, TimerOptions } from './kernel/time.js'
 export type {
   AttemptEntry,
   AttemptOutcome,
-  CallAnswer,
-  CallEntry,
+  LoggedOutboundResponse,
+  OutboundEntry,
   ClockEntry,
   CommandEntry,
   DeadLetterEntry,
@@ -45,41 +45,41 @@ export type {
   EntriesByType,
   Entry,
   EntryOf,
-  EntryStamp,
+  EntryBase,
   EntryType,
   FaultEntry,
   FlowControlEntry,
-  HiddenFields,
+  RedactedFields,
   InvokeEntry,
   KeyspaceEntry,
   MessageEntry,
   MessageKind,
   NotifyEntry,
   PublishedEntry,
-  RequestAnswer,
+  LoggedResponse,
   RequestEntry,
   ServiceName,
   SettingEntry,
   StepEntry,
-  StoreChange,
-  Traffic,
+  StoreDiff,
+  TrafficLog,
   WaitEntry,
   WorkflowEntry,
 } from './kernel/traffic-log.js'
 export { entryTypes } from './kernel/traffic-log.js'
 export type { Policy, QueueLimits, QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
-export type { Addresses, AddressOptions, QueueRegion } from './protocol/address.js'
-export type { Vocabulary, VocabularyName } from './protocol/dialect.js'
+export type { SandboxUrls, UrlOptions, QueueRegion } from './protocol/address.js'
+export type { Dialect, DialectName } from './protocol/dialect.js'
 export { neutralDialect, upstashDialect } from './protocol/dialect.js'
-export type { Answer, Call, Exchange } from './protocol/service.js'
+export type { RawResponse, RawRequest, Exchange } from './protocol/service.js'
 export type { DeadLetter, DeadLetterView } from './queue/delivery/callbacks-and-dead-letters.js'
 export type { NetworkError } from './queue/destinations/delivery-script.js'
-export type { PlainAnswer } from './queue/destinations/destination-responses.js'
-export type { DestinationHandler, Destinations, PlainHandler, Reach } from './queue/destinations/destinations.js'
+export type { DestinationResponse } from './queue/destinations/destination-responses.js'
+export type { DestinationHandler, Destinations, DestinationResponder, DeliveryHosts } from './queue/destinations/destinations.js'
 export type { RawOutcome } from './queue/destinations/raw-response.js'
 export type { Recorder } from './queue/destinations/recorder.js'
-export type { DirectPublish, DirectQueue as Queue, PublishedTo } from './queue/direct-queue.js'
+export type { PublishOptions, Queue as Queue, PublishResult } from './queue/direct-queue.js'
 export type {
   DumpedPart,
   DumpedReply,
@@ -100,16 +100,16 @@ export type {
   DumpedSchedule,
   QueueDump,
 } from './queue/dump/queue-dump.js'
-export type { Explained } from './queue/explain/explain.js'
-export type { Forecast, ForecastCause } from './queue/explain/forecast.js'
+export type { ExplainTarget } from './queue/explain/explain.js'
+export type { Forecast, ForecastBlocker } from './queue/explain/forecast.js'
 export type { Message, MessageView } from './queue/message/message.js'
 export type { LoggedState } from './queue/message/state.js'
-export type { GroupEndpoint, UrlGroup, UrlGroups, UrlGroupView } from './queue/publish/url-groups.js'
+export type { UrlGroupEndpoint, UrlGroup, UrlGroups, UrlGroupView } from './queue/publish/url-groups.js'
 export type { Schedule, ScheduleView } from './queue/schedules/schedule.js'
 export type { Schedules } from './queue/schedules/schedules.js'
-export type { Credentials } from './queue/signing/public-users.js'
+export type { DevUser } from './queue/signing/public-users.js'
 export { devUsers } from './queue/signing/public-users.js'
-export type { SignatureFlaw, SignatureOverrides, SignedRequest } from './queue/signing/signature-lab.js'
+export type { SignatureFlaw, SignOptions, SignedRequest } from './queue/signing/signature-lab.js'
 export { signatureFlaws } from './queue/signing/signature-lab.js'
 export type { SignatureClaims, SignatureWindow, SigningKeyPair, SigningKeys } from './queue/signing/signing.js'
 export type { CausalNode, CausalTree } from './report/causal-tree.js'
@@ -119,9 +119,9 @@ export type { NormalizedEntry } from './report/normalized.js'
 export type { TextDiagramOptions } from './report/text-diagram.js'
 export type { TimelineOptions } from './report/timeline.js'
 export type { Trace, TraceEntry, TraceOptions } from './report/trace.js'
-export type { StoreCosts } from './report/traffic-context.js'
-export type { DiagramOptions, EntryPattern, Mark, TrafficView } from './report/traffic-view.js'
-export type { FaultHandle, Faults, ListedFault, UnusedFault } from './rules/fault-rules.js'
+export type { StoreCostTotals } from './report/traffic-context.js'
+export type { DiagramOptions, EntryPattern, TrafficMark, Traffic } from './report/traffic-view.js'
+export type { FaultHandle, Faults, FaultRuleStatus, UnusedFault } from './rules/fault-rules.js'
 export type { ForkOptions, PastInstant } from './sandbox/past.js'
 export type { PastSandbox, PastStore } from './sandbox/past-sandbox.js'
 export type { Sandbox, SandboxOptions, SandboxTokens } from './sandbox/sandbox.js'
@@ -131,26 +131,26 @@ export type { LoadOptions } from './sandbox/sandbox-options.js'
 export type { Expectation } from './scenarios/expectations.js'
 export { defineScenario } from './scenarios/scenario.js'
 export type { FlowControlStep, PublishStep, RequestStep, ScenarioStep, ScheduleStep } from './scenarios/step-values.js'
-export type { Given, Scenario, ScenarioCall, ScenarioDestination } from './scenarios/written-scenario.js'
+export type { ScenarioGiven, Scenario, ScenarioCall, ScenarioDestination } from './scenarios/written-scenario.js'
 export type { LedgerDump } from './stats/ledger.js'
-export type { QueueStatistics, SearchStatistics, Statistics, StatisticsUser } from './stats/statistics.js'
+export type { QueueStatistics, SearchStatistics, Stats, StatisticsUser } from './stats/statistics.js'
 export type { AccessDump } from './store/access/access-control.js'
 export { ReplyError } from './store/command/reply.js'
-export type { ConnectionOptions, DirectConnection } from './store/connection.js'
-export type { DirectStore, PlainReply, Word } from './store/direct-store.js'
+export type { ConnectionOptions, StoreConnection } from './store/connection.js'
+export type { Store, PlainReply, CommandArg } from './store/direct-store.js'
 export type { PortableValue } from './store/dump/portable-values.js'
-export type { StoreDifference } from './store/dump/snapshot.js'
+export type { StoreDiff } from './store/dump/snapshot.js'
 export type { DumpedKey, StoreDump } from './store/dump/store-dump.js'
-export type { Spend } from './store/meter.js'
+export type { StoreCost } from './store/meter.js'
 export type { Language } from './store/values/search-definition.js'
-export type { RunEnd } from './workflow/advance-run.js'
+export type { WorkflowRunEnd } from './workflow/advance-run.js'
 export type {
-  DirectWorkflows,
+  Workflow,
   EventStubBuilder,
   RunView,
   StepStubBuilder,
   WorkflowRun,
 } from './workflow/direct-workflows.js'
-export type { History, HistoryEntry, HistoryOptions, StepIdentity } from './workflow/run-history.js'
-export type { StepError } from './workflow/stubs.js'
+export type { RunHistory, RunHistoryEntry, RunHistoryOptions, StepIdentity } from './workflow/run-history.js'
+export type { StubError } from './workflow/stubs.js'
 export type { VendorRunState } from './workflow/workflow-run.js'

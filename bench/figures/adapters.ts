@@ -37,7 +37,7 @@ function prepared() {
     body: '["GET","greeting"]',
     headers: { authorization: `Bearer ${sandbox.tokens.store}`, 'content-type': 'application/json' },
   }
-  return { sandbox, init, url: `${sandbox.addresses.store}/` }
+  return { sandbox, init, url: `${sandbox.urls.store}/` }
 }
 
 /** The log would grow through the whole measurement: no test sends a million requests. */

@@ -1,6 +1,6 @@
-// What guidance of checkDelivery is worth: runs until it has reached 95 % of what chance reaches in 10,000 runs, over the
+// What guidance of assertResilient is worth: runs until it has reached 95 % of what chance reaches in 10,000 runs, over the
 // runs that chance needs for that. One seed a round; `STUNTDOUBLE_SEEDS=5` takes fewer of them.
-import { type CoverageFigure, checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient, type Coverage } from 'stuntdouble/fast-check'
 import { line, saga } from '../coverage-apps.ts'
 import type { Figure } from '../harness.ts'
 
@@ -9,12 +9,12 @@ const share = 0.95
 
 type App = typeof saga
 
-async function explored(app: App, seed: number, guidance: 'none' | 'unreached', runs: number): Promise<CoverageFigure> {
-  return (await checkDelivery({ ...app, seed, guidance, runs, exhausted: true })).coverage
+async function explored(app: App, seed: number, guidance: 'none' | 'coverage', runs: number): Promise<Coverage> {
+  return (await assertResilient({ ...app, seed, guidance, runs, includeExhausted: true })).coverage
 }
 
 /** The run in which so many cells had been reached. */
-function runOf({ cells }: CoverageFigure, count: number): number {
+function runOf({ cells }: Coverage, count: number): number {
   return cells.map(({ run }) => run).sort((a, b) => a - b)[count - 1] ?? Number.POSITIVE_INFINITY
 }
 
@@ -48,7 +48,7 @@ function guided(name: string, app: App): Figure {
           const { cells } = await chance(seed)
           // In steps: most seeds need few runs.
           for (let runs = 1000; runs <= most; runs *= 2) {
-            latest = runOf(await explored(app, seed, 'unreached', runs), cells)
+            latest = runOf(await explored(app, seed, 'coverage', runs), cells)
             if (Number.isFinite(latest)) break
           }
         },

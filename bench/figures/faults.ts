@@ -11,7 +11,7 @@ function requests(name: string, sandbox: Sandbox): Variant {
   const body = '["GET","greeting"]'
   const call = {
     method: 'POST',
-    url: `${sandbox.addresses.store}/`,
+    url: `${sandbox.urls.store}/`,
     headers: [['authorization', `Bearer ${sandbox.tokens.store}`]] as [string, string][],
     body: () => body as never,
   }
@@ -34,7 +34,7 @@ function deliveries(name: string, create: () => Sandbox): Variant {
     name,
     async run(times) {
       const sandbox = create()
-      sandbox.destinations.answer('https://shop.test/*', 200)
+      sandbox.destinations.respond('https://shop.test/*', 200)
       for (let count = 0; count < times; count++) {
         sandbox.queue.publish({ to: shop, body: 'x' })
         if (count % 100 === 99) {
@@ -131,7 +131,7 @@ async function manyRulesForDeliveries(): Promise<Figure> {
 
 /** In one sandbox, because adding a thousand rules is not what is measured. */
 function deliveriesUnder(name: string, sandbox: Sandbox): Variant {
-  sandbox.destinations.answer('https://shop.test/*', 200)
+  sandbox.destinations.respond('https://shop.test/*', 200)
   return {
     name,
     async run(times) {

@@ -18,8 +18,8 @@ const entries = 100_000
 async function page(): Promise<string> {
   const sandbox = createSandbox()
   const url = 'https://shop.test/orders'
-  sandbox.destinations.answer(url, ({ retried }) => (Number(retried) === 0 ? 500 : 200))
-  sandbox.destinations.answer('https://shop.test/done', () => 200)
+  sandbox.destinations.respond(url, ({ retried }) => (Number(retried) === 0 ? 500 : 200))
+  sandbox.destinations.respond('https://shop.test/done', () => 200)
   for (let count = 0; count * 16 < entries; count++) {
     const [delay, callback] = [`${count % 3600}s`, 'https://shop.test/done'] as const
     sandbox.queue.publish({ to: url, body: { id: count }, delay, callback })

@@ -9,7 +9,7 @@ const few = 1_000
 /** About so many entries: two of three belong to messages of their own, the others are commands. */
 async function world(entries: number): Promise<{ sandbox: Sandbox; last: string }> {
   const sandbox = createSandbox()
-  const { addresses, clock, destinations, queue, tokens } = sandbox
+  const { urls: addresses, clock, destinations, queue, tokens } = sandbox
   destinations.record('https://shop.test/*')
   const messages = Math.floor(entries / 3)
   let last = ''

@@ -16,7 +16,7 @@ async function pageRoute(): Promise<Figure | undefined> {
   })
   const sandbox = createSandbox()
   sandbox.store.run('SET', 'greeting', 'hello')
-  const { addresses, tokens } = sandbox
+  const { urls: addresses, tokens } = sandbox
   const context = await browser.newContext()
   await context.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app</p>' }))
   await routeSandbox(context, sandbox)

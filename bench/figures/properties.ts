@@ -1,6 +1,6 @@
 // What one run of a property over deliveries costs: a world of its own, a publish, three attempts, a claim.
 import fc from 'fast-check'
-import { checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient } from 'stuntdouble/fast-check'
 import type { Figure } from '../harness.ts'
 
 /** Two deliveries fail, the third arrives. */
@@ -9,20 +9,20 @@ const faults = fc.constant([{ on: 'queue.delivery', times: 2, fault: { kind: 'st
 function threeAttempts(): Figure {
   const run = async (times: number): Promise<void> => {
     let attempts = 0
-    await checkDelivery({
+    await assertResilient({
       faults,
       runs: times,
-      deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
+      publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
       handler: () => new Response(),
       holds: ({ traffic }) => {
-        attempts += traffic.of('attempt').length
+        attempts += traffic.ofType('attempt').length
         return true
       },
     })
     if (attempts !== 3 * times) throw new Error(`${attempts} attempts in ${times} runs`)
   }
   return {
-    name: 'checkDelivery: one run of three attempts, over a property that does nothing',
+    name: 'assertResilient: one run of three attempts, over a property that does nothing',
     baseline: {
       name: 'an empty property',
       run: async (times) => {
@@ -32,11 +32,11 @@ function threeAttempts(): Figure {
         )
       },
     },
-    variants: [{ name: 'checkDelivery', run }],
+    variants: [{ name: 'assertResilient', run }],
     rounds: 9,
     times: 500,
     // 10,000 runs within 10 seconds.
-    within: { checkDelivery: 1000 },
+    within: { assertResilient: 1000 },
   }
 }
 

@@ -89,9 +89,9 @@ function attempts(name: string, register: (sandbox: Sandbox) => void): Variant {
       register(sandbox)
       const headers = { 'content-type': 'application/json' }
       for (let index = 0; index < times; index++) {
-        sandbox.queue.publish({ to: url, body, headers, notBefore: spread(index) / 1000 })
+        sandbox.queue.publish({ to: url, body, headers, notBefore: spread(index) })
       }
-      return counted(() => sandbox.clock.drain({ budget: times * 2 }))
+      return counted(() => sandbox.clock.drain({ maxTimers: times * 2 }))
     },
   }
 }
@@ -100,7 +100,7 @@ function plainAttempts(): Figure {
   return {
     name: '1M attempts to a plain destination over the bare asynchronous loop',
     baseline: bare('bare loop', async () => ({ status: 200 })),
-    variants: [attempts('plain', ({ destinations }) => destinations.answer(url, () => 200))],
+    variants: [attempts('plain', ({ destinations }) => destinations.respond(url, () => 200))],
     times: 1_000_000,
     rounds: 3,
     reading: () => spent,
@@ -117,7 +117,7 @@ function requestAttempts(): Figure {
     ['User-Agent', 'Service/1.0'],
     ['Content-Type', 'application/json'],
     ...(['Service', 'Upstash'] as const).flatMap((prefix): [string, string][] => [
-      [`${prefix}-Signature`, queue.sign({ url, body }, { vocabulary: prefix.toLowerCase() })],
+      [`${prefix}-Signature`, queue.sign({ url, body }, { dialect: prefix.toLowerCase() })],
       [`${prefix}-Message-Id`, `${id}_26hZCxZCuWyyTWPmSVBrNB882AEehcjKoSNZ`],
       [`${prefix}-Retried`, '0'],
       [`${prefix}-Caller-Ip`, '127.0.0.1'],
@@ -164,7 +164,7 @@ function signatures(): Figure {
 /** A queue in which so many messages wait for a long time. */
 function waiting(count: number): Sandbox {
   const sandbox = createSandbox({ startAt: start })
-  sandbox.destinations.answer('https://*', () => 200)
+  sandbox.destinations.respond('https://*', () => 200)
   for (let index = 0; index < count; index++) sandbox.queue.publish({ to: url, body, delay: '300d' })
   return sandbox
 }
@@ -201,7 +201,7 @@ function byId(): Figure {
           at = (at + 7919) % ids.length
           sandbox.exchange({
             method,
-            url: `${sandbox.addresses.queue}/v2/messages/${ids[at]}`,
+            url: `${sandbox.urls.queue}/v2/messages/${ids[at]}`,
             headers,
             body: () => '' as never,
           })
@@ -223,8 +223,8 @@ function month(): Figure {
     name: 'firings',
     async run(times) {
       const sandbox = createSandbox({ startAt: start })
-      sandbox.destinations.answer(url, () => 200)
-      const { addresses, tokens } = sandbox
+      sandbox.destinations.respond(url, () => 200)
+      const { urls: addresses, tokens } = sandbox
       const headers = { authorization: `Bearer ${tokens.queue}`, 'service-cron': '* * * * *' }
       await sandbox.fetch(`${addresses.queue}/v2/schedules/${url}`, { method: 'POST', headers, body })
       return counted(() => sandbox.clock.advance(times * 60_000))

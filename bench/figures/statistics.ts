@@ -1,22 +1,22 @@
 // What a report costs when much has happened: it shall cost what it shows, not what was counted.
 import { createSandbox } from 'stuntdouble'
-import { type Period, usage } from 'stuntdouble/stats'
+import { type StatsPeriod, usage } from 'stuntdouble/stats'
 import type { Figure, Variant } from '../harness.ts'
 
 const start = Date.UTC(2030, 0, 1)
 const month = 30 * 86_400_000
 
 /** A sandbox whose traffic log got so many entries, spread over a month, and then one report after the other. */
-async function reports(name: string, entries: number, period: Period): Promise<Variant> {
+async function reports(name: string, entries: number, period: StatsPeriod): Promise<Variant> {
   const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: undefined } })
-  sandbox.destinations.answer('https://shop.test/orders', () => 200)
+  sandbox.destinations.respond('https://shop.test/orders', () => 200)
   // A message is two entries: it was published, and it was delivered.
   for (let index = 0; index < entries / 2; index++) {
-    const notBefore = Math.floor((start + (index / (entries / 2)) * month) / 1000)
+    const notBefore = Math.floor((start + (index / (entries / 2)) * month) / 1000) * 1000
     sandbox.queue.publish({ to: 'https://shop.test/orders', body: '{"id":1}', notBefore })
   }
   await sandbox.clock.advanceTo(start + month)
-  if (sandbox.traffic.of('attempt').length !== entries / 2) throw new Error('Not every message was delivered.')
+  if (sandbox.traffic.ofType('attempt').length !== entries / 2) throw new Error('Not every message was delivered.')
   return {
     name,
     run(times) {
@@ -25,7 +25,7 @@ async function reports(name: string, entries: number, period: Period): Promise<V
   }
 }
 
-async function afterMillion(period: Period): Promise<Figure> {
+async function afterMillion(period: StatsPeriod): Promise<Figure> {
   return {
     name: `a report (${period}) after 1M traffic entries over one after 1k`,
     baseline: await reports('1k entries', 1_000, period),

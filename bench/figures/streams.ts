@@ -84,7 +84,7 @@ async function publish(): Promise<Figure> {
   const sandbox = createSandbox()
   const engine = engineOf(sandbox.store)
   for (let count = 0; count < 1000; count++) {
-    const response = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, {
+    const response = await sandbox.fetch(`${sandbox.urls.store}/subscribe/news`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     void drain(response.body!)

@@ -22,7 +22,7 @@ function commands(name: string, options: object, perTest: number): Variant {
         }
         const restore = replaceFetch(sandbox)
         for (let count = Math.min(left, perTest); count > 0; count--) {
-          await (await fetch(`${sandbox.addresses.store}/`, init)).text()
+          await (await fetch(`${sandbox.urls.store}/`, init)).text()
         }
         restore()
       }
@@ -69,7 +69,7 @@ function attempts(name: string, options: object, move: (sandbox: Sandbox, times:
     name,
     run(times) {
       const sandbox = createSandbox(options)
-      sandbox.destinations.answer(url, () => 200)
+      sandbox.destinations.respond(url, () => 200)
       for (let index = 0; index < times; index++) {
         sandbox.queue.publish({ to: url, body: '{"id":1}', delay: `${index + 1}s` })
       }
@@ -79,7 +79,7 @@ function attempts(name: string, options: object, move: (sandbox: Sandbox, times:
 }
 
 function drainedAttempts(): Figure {
-  const drain = (sandbox: Sandbox, times: number): Promise<void> => sandbox.clock.drain({ budget: times * 2 })
+  const drain = (sandbox: Sandbox, times: number): Promise<void> => sandbox.clock.drain({ maxTimers: times * 2 })
   return {
     name: 'a virtual attempt, captured over not captured',
     baseline: attempts('nothing captured', off, drain),
@@ -109,12 +109,12 @@ function steppedAttempts(): Figure {
 
 function writtenReport(): Figure {
   const sandbox = createSandbox()
-  sandbox.destinations.answer(url, () => 200)
+  sandbox.destinations.respond(url, () => 200)
   for (let count = 0; count < 3000; count++) sandbox.queue.publish({ to: url, body: { id: count } })
   const variant = (name: string, run: () => unknown): Variant => ({
     name,
     async run(times) {
-      if (sandbox.traffic.of('attempt').length === 0) await sandbox.clock.drain()
+      if (sandbox.traffic.ofType('attempt').length === 0) await sandbox.clock.drain()
       for (let count = 0; count < times; count++) run()
     },
   })

@@ -21,7 +21,7 @@ function send(
 ): void {
   const answer = sandbox.exchange({
     method: 'POST',
-    url: `${sandbox.addresses.queue}${path}`,
+    url: `${sandbox.urls.queue}${path}`,
     headers: [['authorization', `Bearer ${sandbox.tokens.queue}`], ['content-type', 'application/json'], ...headers],
     body: () => body as Bytes,
   })
@@ -33,7 +33,7 @@ const messages: Variant = {
   name: 'ten messages',
   async run(times) {
     const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
-    sandbox.destinations.answer(url, (attempt) => {
+    sandbox.destinations.respond(url, (attempt) => {
       void attempt.headers
       const { step } = JSON.parse(attempt.text()) as { step: number }
       if (step < steps) send(sandbox, `/v2/publish/${url}`, JSON.stringify({ step: step + 1 }))
@@ -67,7 +67,7 @@ function runs(name: string, sleep?: string): Variant {
     name,
     async run(times) {
       const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
-      sandbox.destinations.answer(url, (attempt) => {
+      sandbox.destinations.respond(url, (attempt) => {
         const done = (JSON.parse(attempt.text()) as unknown[]).length
         const runId = attempt.header('service-workflow-runid')!
         if (done <= steps) {
@@ -77,7 +77,7 @@ function runs(name: string, sleep?: string): Variant {
         } else {
           sandbox.exchange({
             method: 'DELETE',
-            url: `${sandbox.addresses.queue}/v2/workflows/runs/${runId}?cancel=false`,
+            url: `${sandbox.urls.queue}/v2/workflows/runs/${runId}?cancel=false`,
             headers: [['authorization', `Bearer ${sandbox.tokens.queue}`]],
             body: () => '"done"' as Bytes,
           })
@@ -88,7 +88,8 @@ function runs(name: string, sleep?: string): Variant {
         send(sandbox, '/v2/batch', batch(`wfr_${count}`, true, '{"order":1}'))
         await sandbox.clock.drain()
       }
-      if (sandbox.workflow.run(`wfr_${times - 1}`).state !== 'RUN_SUCCESS') throw new Error('the run did not end well')
+      if (sandbox.workflow.getRun(`wfr_${times - 1}`).state !== 'RUN_SUCCESS')
+        throw new Error('the run did not end well')
       sandbox.dispose()
     },
   }
@@ -116,10 +117,10 @@ function sleeps(): Figure {
   }
 }
 
-type Connected = Pick<Sandbox, 'addresses' | 'tokens' | 'destinations'>
+type Connected = Pick<Sandbox, 'urls' | 'tokens' | 'destinations'>
 
 /** An app whose workflow the SDK serves. @returns what triggers it */
-function served({ addresses, tokens, destinations }: Connected, count: number): () => Promise<unknown> {
+function served({ urls: addresses, tokens, destinations }: Connected, count: number): () => Promise<unknown> {
   const connection = { baseUrl: addresses.queue, token: tokens.queue }
   const { POST } = serve(
     async (context) => {
@@ -134,7 +135,7 @@ function served({ addresses, tokens, destinations }: Connected, count: number): 
 
 /** One run of the app, in a sandbox of its own. */
 async function undisturbed(count: number): Promise<void> {
-  const sandbox = createSandbox({ vocabulary: 'upstash' })
+  const sandbox = createSandbox({ dialect: 'upstash' })
   replaceFetch(sandbox)
   const trigger = served(sandbox, count)
   await trigger()
@@ -147,7 +148,7 @@ function withSdk(): Figure {
   const sdk: Variant = {
     name: 'ten steps with the SDK',
     async run(times) {
-      const sandbox = createSandbox({ startAt: start, vocabulary: 'upstash', policy: { maxTrafficEntries: 0 } })
+      const sandbox = createSandbox({ startAt: start, dialect: 'upstash', policy: { maxTrafficEntries: 0 } })
       replaceFetch(sandbox)
       const trigger = served(sandbox, steps)
       for (let count = 0; count < times; count++) {
@@ -176,7 +177,7 @@ function crashPoints(): Figure {
     spent = (user + system) / times
   }
   return {
-    name: 'a schedule of everyCrashPoint() over one run of the same workflow that nothing disturbs',
+    name: 'a schedule of assertCrashSafe() over one run of the same workflow that nothing disturbs',
     baseline: {
       name: 'undisturbed',
       run: () =>
@@ -189,7 +190,7 @@ function crashPoints(): Figure {
     variants: [
       {
         name: 'a schedule',
-        run: () => counted(async () => (await everyCrashPoint((sandbox) => served(sandbox, count))).schedules),
+        run: () => counted(async () => (await assertCrashSafe((sandbox) => served(sandbox, count))).plans),
       },
     ],
     times: 1,
@@ -209,7 +210,7 @@ const asleep = '{"stepId":1,"stepName":"night","stepType":"SleepFor","sleepFor":
 /** So many runs, each asleep after its first delivery. */
 async function sleeping(count: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
-  sandbox.destinations.answer(url, (attempt) => {
+  sandbox.destinations.respond(url, (attempt) => {
     const runId = attempt.header('service-workflow-runid')!
     send(sandbox, '/v2/batch', batch(runId, false, asleep, { 'service-delay': '30d' }))
     return { status: 200, headers: { 'service-workflow-sdk-version': '1', 'service-workflow-sdk': 'v1.3.3' } }
@@ -222,7 +223,7 @@ async function sleeping(count: number): Promise<Sandbox> {
 /** The messages alone that such runs consist of: one that was delivered, one that waits as long. */
 async function plainPairs(count: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
-  sandbox.destinations.answer(url, () => {
+  sandbox.destinations.respond(url, () => {
     const later = { destination: url, headers: { 'service-delay': '30d' }, body: asleep }
     send(sandbox, '/v2/batch', JSON.stringify([later]))
     return 200

@@ -1,7 +1,7 @@
 import { test as base, expect } from 'stuntdouble/vitest'
 import { app, bank, chat } from './app.ts'
 
-const test = base.override('sandboxOptions', { startAt: '2030-01-01T09:00:00Z', via: 'fetch' })
+const test = base.override('sandboxOptions', { startAt: '2030-01-01T09:00:00Z', intercept: 'fetch' })
 const company = 'https://company.test'
 const run = 'wfr_dinner'
 
@@ -14,16 +14,16 @@ const hand = (cents: number): Response | Promise<Response> => post('/expenses', 
 
 test.beforeEach(({ sandbox: { destinations } }) => {
   destinations.on(`${company}/*`, (request) => app.fetch(request))
-  destinations.answer(chat, 200)
+  destinations.respond(chat, 200)
 })
 
 test('an approved expense is paid', async ({ sandbox }) => {
   const { destinations, store, workflow } = sandbox
   const payments = destinations.record(bank)
   await hand(4_200)
-  await workflow.run(run).reaches('decision')
+  await workflow.getRun(run).advanceToStep('decision')
   await post('/expenses/dinner', { approved: 'yes' })
-  await workflow.run(run).ends('success')
+  await workflow.getRun(run).advanceToEnd('success')
 
   expect(payments.last().json()).toEqual({ id: 'dinner', cents: 4_200 })
   expect(store).toHaveKey('expense:dinner', { value: 'approved' })
@@ -41,20 +41,20 @@ test('after three days nobody is asked any more', async ({ sandbox }) => {
 })
 
 test('an answer that comes before the run waits is heard', async ({ sandbox: { clock, destinations, workflow } }) => {
-  destinations.answer(bank, 200)
+  destinations.respond(bank, 200)
   await hand(4_200)
   await post('/expenses/dinner', { approved: 'yes' })
   await clock.drain()
-  expect(workflow.run(run).result).toBe('approved')
+  expect(workflow.getRun(run).result).toBe('approved')
 })
 
 test('the bank is down for a minute', async ({ sandbox }) => {
   const { workflow } = sandbox
-  workflow.event('decision-dinner', { approved: true })
-  workflow.step('pay').fails(new Error('bank is down'), { times: 2 })
-  workflow.step('pay').returns({ status: 201, body: 'paid' })
+  workflow.stubEvent('decision-dinner', { approved: true })
+  workflow.stubStep('pay').throws(new Error('bank is down'), { times: 2 })
+  workflow.stubStep('pay').returns({ status: 201, body: 'paid' })
   await hand(4_200)
-  await workflow.run(run).ends('success')
+  await workflow.getRun(run).advanceToEnd('success')
 
   expect(sandbox).toHaveWorkflowStep('pay', { result: { status: 201 } })
 })

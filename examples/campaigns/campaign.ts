@@ -1,6 +1,6 @@
 import type { Sandbox } from 'stuntdouble'
 import { defineCampaign } from 'stuntdouble/checks'
-import { checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient } from 'stuntdouble/fast-check'
 
 const orders = 'https://shop.test/orders'
 
@@ -13,8 +13,8 @@ async function charge(request: Request, _: unknown, { store }: Sandbox): Promise
 }
 
 export default defineCampaign(() =>
-  checkDelivery({
-    deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
+  assertResilient({
+    publish: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
     handler: charge,
     holds: ({ store }) => store.get('charged:42') === '1',
     stateOf: ({ store }) => (store.get('charged:42') === null ? 'new' : 'charged'),

@@ -8,7 +8,7 @@ const cause =
   /called POST https:\/\/bank\.test\/charges in each of 2 attempts: .*no answer from there although the work was done/
 
 story('charged-twice', { asItWas, mended, cause }, (test, app) => {
-  test('an order is paid once', async ({ sandbox: { calls, clock, destinations } }) => {
+  test('an order is paid once', async ({ sandbox: { outbound: calls, clock, destinations } }) => {
     const charges = new Map<string, number>()
     calls.on(app.bank, async (request) => {
       const { cents } = (await request.json()) as { cents: number }

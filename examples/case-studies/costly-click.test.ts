@@ -7,7 +7,7 @@ const cause = /messages: expected at most 3, received 6/
 
 story('costly-click', { asItWas, mended, cause }, (test, app) => {
   test('a click costs three messages and five commands at most', async ({ sandbox }) => {
-    sandbox.destinations.answer('https://shop.test/*', 200)
+    sandbox.destinations.respond('https://shop.test/*', 200)
     await app.buy({ customer: 'ben', items: { cup: 1 } })
     await sandbox.clock.drain()
     const before = sandbox.traffic.mark()

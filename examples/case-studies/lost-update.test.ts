@@ -1,4 +1,4 @@
-import { interleavings } from 'stuntdouble/checks'
+import { exploreInterleavings } from 'stuntdouble/checks'
 import { expect } from 'stuntdouble/vitest'
 import * as asItWas from './lost-update/broken.ts'
 import * as mended from './lost-update/fixed.ts'
@@ -8,10 +8,10 @@ const cause = /Lost update/
 
 story('lost-update', { asItWas, mended, cause }, (test, app) => {
   test('three visitors take a seat each', async () => {
-    const tried = await interleavings({
-      prepare: ({ store }) => store.run('SET', 'seats', 100),
+    const tried = await exploreInterleavings({
+      setup: ({ store }) => store.run('SET', 'seats', 100),
       clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },
-      until: 'first failure',
+      stopOnFirstFailure: true,
     })
     expect(tried).toHold()
   })

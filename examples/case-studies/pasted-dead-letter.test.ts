@@ -9,7 +9,7 @@ const cause = /code under test.*500.*Cannot read properties of null \(reading 'p
 story('pasted-dead-letter', { asItWas, mended, cause }, (test, app) => {
   test('order 4711 of production', async () => {
     const play = await playScenario(recorded, {
-      prepare: (sandbox) => {
+      setup: (sandbox) => {
         sandbox.destinations.on('https://shop.example.org/api/orders', app.takeOrder)
       },
     })

@@ -5,7 +5,7 @@ import { story } from './story.ts'
 
 const cause = /msg_y64… waits in queue accounts: msg_xTq… must answer first/
 
-story('poison', { asItWas, mended, cause, options: { strict: { leftover: false } } }, (test, app) => {
+story('poison', { asItWas, mended, cause, options: { strict: { pending: false } } }, (test, app) => {
   test('a change that cannot be read does not hold up the next one', async ({ sandbox }) => {
     const { clock, destinations, queue } = sandbox
     destinations.on(app.changesUrl, app.applyChange)

@@ -9,7 +9,7 @@ const cause = /POST .* was sent .*got no answer, although it was done/
 story('published-twice', { asItWas, mended, cause }, (test, app) => {
   test('an order is shipped once while the queue has trouble', async ({ sandbox }) => {
     const { clock, destinations, faults, queue } = sandbox
-    destinations.answer(app.warehouse, 201)
+    destinations.respond(app.warehouse, 201)
     faults.add(
       [fault.rateLimited(), fault.status(500), fault.lostAck()].map((fault) => ({
         on: 'queue.request',

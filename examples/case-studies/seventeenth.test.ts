@@ -5,10 +5,10 @@ import { story } from './story.ts'
 
 const cause = /until 09:00:45\.000 \(.* 5 of 5 calls .*1 message is before it; the pause cost up to 20s\)/
 
-story('seventeenth', { asItWas, mended, cause, options: { strict: { leftover: false } } }, (test, app) => {
+story('seventeenth', { asItWas, mended, cause, options: { strict: { pending: false } } }, (test, app) => {
   test('the seventeenth reader has the letter after forty seconds', async ({ sandbox }) => {
     const { clock, destinations, queue } = sandbox
-    destinations.answer(app.mailer, 202)
+    destinations.respond(app.mailer, 202)
 
     await app.sendLetter()
     await clock.advance('5s')

@@ -7,7 +7,7 @@ const cause = /3 retries are 4 attempts/
 
 story('three-retries', { asItWas, mended, cause }, (test, app) => {
   test('a provider that is down is asked three times', async ({ sandbox: { clock, destinations, queue } }) => {
-    destinations.answer(app.textUrl, 503)
+    destinations.respond(app.textUrl, 503)
 
     await app.sendCode('+49 30 1234', '4711')
     await clock.drain()

@@ -9,7 +9,7 @@ const cause = /failed for good:.*callbacks to https:..studio.test.api.done, 503.
 story('unheard', { asItWas, mended, cause }, (test, app) => {
   test('somebody hears of it when our own site does not', async ({ sandbox: { clock, destinations } }) => {
     destinations.script(app.renderer, [fault.pass(), fault.status(422), fault.status(422), fault.status(422)])
-    destinations.answer(app.doneUrl, 503).answer(app.failedUrl, 503)
+    destinations.respond(app.doneUrl, 503).respond(app.failedUrl, 503)
 
     await app.render('cats') // is ready
     await app.render('dogs') // cannot be rendered

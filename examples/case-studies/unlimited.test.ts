@@ -4,7 +4,7 @@ import * as asItWas from './unlimited/broken.ts'
 import * as mended from './unlimited/fixed.ts'
 
 const cause = /Nobody asked this sandbox/
-const options = { strict: { untouched: true } }
+const options = { strict: { noTraffic: true } }
 
 story('unlimited', { asItWas, mended, cause, options }, (test, app) => {
   test('a team below its limit is served', async ({ sandbox: _ }) => {

@@ -1,22 +1,22 @@
 import type { Sandbox } from 'stuntdouble'
-import { expectIdempotent } from 'stuntdouble/checks'
-import { checkDelivery, type DeliveryBroken } from 'stuntdouble/fast-check'
+import { assertIdempotent } from 'stuntdouble/checks'
+import { assertResilient, type ResilienceError } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts'
 
 // The defect of main.ts, found without knowing that it is there.
 
 const order = { id: '4711', cents: 1_990 }
-const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', via: 'fetch' } as const
+const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', intercept: 'fetch' } as const
 const subject = {
   sandbox,
-  deliver: () => checkout(order),
+  publish: () => checkout(order),
   holds: ({ store }: Sandbox) => store.get(`charged:${order.id}`) === String(order.cents),
 }
 
 test('one lost acknowledgement is enough to charge twice', async () => {
   const handler = { [routes.charge]: charge, [routes.charged]: charged, [routes.failed]: failed }
-  const found = (await checkDelivery({ ...subject, handler }).catch((error: unknown) => error)) as DeliveryBroken
+  const found = (await assertResilient({ ...subject, handler }).catch((error: unknown) => error)) as ResilienceError
   expect(found.faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
   expect(found.message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 1, shrunk from \d faults to 1\):$/m)
   expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and answered 200, its answer was lost$/m)
@@ -26,16 +26,16 @@ test('one lost acknowledgement is enough to charge twice', async () => {
 
 test('the handler that remembers messages charges once, whatever goes wrong', async () => {
   const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged, [routes.failed]: failed }
-  const { runs } = await checkDelivery({ ...subject, handler })
+  const { runs } = await assertResilient({ ...subject, handler })
   expect(runs).toBe(100)
 })
 
 test('and it is idempotent, but for what it remembers and what it reports', async () => {
   const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged }
   const ignoreKeys = ['seen:*', 'reports']
-  await expectIdempotent(handler, {
+  await assertIdempotent(handler, {
     sandbox,
-    deliver: subject.deliver,
+    publish: subject.publish,
     ignoreKeys,
     under: ['duplicate', 'lost-ack', 'concurrent'],
   })

@@ -35,7 +35,7 @@ async function perform(chargeRoute: Route): Promise<number> {
 
   console.log(traffic.timeline())
   console.log(`\n${traffic.diagram()}`)
-  for (const { id, message, reply } of queue.deadLetters) {
+  for (const { id, message, response: reply } of queue.deadLetters) {
     console.log(
       `\nDead letter ${id}: ${message.url} answered ${reply.status} to attempt ${message.maxRetries + 1}, the last.`,
     )

@@ -8,7 +8,7 @@ import { charge, charged, chargeOnce, checkout, failed, requestShipping, routes 
 const test = base.override('sandboxOptions', {
   seed: 7,
   startAt: '2030-01-01T09:00:00Z',
-  via: 'fetch',
+  intercept: 'fetch',
 })
 const order = { id: '4711', cents: 1_990 }
 
@@ -38,7 +38,7 @@ describe('when the answer to the second attempt is lost', () => {
 
 test('an order that cannot be shipped ends as a dead letter, and the shop hears of it once', async ({ sandbox }) => {
   const { clock, destinations, queue, store } = sandbox
-  destinations.answer(routes.ship, 503).on(routes.failed, failed)
+  destinations.respond(routes.ship, 503).on(routes.failed, failed)
 
   await requestShipping(order)
   await clock.drain()

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Sandbox } from 'stuntdouble'
-import { type History, replay } from 'stuntdouble/checks'
+import { type RunHistory, replay } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 
 const folder = new URL('./histories/', import.meta.url)
 
 test.each(readdirSync(folder))('%s goes on with the code of today', async (name) => {
-  const history = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as History
+  const history = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as RunHistory
   const app = async ({ destinations }: Sandbox) => destinations.on(history.url, (await import('./route.js')).POST)
   expect((await replay(history, app)).incompatible).toEqual([])
 })

@@ -2,7 +2,7 @@ import { Redis } from '@upstash/redis'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { fault, type Sandbox } from 'stuntdouble'
-import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/checks'
+import { assertCrashSafe, type CrashSafetyError } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
@@ -16,7 +16,7 @@ const trip: Trip = { id: 't1', traveller: 'ada' }
 
 /** Where the app and those that it calls live. @returns what books a trip */
 function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown> {
-  destinations.on(url, route).answer(`${air}*`, 201).answer(`${stay}*`, 201)
+  destinations.on(url, route).respond(`${air}*`, 201).respond(`${stay}*`, 201)
   return () => new Client({ token: process.env.QSTASH_TOKEN! }).trigger({ url, body: trip, workflowRunId: trip.id })
 }
 
@@ -31,7 +31,7 @@ test('a trip is booked, and the traveller has the points', async () => {
 test('no hotel: the flight is cancelled, although the airline is down for a while', async () => {
   const { clock, destinations, queue } = sandbox
   const book = travel(sandbox)
-  destinations.answer(stay, 409).script(`${air}/t1`, [fault.status(503), fault.status(503)])
+  destinations.respond(stay, 409).script(`${air}/t1`, [fault.status(503), fault.status(503)])
   await book()
   await clock.drain()
   expect(sandbox).toHaveWorkflowRun({ state: 'success', result: 'no hotel' })
@@ -41,16 +41,16 @@ test('no hotel: the flight is cancelled, although the airline is down for a whil
 test('the points cannot be written: a person is told', async () => {
   const { store, workflow } = sandbox
   await travel(sandbox)()
-  workflow.step('points').fails(new Error('READONLY'))
+  workflow.stubStep('points').throws(new Error('READONLY'))
   workflow.skipRetryDelays()
-  await workflow.run('wfr_t1').ends('failed')
+  await workflow.getRun('wfr_t1').advanceToEnd('failed')
   await sandbox.clock.drain()
   expect(sandbox).toHaveWorkflowStep('points', { attempts: 4 })
   expect(store.run('SMEMBERS', 'needs a person')).toEqual(['t1'])
 })
 
 test('wherever the process dies, the traveller has one flight, one hotel and the points of one trip', async () => {
-  const { schedules, skipped } = await everyCrashPoint(travel)
+  const { plans: schedules, skipped } = await assertCrashSafe(travel)
   expect(schedules).toBeGreaterThan(20)
   expect(skipped).toBe(0)
 })
@@ -59,7 +59,7 @@ test('points that are added up are found: a process that dies adds them twice', 
   const careless = serve<Trip>(async (context) => {
     await context.run('points', () => awardCarelessly(Redis.fromEnv(), context.requestPayload))
   })
-  const found: CrashPointBroken = await everyCrashPoint((world) => travel(world, careless.POST)).catch((error) => error)
+  const found: CrashSafetyError = await assertCrashSafe((world) => travel(world, careless.POST)).catch((error) => error)
   expect(found.findings.map(({ id }) => id)).toContain('before-submission 1')
   expect(found.message).toContain('→ points of ada = "200", without faults "100"')
 })

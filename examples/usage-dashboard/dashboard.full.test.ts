@@ -44,7 +44,7 @@ const total = (chart: Chart, name: string): number =>
   chart.lines.find((line) => line.name === name)!.points.reduce((sum, { value }) => sum + value, 0)
 const shown = (chart: Chart, name: string): string => chart.facts.find((one) => one.name === name)!.value
 
-function sourceOf({ addresses, fetch, stats, tokens }: Sandbox) {
+function sourceOf({ urls: addresses, fetch, stats, tokens }: Sandbox) {
   return {
     fetch,
     queue: `${addresses.mgmt}/v2/qstash/stats/${stats.user.uuid}`,
@@ -61,7 +61,7 @@ test('the charts show what the matchers see', async ({ sandbox }) => {
     expect(queue).toHaveDelivered({ to: orders, state: 'DELIVERED' }, { times: total(chart, 'delivered') })
     expect(queue).toHaveDelivered({ to: orders, state: 'FAILED' }, { times: total(chart, 'failed') })
     expect(queue).toHaveDeadLetter({ to: orders }, { times: Number(shown(chart, 'dead letters')) })
-    expect(total(chart, 'messages')).toBe(sandbox.traffic.of('attempt').length)
+    expect(total(chart, 'messages')).toBe(sandbox.traffic.ofType('attempt').length)
     expect(shown(chart, 'messages today')).toBe(String(total(chart, 'messages')))
     expect([total(chart, 'delivered'), total(chart, 'retried'), total(chart, 'failed')]).toEqual([2, 2, 1])
     // Five attempts of a hundred-thousandth of a dollar each.
@@ -112,7 +112,7 @@ else {
     await afternoon(sandbox)
     const { mgmtUser: user, mgmtKey: key } = sandbox.tokens
     const { uuid: queueId } = sandbox.stats.user
-    const pages = dashboard({ mgmt: sandbox.addresses.mgmt, user, key, word: 'queue', queueId, searchId: indexId })
+    const pages = dashboard({ mgmt: sandbox.urls.mgmt, user, key, word: 'queue', queueId, searchId: indexId })
     await once(pages.listen(0, '127.0.0.1'), 'listening')
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     try {

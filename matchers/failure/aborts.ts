@@ -26,10 +26,10 @@ const unstarted = 'Failed to authenticate Workflow request'
 /** Calls of workflow endpoints that went on after they had submitted a step. */
 export function swallowedAborts(evidence: MatcherInput): string[] {
   const ends = new Map(
-    evidence.of('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
+    evidence.ofType('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
   )
   const submissions = grouped(submissionsIn(evidence), ({ runId }) => runId)
-  const calls = grouped(evidence.of('attempt'), ({ workflowRunId = '' }) => workflowRunId)
+  const calls = grouped(evidence.ofType('attempt'), ({ workflowRunId = '' }) => workflowRunId)
   return [
     ...[...submissions].flatMap(([runId, own]) =>
       wentOn(own, loneCalls(calls.get(runId) ?? []), ends.get(runId), evidence),
@@ -40,10 +40,10 @@ export function swallowedAborts(evidence: MatcherInput): string[] {
 }
 
 function submissionsIn(evidence: MatcherInput): Submission[] {
-  const causes = new Map(evidence.of('published').map(({ seq, cause }) => [seq, cause]))
+  const causes = new Map(evidence.ofType('published').map(({ seq, cause }) => [seq, cause]))
   const steps = new Map<number, { readonly runId: string; readonly name: string }>()
   const known = new Set<string>()
-  for (const entry of [...evidence.of('step'), ...evidence.of('wait'), ...evidence.of('invoke')]) {
+  for (const entry of [...evidence.ofType('step'), ...evidence.ofType('wait'), ...evidence.ofType('invoke')]) {
     const { runId, stepId, stepName, cause = 0 } = entry
     const request = causes.get(cause) ?? cause
     // A step that is submitted again is no other one: its client got no answer, or its plan came before.
@@ -51,7 +51,7 @@ function submissionsIn(evidence: MatcherInput): Submission[] {
     if (!known.has(step) && !steps.has(request)) steps.set(request, { runId, name: stepName })
     known.add(step)
   }
-  return evidence.of('request').flatMap((request) => {
+  return evidence.ofType('request').flatMap((request) => {
     if (!isAccepted(request)) return []
     const submitted = steps.get(request.seq) ?? calledIn(request)
     return submitted === undefined ? [] : { ...submitted, request }
@@ -125,13 +125,13 @@ function endedBefore({ endedAfterSeq = Number.POSITIVE_INFINITY }: EntryOf<'requ
 
 /** Steps that came when their run had succeeded already: the queue refused them. */
 function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: MatcherInput): string[] {
-  return evidence.of('request').flatMap((request) => {
+  return evidence.ofType('request').flatMap((request) => {
     if (request.response?.status !== 400) return []
     const refusal = text(request.response.body ?? ('' as never))
     const end = [...ends.values()].find(({ runId, seq }) => request.seq > seq && refusal.includes(runId))
     if (end === undefined || !isRequest(end.cause, evidence)) return []
     const { runId, seq } = end
-    const known = evidence.of('step').flatMap((step) => (step.runId === runId ? step.stepId : []))
+    const known = evidence.ofType('step').flatMap((step) => (step.runId === runId ? step.stepId : []))
     const step = stepsIn(request).find(({ stepId }) => !known.includes(stepId))
     if (step === undefined) return []
     return `Step ${quoted(step.stepName)} was submitted (#${request.seq}) after run ${plainText(runId)} had ended (#${seq}): the step is not awaited.`
@@ -141,7 +141,7 @@ function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence
 /** Routes that met no step: the SDK refuses the call, whatever the reason was. */
 function endedUnstarted(evidence: MatcherInput): string[] {
   const refused = evidence
-    .of('attempt')
+    .ofType('attempt')
     .filter(({ outcome, workflowRunId }) => workflowRunId !== undefined && isUnstarted(outcome))
   return [...grouped(refused, ({ workflowRunId = '' }) => workflowRunId)].map(([runId, attempts]) => {
     const { seq } = attempts[0]!
@@ -166,7 +166,7 @@ function stepsIn({ body, service }: EntryOf<'request'>): { readonly stepId: numb
 }
 
 function isRequest(seq: number | undefined, evidence: MatcherInput): boolean {
-  return evidence.of('request').some((request) => request.seq === seq)
+  return evidence.ofType('request').some((request) => request.seq === seq)
 }
 
 function quoted(step: string): string {

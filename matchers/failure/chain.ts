@@ -38,7 +38,7 @@ export class Chain {
     this.repetitions = repetitionsOf(this.#entries, this.nesting)
     this.#bySeq = new Map(this.#entries.map((entry) => [entry.seq, entry]))
     this.#led = this.#ledTo(subject.focus)
-    for (const attempt of evidence.of('attempt')) {
+    for (const attempt of evidence.ofType('attempt')) {
       if (!this.#firstAttempts.has(attempt.messageId)) this.#firstAttempts.set(attempt.messageId, [attempt])
     }
     this.own = this.#followed()
@@ -148,7 +148,7 @@ export class Chain {
     wanted: ReadonlySet<number>,
   ): { readonly entries: ReadonlySet<number>; readonly messages: number } {
     const delivered = new Set<string>()
-    for (const entry of this.evidence.of('attempt')) {
+    for (const entry of this.evidence.ofType('attempt')) {
       if (entry.kind !== 'message' && entry.outcome?.state === 'DELIVERED') delivered.add(entry.messageId)
     }
     for (const seq of [...this.#led, ...this.#ledTo([...wanted])]) {

@@ -61,7 +61,7 @@ const maxAborts = 2
  * that came of it, or about something that is missing, and nothing else has reached that service since.
  */
 const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
-  const requests = evidence.of('request')
+  const requests = evidence.ofType('request')
   const isRefused = ({ note, response: answer }: EntryOf<'request'>): boolean =>
     answer?.status === 401 && note?.startsWith(foreignToken) === true
   const isToldIn = ({ response: answer }: EntryOf<'request'>): boolean => {
@@ -92,7 +92,7 @@ const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', s
     isUnwanted === true
       ? chain.ledBy(attempt)
       : chain.has(attempt) || chain.isAt(attempt.url) || runs.includes(attempt.workflowRunId ?? '')
-  const own = [...grouped(evidence.of('attempt'), ({ url }) => url)].flatMap(([url, attempts]) => {
+  const own = [...grouped(evidence.ofType('attempt'), ({ url }) => url)].flatMap(([url, attempts]) => {
     const { note = '' } = attempts.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? {}
     return metNobody.test(note) && !world.answersAt(url) && attempts.some(concerns) ? plainText(note) : []
   })

@@ -44,7 +44,7 @@ function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined
   if (!isPlainObject(wanted)) return undefined
   const seen = new Set<string>()
   for (const type of ['published', 'attempt'] as const) {
-    for (const entry of evidence.of(type).slice(-maxRead)) {
+    for (const entry of evidence.ofType(type).slice(-maxRead)) {
       for (const name of headerMap(entry.headers).keys()) seen.add(name)
     }
   }
@@ -95,7 +95,7 @@ export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCan
     if (flaws.length > 0)
       return [`${name} was refused with 401, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
     const rotations = evidence
-      .of('setting')
+      .ofType('setting')
       .filter((entry) => entry.resource === 'signing-keys' && entry.seq < last.seq)
     if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last)}`]
     return [
@@ -108,7 +108,7 @@ export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCan
 function isPrepared(attempt: EntryOf<'attempt'>, evidence: MatcherInput): boolean {
   const { reply } = attempt as Partial<Attempt>
   const isScripted = attempt.fault === 'status' || reply?.isGiven === true
-  return isScripted || evidence.of('fault').some(({ cause, fault }) => cause === attempt.seq && fault === 'status')
+  return isScripted || evidence.ofType('fault').some(({ cause, fault }) => cause === attempt.seq && fault === 'status')
 }
 
 /** An app that was started before keys were rotated has the former pair, of which the second is the current one now. */

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../src/kernel/duration.js'
-import type { Forecast, ForecastCause } from '../../src/queue/explain/forecast.js'
+import type { Forecast, ForecastBlocker } from '../../src/queue/explain/forecast.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
@@ -99,7 +99,7 @@ function placeOf(story: MessageLifecycle): string {
 
 function causeText(
   evidence: MatcherInput,
-  { notBefore, because }: Extract<Forecast, { readonly notBefore: number }>,
+  { notBefore, blockedBy: because }: Extract<Forecast, { readonly notBefore: number }>,
   now: number,
 ): string {
   if (because.kind === 'pause') {
@@ -114,7 +114,7 @@ const maxNamed = 3
 
 function answersText(
   evidence: MatcherInput,
-  { messageIds, scheduleIds = [], first }: Extract<ForecastCause, { readonly kind: 'answer' }>,
+  { messageIds, scheduleIds = [], holdsSlot: first }: Extract<ForecastBlocker, { readonly kind: 'response' }>,
 ): string {
   const names = [
     ...messageIds.map((id) => evidence.name(id)),

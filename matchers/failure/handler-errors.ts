@@ -71,7 +71,7 @@ export function thrownIn(evidence: MatcherInput, chain: Chain, told = ''): Handl
 }
 
 function attemptsThatThrew(evidence: MatcherInput, chain: Chain): Throw[] {
-  return evidence.of('attempt').flatMap((attempt): Throw[] => {
+  return evidence.ofType('attempt').flatMap((attempt): Throw[] => {
     const note = attempt.outcome?.note
     if (note === undefined || !note.startsWith(threw) || !concerns(chain, attempt)) return []
     const handler = `The handler of ${urlText(attempt.url, evidence.redaction)}`
@@ -79,10 +79,10 @@ function attemptsThatThrew(evidence: MatcherInput, chain: Chain): Throw[] {
   })
 }
 
-/** Handlers of `sandbox.calls` that threw: the app saw a 500 of a host that is the test's own code. */
+/** Handlers of `sandbox.outbound` that threw: the app saw a 500 of a host that is the test's own code. */
 function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly PrintedError[]): Throw[] {
   const texts = new Map<unknown, string>(errors.map(({ text }) => [utf8(text), text]))
-  return evidence.of('outbound').flatMap((call): Throw[] => {
+  return evidence.ofType('outbound').flatMap((call): Throw[] => {
     const text = call.response?.status === 500 ? texts.get(call.response.body) : undefined
     if (text === undefined || !concerns(chain, call)) return []
     const handler = `The handler that stands for ${plainText(call.method)} ${urlText(call.url, evidence.redaction)}`

@@ -1,4 +1,4 @@
-import type { HiddenFields } from '../../src/kernel/traffic-log.js'
+import type { RedactedFields } from '../../src/kernel/traffic-log.js'
 import type { Redaction } from '../../src/report/redaction.js'
 import { isAsymmetric } from '../literal.js'
 
@@ -40,8 +40,8 @@ export function nameAt(path: string): string | undefined {
 }
 
 /** What a message's publisher asked to hide with `Redact-Fields`: in an entry, or in the story of a message. */
-export function redactOf(thing: unknown): HiddenFields | undefined {
-  const { redact, published, last } = thing as { redact?: HiddenFields; published?: unknown; last?: unknown }
+export function redactOf(thing: unknown): RedactedFields | undefined {
+  const { redact, published, last } = thing as { redact?: RedactedFields; published?: unknown; last?: unknown }
   return (
     redact ??
     (published === undefined ? undefined : redactOf(published)) ??
@@ -50,7 +50,7 @@ export function redactOf(thing: unknown): HiddenFields | undefined {
 }
 
 /** Whether its publisher hides a place in a field of a pattern. */
-export function isHidden(field: string, path: string, redact: HiddenFields | undefined): boolean {
+export function isHidden(field: string, path: string, redact: RedactedFields | undefined): boolean {
   if (redact === undefined) return false
   if (field === 'body' || field === 'sourceBody') return redact.body
   if (field !== 'headers' && field !== 'sourceHeaders') return false

@@ -8,7 +8,7 @@ import type { TrafficContext } from '../../src/report/traffic-context.js'
 /** What a log tells of an app that goes by the machine's clock. */
 interface Log {
   readonly context: TrafficContext
-  of<T extends 'command' | 'attempt' | 'clock' | 'fault' | 'request'>(type: T): readonly EntryOf<T>[]
+  ofType<T extends 'command' | 'attempt' | 'clock' | 'fault' | 'request'>(type: T): readonly EntryOf<T>[]
 }
 
 const day = 86_400_000
@@ -30,8 +30,8 @@ export function machineTimeHint(log: Log, failure = ''): string | undefined {
   const now = context.now?.()
   const machine = Date.now()
   if (now === undefined || context.followed?.() === true || Math.abs(machine - now) < 1000) return undefined
-  const isRefused = refusal.test(failure) || log.of('attempt').some(({ outcome }) => outcome?.status === 429)
-  const told = log.of('command').find((command) => {
+  const isRefused = refusal.test(failure) || log.ofType('attempt').some(({ outcome }) => outcome?.status === 429)
+  const told = log.ofType('command').find((command) => {
     if (command.via === 'direct' || now - command.at < 1000) return false
     const name = nameOf(command)
     return (windowed.test(name) || isRefused) && tellsTime(command, name, machine)
@@ -42,17 +42,17 @@ export function machineTimeHint(log: Log, failure = ''): string | undefined {
 }
 
 const follow =
-  "Set timers: 'follow' in the options of the fixture, or fake the timers and call sandbox.clock.follow(hostTimers(vi))."
+  "Set timers: 'follow' in the options of the fixture, or fake the timers and call sandbox.clock.follow(fakeTimers(vi))."
 const ofMemory = `a limiter that keeps its windows in memory and reads Date goes by the clock of this machine, which clock.advance() does not move. ${follow}`
 
 /** The failure speaks of a 429, time has moved, and it was neither a fault nor this sandbox that said so. */
 function isRefusedByApp(log: Log, failure: string, now: number): boolean {
-  if (!/\b429\b|too many requests/i.test(failure) || log.of('fault').length > 0) return false
-  const [move] = log.of('clock')
+  if (!/\b429\b|too many requests/i.test(failure) || log.ofType('fault').length > 0) return false
+  const [move] = log.ofType('clock')
   return (
     move !== undefined &&
     now - move.at >= 1000 &&
-    !log.of('request').some(({ response: answer }) => answer?.status === 429)
+    !log.ofType('request').some(({ response: answer }) => answer?.status === 429)
   )
 }
 

@@ -13,7 +13,7 @@ import { removals } from './key-effects.js'
 /** Runs of schedules that did not happen, told once for each reason. */
 export function skippedSlots({ evidence }: Log): Circumstance[] {
   const from = evidence.entries[0]?.at ?? 0
-  const slots = evidence.of('setting').filter((entry) => entry.resource === 'schedule' && entry.change === 'skipped')
+  const slots = evidence.ofType('setting').filter((entry) => entry.resource === 'schedule' && entry.change === 'skipped')
   return [...grouped(slots, ({ name, value }) => `${name}\n${value?.because}`).values()].map((skipped) => {
     const [{ name, at, value }] = skipped as [EntryOf<'setting'>]
     const more = skipped.length === 1 ? '' : ` and ${skipped.length - 1} more`
@@ -73,7 +73,7 @@ const maxLetters = 3
 
 /** Dead letters, but for one that the failure is about: what should have come of them did not. */
 export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
-  const letters = evidence.of('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
+  const letters = evidence.ofType('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
   if (letters.length === 0) return []
   const alike = grouped(letters, ({ kind, url, status, error }) => {
     return `${kind} ${urlText(url, evidence.redaction)}, ${answerText(status, error, evidence.redaction)}`

@@ -131,11 +131,11 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
 /** Callbacks about one message that came in another order than what they tell. */
 export function overtaken({ evidence }: Log): Circumstance[] {
   const arrived = new Map<string, EntryOf<'attempt'>>()
-  for (const attempt of evidence.of('attempt')) {
+  for (const attempt of evidence.ofType('attempt')) {
     if (attempt.outcome?.state === 'DELIVERED') arrived.set(attempt.messageId, attempt)
   }
   const callbacks = evidence
-    .of('published')
+    .ofType('published')
     .filter(({ kind, messageId }) => kind === 'callback' && arrived.has(messageId))
   return [...grouped(callbacks, ({ sourceMessageId = '' }) => sourceMessageId)].flatMap(([source, callbacks]) => {
     for (const [index, early] of callbacks.entries()) {
@@ -157,15 +157,15 @@ export function overtaken({ evidence }: Log): Circumstance[] {
 
 /** The attempt that a callback reports. */
 function reportedAttempt(evidence: MatcherInput, { cause }: EntryOf<'published'>): number | undefined {
-  const attempt = evidence.of('attempt').find(({ seq }) => seq === cause)
+  const attempt = evidence.ofType('attempt').find(({ seq }) => seq === cause)
   return attempt === undefined ? undefined : attempt.retried + 1
 }
 
 /** Messages that the queue accepted and did not deliver, because it knew them. */
 export function takenForDuplicates({ evidence }: Log): Circumstance[] {
-  return evidence.of('published').flatMap((again) => {
+  return evidence.ofType('published').flatMap((again) => {
     if (!again.deduplicated) return []
-    const about = evidence.about(again.messageId)
+    const about = evidence.forMessage(again.messageId)
     const first = about.find((entry): entry is EntryOf<'published'> => entry.type === 'published')
     const by =
       again.deduplicationId === undefined

@@ -21,7 +21,7 @@ const maxAnswer = 320
 /** Why no run began at all. */
 export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
-  const asked = evidence.of('request').filter(isTrigger)
+  const asked = evidence.ofType('request').filter(isTrigger)
   const refused = asked.filter(
     ({ response: answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400),
   )
@@ -33,7 +33,7 @@ export function noRunHints(evidence: MatcherInput): string[] {
     const answer = status === 0 ? 'had no answer' : `was refused with ${status}${excerpt(why, maxAnswer)}`
     return [`no run began: ${last.method} ${urlText(last.url, redaction)} ${answer}.`]
   }
-  const published = evidence.of('published').length
+  const published = evidence.ofType('published').length
   if (published > 0)
     return [
       `no run began: ${plural(published, 'message')} ${published === 1 ? 'was' : 'were'} published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.`,
@@ -116,7 +116,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
     return near === undefined ? [] : [`no wait for event ${literal(event)}; there is ${plainText(literal(near))}.`]
   }
   if (own.some(({ wait }) => wait!.notified !== undefined)) return []
-  const sent = evidence.of('notify').filter(({ runIds }) => runIds.length === 0)
+  const sent = evidence.ofType('notify').filter(({ runIds }) => runIds.length === 0)
   const ids = sent.map(({ eventId }) => eventId)
   const near = nearest(event, ids) ?? ids.at(-1)
   const same = sent.findLast(({ eventId }) => eventId === near)

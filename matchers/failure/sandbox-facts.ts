@@ -1,4 +1,4 @@
-import { type UnusedScript, unplayedText } from '../../src/kernel/unused-script.js'
+import { type UnusedSteps, unplayedText } from '../../src/kernel/unused-script.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { MatcherInput } from '../received.js'
 
@@ -18,17 +18,17 @@ export interface SandboxFacts {
 interface UnknownRemote {
   readonly destinations?: {
     readonly errors?: unknown
-    readonly unplayed?: unknown
+    readonly unused?: unknown
     responderAt?(url: string): unknown
   }
   readonly faults?: { readonly unused?: unknown }
-  readonly calls?: {
+  readonly outbound?: {
     readonly errors?: unknown
-    readonly unplayed?: unknown
+    readonly unused?: unknown
     readonly unhandled?: unknown
     readonly unanswered?: unknown
   }
-  readonly strays?: unknown
+  readonly realHostRequests?: unknown
   /** Of both regions. */
   readonly workflows?: readonly { readonly unused?: unknown }[]
 }
@@ -43,8 +43,8 @@ export const foreignToken = "This is not the sandbox's token"
 export function sandboxOf({ received, context, entries }: MatcherInput): SandboxFacts {
   const given = (received ?? {}) as UnknownRemote
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
-  const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
-  const { strays, calls, destinations } = world
+  const errors = [world.destinations, world.outbound].flatMap((owner) => listOf(owner?.errors, owner))
+  const { realHostRequests: strays, outbound: calls, destinations } = world
   // A server forwards nothing: what is not registered there got no answer.
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
@@ -61,19 +61,19 @@ function asLine(sentence: unknown): string {
 
 /** What was prepared and never met, as sentences. */
 function unusedIn(
-  { destinations, calls, faults, workflows = [] }: UnknownRemote,
+  { destinations, outbound: calls, faults, workflows = [] }: UnknownRemote,
   log: MatcherInput['entries'],
 ): string[] {
   return [
     ...unmet(destinations, 'delivery', log),
     ...unmet(calls, 'call', log),
-    ...(listOf(faults?.unused, faults) as { sentence?: unknown }[]).map(({ sentence }) => String(sentence)),
+    ...(listOf(faults?.unused, faults) as { message?: unknown }[]).map(({ message }) => String(message)),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
 }
 
-function unmet(owner: UnknownRemote['calls'], what: 'delivery' | 'call', log: MatcherInput['entries']): string[] {
-  return (listOf(owner?.unplayed, owner) as UnusedScript[]).map((script) => unplayedText(script, what, log))
+function unmet(owner: UnknownRemote['outbound'], what: 'delivery' | 'call', log: MatcherInput['entries']): string[] {
+  return (listOf(owner?.unused, owner) as UnusedSteps[]).map((script) => unplayedText(script, what, log))
 }
 
 /** Some views offer a list, others a function that makes one. */

@@ -6,10 +6,10 @@ import { refuseLookups } from './lookup.js'
 interface StrayNoter {
   readonly noteStray?: (sentence: string) => void
 }
-type Caller = Partial<Pick<Sandbox, 'calls'>>
+type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
- * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.calls` has registered; every other
+ * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.outbound` has registered; every other
  * request goes on to the `fetch` that was there before. Restored by the returned function, by `using`, or when the sandbox
  * is disposed. Several replacements may lie on top of each other and end in any order; of two that own an address the newer
  * one answers.
@@ -19,16 +19,16 @@ type Caller = Partial<Pick<Sandbox, 'calls'>>
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
- * const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
+ * const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
  * await redis.set('greeting', 'hello')
  */
 export function replaceFetch(
-  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,
+  sandbox: Pick<Sandbox, 'urls' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,
 ): (() => void) & Disposable {
   const endLayer = layOver((url, input, init, pass) => {
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
     // A real host of the service may be registered, too: then it is not called.
-    if (sandbox.calls?.takes(methodOf(input, init), url)) return sandbox.calls.fetch(input, init)
+    if (sandbox.outbound?.takes(methodOf(input, init), url)) return sandbox.outbound.fetch(input, init)
     if (!isReal(url)) return pass()
     const error = strayed(url, sandbox)
     const refuse = (): never => {
@@ -47,10 +47,10 @@ export function replaceFetch(
 }
 
 /** What a connection to a host is told that should have been a call of the replaced `fetch`. */
-function missed(hostname: string, sandbox: Pick<Sandbox, 'addresses'> & StrayNoter): Error | undefined {
+function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
   if (isReal(url)) return strayed(url, sandbox)
-  const { store, queue, mgmt, regions } = sandbox.addresses
+  const { store, queue, mgmt, regions } = sandbox.urls
   const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
     (address) => new URL(address).hostname === hostname,
   )
@@ -66,7 +66,7 @@ function isReal(url: string): boolean {
 }
 
 /** An application may swallow the error, so the sandbox remembers it for the end of the test. */
-function strayed(url: string, { addresses, noteStray }: Pick<Sandbox, 'addresses'> & StrayNoter): Error {
+function strayed(url: string, { urls: addresses, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
   const { host } = new URL(url)
   const sentence =
     `A test was about to call ${host}, a real host of the service. ` +

@@ -21,7 +21,7 @@ export interface FastNetworkOptions {
 }
 
 /**
- * A network of msw 3 that sees `fetch` only: requests to the sandbox, and to what `sandbox.calls` has registered, go there
+ * A network of msw 3 that sees `fetch` only: requests to the sandbox, and to what `sandbox.outbound` has registered, go there
  * at once, all others to your handlers. For
  * suites whose clients use nothing but `fetch`; others take `setupServer(...mswHandlers(sandbox))`.
  * @example
@@ -29,7 +29,7 @@ export interface FastNetworkOptions {
  * network.enable() // and network.disable() at the end
  */
 export function fastNetwork(
-  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'calls'>>,
+  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'outbound'>>,
   options: FastNetworkOptions = {},
 ): NetworkApi<[FetchSource]> {
   checkOptionNames('fastNetwork()', options, { handlers: true, onUnhandledFrame: true })
@@ -39,7 +39,7 @@ export function fastNetwork(
   return defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })
 }
 
-type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'calls'>>
+type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>
 
 /** The global `fetch` as a source of msw's frames. */
 export class FetchSource extends NetworkSource<FetchFrame> {
@@ -59,7 +59,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
       const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
       if (this.#sandbox.owns(url)) return this.#sandbox.fetch(input, init)
       const request = new Request(input, init)
-      const { calls } = this.#sandbox
+      const { outbound: calls } = this.#sandbox
       return calls?.takes(request.method, request.url) ? calls.fetch(request) : this.#handled(request, before)
     }
     globalThis.fetch = replacement

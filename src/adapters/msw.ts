@@ -4,16 +4,18 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /**
  * Handlers for msw, in Node or in a browser, to stand beside your own:
  * `setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', …))`.
- * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.calls` has registered; of two
+ * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.outbound` has registered; of two
  * handlers for a url msw asks the one that stands first. msw itself is never started here: a
  * second `setupServer` would shadow the first.
  */
-export function mswHandlers(sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'calls'>>): HttpHandler[] {
+export function mswHandlers(
+  sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>,
+): HttpHandler[] {
   const owned = ({ url }: Request): boolean => sandbox.owns(url)
-  const foreign = ({ method, url }: Request): boolean => sandbox.calls?.takes(method, url) === true
+  const foreign = ({ method, url }: Request): boolean => sandbox.outbound?.takes(method, url) === true
   return [
     new Taking(owned, (request) => sandbox.fetch(request)),
-    new Taking(foreign, (request) => sandbox.calls!.fetch(request)),
+    new Taking(foreign, (request) => sandbox.outbound!.fetch(request)),
   ]
 }
 

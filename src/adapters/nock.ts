@@ -1,14 +1,14 @@
 import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { callOfRequest } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /**
- * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.calls`, for clients over `fetch`, `http` and `https`. They stay until the returned
+ * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and `https`. They stay until the returned
  * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone,
  * and `nock.isDone()` and `nock.pendingMocks()` tell about those only.
  * Event streams cannot come through nock: they fail with a sentence that says what to use.
@@ -17,10 +17,10 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * nockScopes(sandbox)
  */
 export function nockScopes(
-  sandbox: Pick<Sandbox, 'addresses' | 'exchange' | 'onDispose' | 'owns'> &
-    Partial<Pick<Sandbox, 'calls' | 'clock' | 'onRenewal'>>,
+  sandbox: Pick<Sandbox, 'urls' | 'exchange' | 'onDispose' | 'owns'> &
+    Partial<Pick<Sandbox, 'outbound' | 'clock' | 'onReset'>>,
 ): (() => void) & Disposable {
-  const { store, queue, mgmt, regions } = sandbox.addresses
+  const { store, queue, mgmt, regions } = sandbox.urls
   const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
   const answering: Answering = {
     takes: (_, url) => sandbox.owns(url),
@@ -40,13 +40,13 @@ export function nockScopes(
   // nock wants to know each host beforehand; whatever else is asked of a foreign one goes where it went before.
   const follow = (): void => {
     forget()
-    const { calls } = sandbox
+    const { outbound: calls } = sandbox
     if (calls === undefined) return
     const stop = calls.onOrigin((origin) => void foreign.push(answerAt(origin, calls, { allowUnmocked: true })))
     foreign.push(stop)
   }
   follow()
-  const stop = sandbox.onRenewal?.(follow)
+  const stop = sandbox.onReset?.(follow)
   const restore = (): void => {
     stop?.()
     forget()
@@ -58,7 +58,7 @@ export function nockScopes(
 
 interface Answering {
   takes(method: string, url: string): boolean
-  exchange(call: Call): Answer | Promise<Answer>
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse>
 }
 
 function answerAt(origin: string, answering: Answering, options: nock.Options): () => void {
@@ -85,7 +85,7 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
 }
 
 /** `[status, body, headers]`; names and values of headers take turns, so that a name may come twice. */
-async function replyOf({ status, body, headers }: Answer): Promise<[number, Buffer, string[]]> {
+async function replyOf({ status, body, headers }: RawResponse): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     // A fault made a stream of a body that has an end: it comes whole when it is there, or breaks the connection.
     if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
@@ -106,7 +106,7 @@ async function whole(body: ReadableStream<Uint8Array>): Promise<Buffer> {
   }
 }
 
-function isEventStream(headers: Answer['headers']): boolean {
+function isEventStream(headers: RawResponse['headers']): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'))
 }
 
@@ -122,7 +122,7 @@ interface Replying {
   }
 }
 
-function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<object, string>): Call {
+function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<object, string>): RawRequest {
   const headers = Object.entries(request.getHeaders()).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one)]),
   )

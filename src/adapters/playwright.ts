@@ -2,12 +2,12 @@ import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@p
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */
-export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'> &
-  Partial<Pick<Sandbox, 'calls'>> & {
+export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
+  Partial<Pick<Sandbox, 'outbound'>> & {
     /** Whether a request finds its way without the bridge. */
     readonly leaves?: (request: Request) => boolean
   }
@@ -17,11 +17,11 @@ export interface RouteOptions {
    * Serves the body of an event stream at an address of its own, because `route.fulfill()` takes no stream. Without it
    * a page's event streams fail with a sentence in the console.
    */
-  readonly serveStream?: (answer: Answer) => string
+  readonly serveStream?: (answer: RawResponse) => string
 }
 
 /**
- * Answers what the pages, popups and workers of a context ask of the sandbox's addresses, and of what `sandbox.calls` has
+ * Answers what the pages, popups and workers of a context ask of the sandbox's addresses, and of what `sandbox.outbound` has
  * registered; everything else goes on to
  * the network.
  * @returns a function that ends it
@@ -32,7 +32,7 @@ export async function routeSandbox(
   options: RouteOptions = {},
 ): Promise<() => Promise<void>> {
   checkOptionNames('routeSandbox()', options, { serveStream: true })
-  const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.calls?.knows(url.href) === true
+  const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.outbound?.knows(url.href) === true
   const handler = (route: Route): Promise<void> => bridged(route, sandbox, options)
   await context.route(owned, handler)
   return () => context.unroute(owned, handler)
@@ -46,9 +46,9 @@ async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): P
     return
   }
   const [isOurs, call] = [sandbox.owns(request.url()), new RoutedCall(request)]
-  if (!isOurs && sandbox.calls?.takes(call.method, call.url) !== true) return route.fallback()
+  if (!isOurs && sandbox.outbound?.takes(call.method, call.url) !== true) return route.fallback()
   try {
-    const answer = isOurs ? sandbox.exchange(call) : sandbox.calls!.exchange(call, { outside: true })
+    const answer = isOurs ? sandbox.exchange(call) : sandbox.outbound!.exchange(call, { outside: true })
     await fulfil(route, await answer, options)
   } catch (error) {
     if (!(error instanceof ConnectionBroken)) throw error
@@ -64,7 +64,7 @@ const networkErrors = {
   CERT_HAS_EXPIRED: 'failed',
 } as const
 
-async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOptions): Promise<void> {
+async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteOptions): Promise<void> {
   const headers = readable(answer.headers, route.request())
   const { status, body } = answer
   if (typeof body === 'string' || body === null) {
@@ -87,10 +87,10 @@ async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOption
   await route.fulfill({ status: 303, headers: { ...headers, location: serveStream(answer) } })
 }
 
-class RoutedCall implements Call {
+class RoutedCall implements RawRequest {
   readonly method: string
   readonly url: string
-  readonly headers: Call['headers']
+  readonly headers: RawRequest['headers']
   readonly #body: Buffer | null
 
   constructor(request: Request) {
@@ -121,7 +121,7 @@ function preflightHeaders(request: Request): Record<string, string> {
 }
 
 /** A page of another origin may read the answer; where the service says so itself, in its words. */
-function readable(headers: Answer['headers'], request: Request): Record<string, string> {
+function readable(headers: RawResponse['headers'], request: Request): Record<string, string> {
   const { origin } = request.headers()
   const out: Record<string, string> = {}
   for (const [name, value] of headers) {
@@ -142,7 +142,7 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
 /**
  * Sends what an `APIRequestContext` asks of a sandbox's addresses, and of foreign hosts, to where a server has them. Such requests do not pass
  * through routes.
- * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.calls` knows
+ * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.outbound` knows
  * @returns a function that ends it
  */
 export function routeRequests(

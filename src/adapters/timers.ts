@@ -1,4 +1,4 @@
-import type { Follower } from '../kernel/clock.js'
+import type { ClockFollower } from '../kernel/clock.js'
 
 /** Fake timers as `vi` of Vitest and `jest` of Jest have them. */
 export interface RunnerTimers {
@@ -18,13 +18,13 @@ export interface SinonClock {
  * @throws TypeError for anything else. While following, `advance` fails when the timers are not faked.
  * @example
  * vi.useFakeTimers({ now: sandbox.clock.now() })
- * const leave = sandbox.clock.follow(hostTimers(vi))
+ * const leave = sandbox.clock.follow(fakeTimers(vi))
  */
-export function hostTimers(host: RunnerTimers | SinonClock): Follower {
+export function fakeTimers(host: RunnerTimers | SinonClock): ClockFollower {
   if (isObject(host) && 'tickAsync' in host) return followerOf(() => host as FakeClock, host.tickAsync.bind(host))
   if (!isObject(host) || !('advanceTimersByTimeAsync' in host)) {
     throw new TypeError(
-      'hostTimers() takes the fake timers of the test runner: hostTimers(vi), hostTimers(jest), or the clock that install() of @sinonjs/fake-timers returned.',
+      'fakeTimers() takes the fake timers of the test runner: fakeTimers(vi), fakeTimers(jest), or the clock that install() of @sinonjs/fake-timers returned.',
     )
   }
   const installed = (): FakeClock | undefined => (isFaking(host) ? installedClock() : undefined)
@@ -56,7 +56,7 @@ interface FakeTimer {
 }
 
 /** @param move moves all the way, whatever falls due: for clocks that are not known, and for who does not stop at timers */
-function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): Follower {
+function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): ClockFollower {
   const nextIn = (): number | undefined => {
     const fake = clock()
     if (fake === undefined) return undefined
@@ -113,7 +113,7 @@ export function installedClock(): FakeClock | undefined {
 }
 
 const notFaked =
-  "clock.follow(hostTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers({ now: sandbox.clock.now() }), or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }), first, or call the function that follow() returned to stop following."
+  "clock.follow(fakeTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers({ now: sandbox.clock.now() }), or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }), first, or call the function that follow() returned to stop following."
 
 function isFaking(host: RunnerTimers): boolean {
   return host.isFakeTimers?.() ?? installedClock() !== undefined

@@ -1,5 +1,5 @@
 import { callerLine } from '../kernel/caller-line.js'
-import type { Addresses } from '../protocol/address.js'
+import type { SandboxUrls } from '../protocol/address.js'
 import { layOver } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
@@ -13,7 +13,7 @@ const misdirected = 421
  * @param note hears each sentence: an app may swallow what it is told
  */
 export function answerUnreached(
-  addresses: Addresses,
+  addresses: SandboxUrls,
   why: (origin: string) => string,
   note: (sentence: string) => void = () => {},
 ): () => void {

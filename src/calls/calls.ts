@@ -1,7 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { type Clock, gateOf, letOutsideContinue } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
@@ -11,37 +11,37 @@ import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
-import type { CallAnswer, Traffic } from '../kernel/traffic-log.js'
+import type { LoggedOutboundResponse, TrafficLog } from '../kernel/traffic-log.js'
 import { sentTo } from '../protocol/call.js'
 import { soon } from '../protocol/gateway.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
 import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import type { Caller, Callers } from './callers.js'
-import { ForeignCall, foreignCallInternals } from './foreign-call.js'
+import { foreignCallInternals, OutboundRequest } from './foreign-call.js'
 import { meetRules, meetStep, type OutboundFaultContext } from './outbound-faults.js'
 import {
   answeredBy,
   answering,
   answerOf,
-  type CallHandler,
   type MakesRoom,
+  type OutboundHandler,
+  type OutboundResponder,
   type OutboundResponderFn,
-  type PlainCallAnswer,
-  type PlainCallHandler,
+  type OutboundResponse,
   requested,
 } from './outbound-responses.js'
 import { type OutboundRoute, Routes } from './outbound-routes.js'
-import { type CallStep, checkedSteps, shownStep } from './outbound-steps.js'
+import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
 import { RefusedRequests, refusal } from './refused.js'
 
 export interface CallsOptions {
   /** Room for answers while they are read. */
   readonly network?: Network | undefined
-  readonly clock: VirtualClock
-  readonly traffic: Traffic
+  readonly clock: Clock
+  readonly traffic: TrafficLog
   readonly faults: FaultSource
   readonly random: Random
   /** Who makes a call. */
@@ -55,7 +55,7 @@ export interface CallsOptions {
 }
 
 /** What is left of a script. */
-export interface UnplayedCalls {
+export interface UnusedScript {
   readonly pattern: string
   readonly steps: readonly { readonly kind: string }[]
 }
@@ -67,10 +67,10 @@ export interface CallOptions {
 }
 
 export type CallsEffects = MethodEffects<
-  Calls,
+  Outbound,
   {
     on: 'changes'
-    answer: 'changes'
+    respond: 'changes'
     record: 'changes'
     script: 'changes'
     off: 'changes'
@@ -88,7 +88,7 @@ export type CallsEffects = MethodEffects<
 /** What other code of this package does with calls, and users do not. */
 export interface CallsInternals {
   /** The first one that records at a pattern. */
-  recorderAt(pattern: string): Recorder<ForeignCall> | undefined
+  recorderAt(pattern: string): Recorder<OutboundRequest> | undefined
   /** What answers underneath scripts, as things to compare. */
   answerers(): ReadonlySet<unknown>
   /** The one of them that answers a call; `undefined` while only scripts and recorders do. */
@@ -96,7 +96,7 @@ export interface CallsInternals {
   /** Whether one of them has been asked: scripts may have met all calls. */
   hasAsked(answerer: unknown): boolean
   /** What `exchange()` and `fetch` do once it is known who makes a call. Property checks put theirs in its place. */
-  exchangeFor: (caller: Caller, call: Call) => Promise<Answer>
+  exchangeFor: (caller: Caller, call: RawRequest) => Promise<RawResponse>
   /**
    * For fixtures: a request leaves for the network, unless another tool answers it.
    * @returns what notes that it was refused there
@@ -108,12 +108,12 @@ export interface CallsInternals {
   watch(): void
 }
 
-export const callsInternals: Internals<Calls, CallsInternals> = internals('calls')
+export const callsInternals: Internals<Outbound, CallsInternals> = internals('calls')
 
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
-export class Calls {
+export class Outbound {
   static {
-    bindMethods(Calls)
+    bindMethods(Outbound)
   }
 
   readonly #options: CallsOptions
@@ -158,9 +158,9 @@ export class Calls {
   /**
    * Registers a handler for a url that the app calls; `*` stands for any characters, and a method may stand in front. A
    * pattern without `?` matches any query. Exact patterns win over wildcards, later ones over earlier ones.
-   * @example sandbox.calls.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
+   * @example sandbox.outbound.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
-  on(pattern: string | URL, handler: CallHandler): this {
+  on(pattern: string | URL, handler: OutboundHandler): this {
     const [at] = this.#inputs.record('on', pattern, handler)
     if (typeof handler !== 'function') {
       throw new TypeError(`${called('on', at)} needs a function (request, task) => Response as its second argument.`)
@@ -172,9 +172,9 @@ export class Calls {
    * Registers an answer, or a plain function over the call.
    * @throws TypeError for what no host can answer
    */
-  answer(pattern: string | URL, answer: PlainCallHandler | PlainCallAnswer): this {
-    const [at, given] = this.#inputs.record('answer', pattern, answer)
-    const name = called('answer', at)
+  respond(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
+    const [at, given] = this.#inputs.record('respond', pattern, answer)
+    const name = called('respond', at)
     if (given === undefined || given === null) {
       throw new TypeError(
         `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
@@ -184,10 +184,10 @@ export class Calls {
   }
 
   /** Records what the app calls. Answers 200 unless something else is registered or given here. */
-  record(pattern: string | URL, answer?: PlainCallAnswer): Recorder<ForeignCall> {
+  record(pattern: string | URL, answer?: OutboundResponse): Recorder<OutboundRequest> {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const handler = given === undefined ? undefined : answering(given, this.#room, called('record', at))
-    const recorder = new RecorderList<ForeignCall>(String(at))
+    const recorder = new RecorderList<OutboundRequest>(String(at))
     const route = this.#route(at)
     route.recorders.push(recorder)
     if (handler !== undefined) route.handler = handler
@@ -198,9 +198,9 @@ export class Calls {
    * The next calls meet these steps, one each: a fault such as `fault.lostAck()`, `fault.pass()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
    * @throws TypeError for a step that cannot be played
-   * @example sandbox.calls.script('https://bank.test/charges', [fault.lostAck(), 503])
+   * @example sandbox.outbound.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
-  script(pattern: string | URL, steps: readonly (CallStep | number)[]): this {
+  script(pattern: string | URL, steps: readonly (OutboundStep | number)[]): this {
     const [at, given] = this.#inputs.record('script', pattern, steps)
     const checked = checkedSteps(given, called('script', at))
     this.#route(at).script.push(...checked)
@@ -208,7 +208,7 @@ export class Calls {
   }
 
   /** Steps of scripts that no call has met yet: faults, and for code `response` or `handler`. */
-  get unplayed(): readonly UnplayedCalls[] {
+  get unused(): readonly UnusedScript[] {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
@@ -282,7 +282,7 @@ export class Calls {
   #attempt(): number | undefined {
     const { callers, traffic } = this.#options
     const { cause } = callers.caller(false)
-    return cause !== undefined && traffic.find(cause)?.type === 'attempt' ? cause : undefined
+    return cause !== undefined && traffic.get(cause)?.type === 'attempt' ? cause : undefined
   }
 
   /** Whether a url is registered, for whatever method. @internal */
@@ -318,12 +318,12 @@ export class Calls {
   }
 
   /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. @internal */
-  exchange(call: Call, { outside = false }: CallOptions = {}): Promise<Answer> {
+  exchange(call: RawRequest, { outside = false }: CallOptions = {}): Promise<RawResponse> {
     // Now: later nobody can tell.
     return callsInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)
   }
 
-  #exchange(call: Call, caller: Caller): Promise<Answer> {
+  #exchange(call: RawRequest, caller: Caller): Promise<RawResponse> {
     const label = `request ${call.method} ${shownUrl(call.url)}`
     const body = call.body()
     const track = <T>(work: (task: Task) => Promise<T>): Promise<T> => this.#options.clock.track(label, work)
@@ -347,7 +347,7 @@ export class Calls {
     return fetchThrough(gateOf(clock), (call) => this.#exchangeOnly(call, caller), input, init)
   }
 
-  #exchangeOnly(call: Call, caller: Caller): Promise<Answer> {
+  #exchangeOnly(call: RawRequest, caller: Caller): Promise<RawResponse> {
     if (this.takes(call.method, call.url)) return callsInternals.of(this).exchangeFor(caller, call)
     letOutsideContinue(this.#options.clock)
     throw new Error(
@@ -356,14 +356,14 @@ export class Calls {
     )
   }
 
-  async #answer(given: Call, body: Bytes, caller: Caller, task: Task): Promise<Answer> {
+  async #answer(given: RawRequest, body: Bytes, caller: Caller, task: Task): Promise<RawResponse> {
     const { clock, traffic, callers } = this.#options
     const { journal } = this.#inputs
     const { method, url, headers } = given
     const { signal } = given
     const gone = signal?.aborted === true ? { gone: { reason: signal.reason as unknown } } : undefined
     const number = journal?.call({ method, url, headers, body, caller, ...gone })
-    const call = new ForeignCall(given.method, given.url, given.headers, body)
+    const call = new OutboundRequest(given.method, given.url, given.headers, body)
     if (caller.possibleCauses !== undefined) call.possibleCauses = caller.possibleCauses
     traffic.adopt(call, caller.cause)
     const routes = this.#routes.for(call.method, call.url)
@@ -379,7 +379,7 @@ export class Calls {
       draw: (below) => this.#draw(below),
       handle: () => callers.runs(call.seq, () => this.#meet(call, routes, scene, (told) => (last = told))),
     }
-    const end = (seen: Omit<CallAnswer, 'at' | 'note'>): void => {
+    const end = (seen: Omit<LoggedOutboundResponse, 'at' | 'note'>): void => {
       if (call.response !== undefined) return
       const note = noteOf(call, last, seen)
       call.response = { at: clock.now(), ...seen, ...(note !== undefined && { note }) }
@@ -393,7 +393,7 @@ export class Calls {
     }
     if (gone !== undefined) giveUp()
     signal?.addEventListener('abort', abort, { once: true })
-    const finish = (answer: Answer): Answer => {
+    const finish = (answer: RawResponse): RawResponse => {
       const { status, headers, body } = answer
       end({ status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined })
       return sentTo(call, answer)
@@ -411,14 +411,14 @@ export class Calls {
 
   /** The next step of a script, or the handler. */
   #meet(
-    call: ForeignCall,
+    call: OutboundRequest,
     routes: readonly OutboundRoute[],
     scene: OutboundFaultContext,
     tell: (deed: string) => void,
-  ): Promise<Answer> {
+  ): Promise<RawResponse> {
     const step = routes.find(({ script }) => script.length > 0)?.script.shift()
     const handler = underneath(routes) ?? (async () => answerOf(plain))
-    const handled = (answering: OutboundResponderFn): Promise<Answer> => {
+    const handled = (answering: OutboundResponderFn): Promise<RawResponse> => {
       call.handlerRuns++
       return answering(call, scene.task).then(
         (answer) => {
@@ -431,7 +431,7 @@ export class Calls {
         },
       )
     }
-    const asked = (): Promise<Answer> => {
+    const asked = (): Promise<RawResponse> => {
       this.#asked.add(handler)
       return handled(handler)
     }
@@ -442,7 +442,7 @@ export class Calls {
   }
 
   /** A handler that never ends counts as asleep after a while, so that time can go on. */
-  #watch({ method, url }: ForeignCall, task: Task): void {
+  #watch({ method, url }: OutboundRequest, task: Task): void {
     const { patience } = this.#options
     task.whenStuck?.(
       () => patience,
@@ -452,7 +452,7 @@ export class Calls {
     )
   }
 
-  #by(handler: PlainCallHandler): OutboundResponderFn {
+  #by(handler: OutboundResponder): OutboundResponderFn {
     const { journal } = this.#inputs
     const answering = answeredBy(handler, this.#room, (error) => void this.errors.push(error))
     if (journal === undefined) return answering
@@ -485,18 +485,18 @@ function underneath(routes: readonly OutboundRoute[]): OutboundResponderFn | und
 }
 
 function called(verb: string, pattern: string | URL): string {
-  return `calls.${verb}(${JSON.stringify(String(pattern))})`
+  return `outbound.${verb}(${JSON.stringify(String(pattern))})`
 }
 
-function noAnswer(error: string): Omit<CallAnswer, 'at' | 'note'> {
+function noAnswer(error: string): Omit<LoggedOutboundResponse, 'at' | 'note'> {
   return { status: 0, headers: noHeaders, body: '' as Bytes, error }
 }
 
 /** What the app did not see: that the handler ran although no answer came, or more than once, or not at all. */
 function noteOf(
-  call: ForeignCall,
+  call: OutboundRequest,
   last: string | undefined,
-  { status }: Pick<CallAnswer, 'status'>,
+  { status }: Pick<LoggedOutboundResponse, 'status'>,
 ): string | undefined {
   const { handlerRuns: handled } = call
   const times = handled > 1 ? ` ${handled} times` : ''

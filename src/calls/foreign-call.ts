@@ -1,7 +1,7 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import { type Internals, internals } from '../kernel/internals.js'
-import type { CallAnswer, CallEntry, EntryStamp } from '../kernel/traffic-log.js'
+import type { EntryBase, LoggedOutboundResponse, OutboundEntry } from '../kernel/traffic-log.js'
 import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
 
@@ -12,12 +12,12 @@ export interface ForeignCallInternals {
   readonly told: string[]
 }
 
-export const foreignCallInternals: Internals<ForeignCall, ForeignCallInternals> = internals('foreign-call')
+export const foreignCallInternals: Internals<OutboundRequest, ForeignCallInternals> = internals('foreign-call')
 
 /** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
-export class ForeignCall implements CallEntry, EntryStamp {
+export class OutboundRequest implements OutboundEntry, EntryBase {
   static {
-    loggedAsJson(ForeignCall)
+    loggedAsJson(OutboundRequest)
   }
 
   readonly method: string
@@ -30,7 +30,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
   declare possibleCauses?: readonly number[]
   handlerRuns = 0
   declare fault?: string
-  declare response?: CallAnswer
+  declare response?: LoggedOutboundResponse
   declare endedAfterSeq?: number
   readonly headers: HeaderList
   readonly #sent: HeaderList
@@ -50,7 +50,7 @@ export class ForeignCall implements CallEntry, EntryStamp {
     return headerOf(this.#sent, name.toLowerCase())
   }
 
-  toJSON(): EntryStamp & CallEntry {
+  toJSON(): EntryBase & OutboundEntry {
     const {
       seq,
       at,

@@ -1,30 +1,30 @@
 import { actionAt, catalog, goesWrong } from '../faults/catalog.js'
 import type { Fault, FaultFacts, FaultSource, Injection, InjectionRecord } from '../faults/fault.js'
 import type { FaultyResponse, RequestFaultContext, WordedFault } from '../faults/fault-context.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import { json } from '../protocol/call.js'
-import type { Answer } from '../protocol/service.js'
+import type { RawResponse } from '../protocol/service.js'
 import { rateLimitAnswer } from '../queue/destinations/rate-limit.js'
-import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
+import { foreignCallInternals, type OutboundRequest } from './foreign-call.js'
 import { answerOf } from './outbound-responses.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
 
 export interface OutboundFaultContext {
-  readonly call: ForeignCall
+  readonly call: OutboundRequest
   readonly task: Task
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly signal: AbortSignal | undefined
   readonly faults: FaultSource
   /** A script leaves nothing to chance but what its faults ask for. */
   draw(below: number): number
   /** Lets the host answer, and counts that it did. */
-  handle(): Promise<Answer>
+  handle(): Promise<RawResponse>
 }
 
 /** Rejects with ConnectionBroken where no answer arrives. */
-export async function meetRules(scene: OutboundFaultContext): Promise<Answer> {
+export async function meetRules(scene: OutboundFaultContext): Promise<RawResponse> {
   const { faults, call } = scene
   const strikes =
     faults.activeByPoint['outbound.request'] === undefined
@@ -33,7 +33,11 @@ export async function meetRules(scene: OutboundFaultContext): Promise<Answer> {
   return playRules(strikes ?? [], 0, scene)
 }
 
-async function playRules(strikes: readonly Injection[], from: number, scene: OutboundFaultContext): Promise<Answer> {
+async function playRules(
+  strikes: readonly Injection[],
+  from: number,
+  scene: OutboundFaultContext,
+): Promise<RawResponse> {
   const strike = strikes[from]
   if (strike === undefined) return scene.handle()
   const { call } = scene
@@ -46,8 +50,8 @@ async function playRules(strikes: readonly Injection[], from: number, scene: Out
 export async function meetStep(
   fault: Fault,
   scene: OutboundFaultContext,
-  onwards: () => Promise<Answer>,
-): Promise<Answer> {
+  onwards: () => Promise<RawResponse>,
+): Promise<RawResponse> {
   const phase = catalog[fault.kind].phases[0]!
   const { call } = scene
   const record: InjectionRecord = {}
@@ -65,7 +69,7 @@ function struck(
   draw: (below: number) => number,
   record: InjectionRecord,
   { task, clock, signal }: OutboundFaultContext,
-  onwards: () => Promise<Answer>,
+  onwards: () => Promise<RawResponse>,
 ): FaultyResponse | Promise<FaultyResponse> {
   const moment: RequestFaultContext = {
     phase,
@@ -86,7 +90,7 @@ function struck(
 }
 
 /** A foreign host's words are not ours to know: as a destination that is struck. */
-function worded(fault: WordedFault, now: number): Answer {
+function worded(fault: WordedFault, now: number): RawResponse {
   if (fault.kind === 'rate-limited') return answerOf(rateLimitAnswer(fault, now))
   return json(
     { error: fault.kind === 'status' ? fault.text : fault.kind },
@@ -95,6 +99,6 @@ function worded(fault: WordedFault, now: number): Answer {
 }
 
 /** What rules may ask about a call. */
-function callFacts(call: ForeignCall): FaultFacts {
+function callFacts(call: OutboundRequest): FaultFacts {
   return { url: call.url, method: call.method, headers: foreignCallInternals.of(call).sent }
 }

@@ -1,8 +1,8 @@
 import { errorText } from '../kernel/error-text.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
-import type { Answer } from '../protocol/service.js'
-import { checkAnswer, type PlainAnswer, wrongWithAnswer } from '../queue/destinations/destination-responses.js'
+import type { RawResponse } from '../protocol/service.js'
+import { checkAnswer, type DestinationResponse, wrongWithAnswer } from '../queue/destinations/destination-responses.js'
 import type { HeldAnswer } from '../queue/destinations/network.js'
 import { type RawOutcome, rawResponse, requestOf } from '../queue/destinations/raw-response.js'
 import {
@@ -12,26 +12,26 @@ import {
   UnusableAnswer,
   unreadable,
 } from '../queue/destinations/response.js'
-import { type ForeignCall, foreignCallInternals } from './foreign-call.js'
+import { foreignCallInternals, type OutboundRequest } from './foreign-call.js'
 
 // What foreign hosts answer: handlers as applications write them, plain functions, data.
 
 /** A foreign host as a test writes it: anything from `Request` to `Response`. */
-export type CallHandler = (request: Request, task: Task) => Response | Promise<Response>
+export type OutboundHandler = (request: Request, task: Task) => Response | Promise<Response>
 
 /** The same without `Request` and `Response`. */
-export type PlainCallHandler = (call: ForeignCall, task: Task) => PlainCallAnswer | Promise<PlainCallAnswer>
+export type OutboundResponder = (call: OutboundRequest, task: Task) => OutboundResponse | Promise<OutboundResponse>
 
 /** What a foreign host answers: a status, a status with headers and body, or a `Response`. */
-export type PlainCallAnswer = Exclude<PlainAnswer, { readonly kind: string }>
+export type OutboundResponse = Exclude<DestinationResponse, { readonly kind: string }>
 
 /** @throws ConnectionBroken where the handler breaks the connection */
-export type OutboundResponderFn = (call: ForeignCall, task: Task) => Promise<Answer>
+export type OutboundResponderFn = (call: OutboundRequest, task: Task) => Promise<RawResponse>
 
 /** Bytes of an answer's body that are kept; a guard of ours. */
 export const maxBody = 50_000_000
 
-export function requested(handler: CallHandler): PlainCallHandler {
+export function requested(handler: OutboundHandler): OutboundResponder {
   return (call, task) =>
     handler(requestOf({ headers: foreignCallInternals.of(call).sent, body: call.body }, call.url, call.method), task)
 }
@@ -41,7 +41,7 @@ export type MakesRoom = () => HeldAnswer
 
 /** Code: whatever it does, the call ends. @param failed hears of what it threw */
 export function answeredBy(
-  handler: PlainCallHandler,
+  handler: OutboundResponder,
   room: MakesRoom,
   failed: (error: unknown) => void,
 ): OutboundResponderFn {
@@ -59,7 +59,7 @@ export function answeredBy(
 }
 
 /** Data: judged now. @throws TypeError for what no host can answer */
-export function answering(answer: PlainCallAnswer, room: MakesRoom, called: string): OutboundResponderFn {
+export function answering(answer: OutboundResponse, room: MakesRoom, called: string): OutboundResponderFn {
   if (typeof answer === 'object' && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
@@ -73,7 +73,7 @@ export function answering(answer: PlainCallAnswer, room: MakesRoom, called: stri
   checkAnswer(answer, called)
   if (typeof answer !== 'number' && 'kind' in answer) {
     throw new TypeError(
-      `${called} takes an answer, got a fault: use calls.script(url, [fault]) or a rule on outbound.request.`,
+      `${called} takes an answer, got a fault: use outbound.script(url, [fault]) or a rule on outbound.request.`,
     )
   }
   // Now: later changes to the given object do not count.
@@ -82,7 +82,7 @@ export function answering(answer: PlainCallAnswer, room: MakesRoom, called: stri
   return async () => answerOf(reply)
 }
 
-async function read(answer: PlainCallAnswer, from: string, room: MakesRoom): Promise<Answer> {
+async function read(answer: OutboundResponse, from: string, room: MakesRoom): Promise<RawResponse> {
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason === undefined && isStream(answer)) {
@@ -103,7 +103,7 @@ function isStream({ status, headers, body }: Response): boolean {
 }
 
 /** @throws ConnectionBroken where there is none */
-export function answerOf({ status, headers, body, error }: RawOutcome): Answer {
+export function answerOf({ status, headers, body, error }: RawOutcome): RawResponse {
   if (error !== undefined || status === 0) throw new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
   return { status, headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const), body }
 }

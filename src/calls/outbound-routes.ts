@@ -1,9 +1,9 @@
 import { AddressPattern, withoutQuery } from '../kernel/address-pattern.js'
 import { nearestName } from '../kernel/nearest-name.js'
 import type { RecorderList } from '../queue/destinations/recorder.js'
-import type { ForeignCall } from './foreign-call.js'
+import type { OutboundRequest } from './foreign-call.js'
 import type { OutboundResponderFn } from './outbound-responses.js'
-import type { CallStep } from './outbound-steps.js'
+import type { OutboundStep } from './outbound-steps.js'
 
 /** What was registered for one pattern. */
 export interface OutboundRoute {
@@ -12,8 +12,8 @@ export interface OutboundRoute {
   readonly method: string | undefined
   readonly pattern: AddressPattern
   handler: OutboundResponderFn | undefined
-  script: CallStep[]
-  recorders: RecorderList<ForeignCall>[]
+  script: OutboundStep[]
+  recorders: RecorderList<OutboundRequest>[]
 }
 
 /** `POST https://bank.test/*`: a method may stand in front. */

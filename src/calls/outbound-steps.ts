@@ -4,20 +4,20 @@ import { type FaultProblem, faultProblems } from '../faults/fault-schema.js'
 import { stepOf } from '../faults/step-schema.js'
 import { errorText } from '../kernel/error-text.js'
 import { isResponse, unreadable } from '../queue/destinations/response.js'
-import type { CallHandler } from './outbound-responses.js'
+import type { OutboundHandler } from './outbound-responses.js'
 
 /** Faults that a call can meet. */
 export const callFaults: readonly Fault['kind'][] = faultKinds.filter((kind) => 'outbound.request' in catalog[kind].at)
 
 /** What one call meets, as it is kept: a fault, such as `fault.lostAck()` or `fault.pass()` for none, a `Response`, or a handler of its own. */
-export type CallStep = Fault | Response | CallHandler
+export type OutboundStep = Fault | Response | OutboundHandler
 
 /** @throws TypeError for what no call can meet */
-export function checkedSteps(steps: readonly (CallStep | number)[], called: string): readonly CallStep[] {
+export function checkedSteps(steps: readonly (OutboundStep | number)[], called: string): readonly OutboundStep[] {
   const wanted = `${called} takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
-  return steps.map((given: CallStep | number, index) => {
-    const step = typeof given === 'number' ? stepOf<CallStep>(given) : given
+  return steps.map((given: OutboundStep | number, index) => {
+    const step = typeof given === 'number' ? stepOf<OutboundStep>(given) : given
     if (typeof step === 'function') return step
     if (typeof step !== 'object' || step === null) throw new TypeError(`${wanted}, got ${errorText(step)}.`)
     const problem = isResponse(step) ? unreadable(step) : callStepProblems(step)[0]?.sentence
@@ -28,7 +28,7 @@ export function checkedSteps(steps: readonly (CallStep | number)[], called: stri
 }
 
 /** A step as plain data. */
-export function shownStep(step: CallStep): { readonly kind: string } {
+export function shownStep(step: OutboundStep): { readonly kind: string } {
   if (typeof step === 'function') return { kind: 'handler' }
   return isResponse(step) ? { kind: 'response' } : step
 }

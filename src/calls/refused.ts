@@ -54,7 +54,7 @@ export function refusal({ hostname, request, near }: Unregistered, often = ''): 
     request === undefined ? `https://${hostname}/*` : `${request.method} ${shownPattern(withoutQuery(request.url))}`
   return (
     `The app sent ${what}${often}. No handler is registered for it, so it was refused. ` +
-    `Register one: sandbox.calls.answer('${pattern}', …)`
+    `Register one: sandbox.outbound.respond('${pattern}', …)`
   )
 }
 

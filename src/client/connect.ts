@@ -1,17 +1,16 @@
-import type { Check, CheckOptions } from '../invariants/invariant-check.js'
+import type { InvariantOptions, InvariantReport } from '../invariants/invariant-check.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { checkPastInstant } from '../kernel/past-instant.js'
-import type { Addresses, QueueRegion } from '../protocol/address.js'
+import type { QueueRegion, SandboxUrls } from '../protocol/address.js'
 import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
-import type { Scenario } from '../scenarios/written-scenario.js'
 import { type ConnectOptions, ControlClient } from './control-client.js'
 import { RemoteCalls } from './remote-calls.js'
 import { RemoteClock } from './remote-clock.js'
 import { RemoteDestinations } from './remote-destinations.js'
-import { RemoteFaults, type RemoteHandle } from './remote-faults.js'
+import { RemoteFaults } from './remote-faults.js'
 import { RemotePastStore } from './remote-past.js'
 import { RemoteQueue } from './remote-queue.js'
 import { SandboxSnapshot } from './remote-snapshot.js'
@@ -23,16 +22,16 @@ import { RemoteWorkflows } from './remote-workflow.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
 /** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
-export class RemotePast {
+export class RemotePastSandbox {
   static {
-    bindMethods(RemotePast)
+    bindMethods(RemotePastSandbox)
   }
 
   /** The data store as it was. */
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
-  /** Use `sandbox.at()`. @internal */
+  /** Use `sandbox.asOf()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
     // Now: time goes on until somebody reads.
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
@@ -47,24 +46,24 @@ export class RemotePast {
   }
 }
 
-export type { UnplayedCalls } from '../calls/calls.js'
-export type { DriveCall, MoveOptions } from '../kernel/clock.js'
+export type { UnusedScript } from '../calls/calls.js'
+export type { AdvanceOptions, ClockMove } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
-export type { StoreCosts } from '../report/traffic-context.js'
+export type { StoreCostTotals } from '../report/traffic-context.js'
 export type { PastInstant } from '../sandbox/past.js'
-export type { RunEnd } from '../workflow/advance-run.js'
-export type { DirectWorkflows, WorkflowRun } from '../workflow/direct-workflows.js'
-export type { History, HistoryEntry, HistoryOptions } from '../workflow/run-history.js'
-export type { StepError } from '../workflow/stubs.js'
+export type { WorkflowRunEnd } from '../workflow/advance-run.js'
+export type { Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
+export type { RunHistory, RunHistoryEntry, RunHistoryOptions } from '../workflow/run-history.js'
+export type { StubError } from '../workflow/stubs.js'
 export type { ConnectOptions } from './control-client.js'
-export type { RecordedCall, RemoteCallRecorder } from './remote-calls.js'
-export type { RecordedRequest, RemoteRecorder } from './remote-destinations.js'
-export type { RemoteHandle } from './remote-faults.js'
+export type { RecordedOutbound, RemoteOutboundRecorder } from './remote-calls.js'
+export type { RecordedDelivery, RemoteRecorder } from './remote-destinations.js'
+export type { RemoteFaultHandle } from './remote-faults.js'
 export type { RemotePastStore } from './remote-past.js'
 export type { SandboxSnapshot } from './remote-snapshot.js'
 export type { RemoteTraffic } from './remote-traffic.js'
 export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './remote-views.js'
-export type { RemoteRun } from './remote-workflow.js'
+export type { RemoteWorkflowRun } from './remote-workflow.js'
 
 /** A list that the compiler keeps complete: a misspelled tenant would be another one. */
 const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true, controlToken: true, fetch: true }
@@ -95,7 +94,7 @@ export interface RemoteForkOptions {
 }
 
 interface TenantFacts {
-  readonly urls: Addresses
+  readonly urls: SandboxUrls
   readonly env: Readonly<Record<string, string>>
   readonly tokens: SandboxTokens
 }
@@ -114,7 +113,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly queue: RemoteQueue
   readonly workflow: RemoteWorkflows
   readonly destinations: RemoteDestinations
-  readonly calls: RemoteCalls
+  readonly outbound: RemoteCalls
   readonly stats: RemoteStatistics
   readonly faults: RemoteFaults
   readonly traffic: RemoteTraffic
@@ -132,7 +131,7 @@ export class RemoteSandbox implements AsyncDisposable {
     this.queue = new RemoteQueue(wire, refresh, snapshot)
     this.workflow = new RemoteWorkflows(wire)
     this.destinations = new RemoteDestinations(wire)
-    this.calls = new RemoteCalls(wire)
+    this.outbound = new RemoteCalls(wire)
     this.stats = new RemoteStatistics(wire)
     this.faults = new RemoteFaults(wire)
     this.traffic = new RemoteTraffic(wire)
@@ -149,7 +148,7 @@ export class RemoteSandbox implements AsyncDisposable {
     return new RemoteWorkflows(this.#wire.in(region))
   }
 
-  get addresses(): Addresses {
+  get urls(): SandboxUrls {
     return this.#facts.urls
   }
 
@@ -163,7 +162,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   owns(url: string): boolean {
-    const { store, queue, mgmt, regions } = this.addresses
+    const { store, queue, mgmt, regions } = this.urls
     return [store, queue, mgmt, ...Object.values(regions)].some((base) => url === base || url.startsWith(`${base}/`))
   }
 
@@ -173,21 +172,13 @@ export class RemoteSandbox implements AsyncDisposable {
     await this.#refresh()
   }
 
-  /**
-   * Adds the fault rules of a scenario, until the handle removes them.
-   * @example await using outage = await sandbox.play(checkoutOutage)
-   */
-  play(scenario: Scenario): Promise<RemoteHandle> {
-    return this.faults.play(scenario)
-  }
-
-  /** Checks the promises of the engine. Throws an error named `BrokenPromise` with the entries and the story. */
-  async check(options: CheckOptions = {}): Promise<Check> {
+  /** Checks the promises of the engine. Throws an error named `InvariantError` with the entries and the story. */
+  async assertInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/invariants/assert', { ...options })) as WireCheck)
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
-  async examine(options: CheckOptions = {}): Promise<Check> {
+  async checkInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/invariants/check', { ...options })) as WireCheck)
   }
 
@@ -200,21 +191,20 @@ export class RemoteSandbox implements AsyncDisposable {
    * Replaces the world with what `dump()` returned, here or elsewhere.
    * `shift` moves all times of a dump back if it is ahead of a real clock
    */
-  async load(dump: SandboxDump, options: { readonly shift?: boolean } = {}): Promise<void> {
-    checkOptionNames('sandbox.load()', options, { shift: true })
-    const { shift = false } = options
-    await this.#wire.send('PUT', shift ? '/state?rebaseTime=true' : '/state', dump)
+  async load(dump: SandboxDump, options: { readonly rebaseTime?: boolean } = {}): Promise<void> {
+    checkOptionNames('sandbox.load()', options, { rebaseTime: true })
+    await this.#wire.send('PUT', options.rebaseTime === true ? '/state?rebaseTime=true' : '/state', dump)
     await this.#refresh()
   }
 
   /**
    * What this tenant was at an instant, to be looked at: its data store.
    * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
-   * @example await sandbox.at('-5m').store.get('stock')
+   * @example await sandbox.asOf('-5m').store.get('stock')
    */
-  at(instant: PastInstant): RemotePast {
+  asOf(instant: PastInstant): RemotePastSandbox {
     checkPastInstant(instant)
-    return new RemotePast(this.#wire, instant, (options) => this.fork(options))
+    return new RemotePastSandbox(this.#wire, instant, (options) => this.fork(options))
   }
 
   /**

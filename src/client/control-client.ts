@@ -84,7 +84,7 @@ export class ControlClient {
       const {
         error,
         reply,
-        violations: breaches,
+        violations: violations,
         replay,
       } = JSON.parse(text) as {
         error: unknown
@@ -94,8 +94,8 @@ export class ControlClient {
       }
       if (typeof error !== 'string') return this.foreign(`${status}`)
       if (reply === true) return new ReplyError(error)
-      if (breaches === undefined) return new Error(error)
-      const broken = Object.assign(new Error(error), { name: 'BrokenPromise' })
+      if (violations === undefined) return new Error(error)
+      const broken = Object.assign(new Error(error), { name: 'InvariantError' })
       return carryFailure(broken, replay === undefined ? {} : { replay })
     } catch {
       return this.foreign(`${status}`)

@@ -1,6 +1,6 @@
 import { fromArray, toArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
-import type { PlainReply, Word } from '../store/direct-store.js'
+import type { CommandArg, PlainReply } from '../store/direct-store.js'
 
 /** A word of a command in JSON. */
 export type WireWord = PortableString | number
@@ -8,7 +8,7 @@ export type WireWord = PortableString | number
 /** A reply in JSON: integers that JSON would round stand as texts. */
 export type PortableReply = null | string | number | { readonly integer: string } | readonly PortableReply[]
 
-export function wireWord(word: Word): WireWord {
+export function wireWord(word: CommandArg): WireWord {
   if (word instanceof Uint8Array) return { base64: toBase64(fromArray(word)) }
   return typeof word === 'bigint' ? word.toString() : word
 }

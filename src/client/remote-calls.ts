@@ -1,9 +1,9 @@
-import type { UnplayedCalls } from '../calls/calls.js'
-import type { PlainCallAnswer } from '../calls/outbound-responses.js'
+import type { UnusedScript } from '../calls/calls.js'
+import type { OutboundResponse } from '../calls/outbound-responses.js'
 import type { Fault } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { CallAnswer } from '../kernel/traffic-log.js'
+import type { LoggedOutboundResponse } from '../kernel/traffic-log.js'
 import { shownUrl } from '../secrets/urls.js'
 import type { ControlClient } from './control-client.js'
 import { portable } from './remote-destinations.js'
@@ -11,10 +11,10 @@ import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
 interface Facts {
   readonly unhandled: readonly string[]
-  readonly unused: readonly UnplayedCalls[]
+  readonly unused: readonly UnusedScript[]
 }
 
-/** `sandbox.calls` of a tenant on a server. */
+/** `sandbox.outbound` of a tenant on a server. */
 export class RemoteCalls {
   static {
     bindMethods(RemoteCalls)
@@ -30,16 +30,16 @@ export class RemoteCalls {
   /**
    * Where the server stands for a foreign host: what the app is told instead of `https://bank.test`. It answers only what
    * is registered, and never forwards.
-   * @example process.env.BANK_URL = sandbox.calls.address('https://bank.test')
+   * @example process.env.BANK_URL = sandbox.outbound.urlFor('https://bank.test')
    */
-  address(host: string | URL): string {
+  urlFor(host: string | URL): string {
     return `${this.#wire.tenant}/outbound/${String(host).replace(/\/+$/, '')}`
   }
 
   /** A function cannot be sent. */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: use calls.answer(), script() or record(), or the host's own address.`,
+      `A remote sandbox cannot call the function for ${pattern}: use outbound.respond(), script() or record(), or the host's own address.`,
     )
   }
 
@@ -47,15 +47,15 @@ export class RemoteCalls {
     await this.#wire.post('/outbound/script', { url: String(pattern), steps })
   }
 
-  async answer(pattern: string | URL, answer: Exclude<PlainCallAnswer, Response>): Promise<void> {
-    await this.#wire.post('/outbound/respond', { url: String(pattern), response: portable('calls.answer', answer) })
+  async respond(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
+    await this.#wire.post('/outbound/respond', { url: String(pattern), response: portable('outbound.respond', answer) })
   }
 
-  async record(pattern: string | URL, answer?: Exclude<PlainCallAnswer, Response>): Promise<RemoteCallRecorder> {
+  async record(pattern: string | URL, answer?: Exclude<OutboundResponse, Response>): Promise<RemoteOutboundRecorder> {
     const to = String(pattern)
-    const given = answer === undefined ? {} : { response: portable('calls.record', answer) }
+    const given = answer === undefined ? {} : { response: portable('outbound.record', answer) }
     await this.#wire.post('/outbound/record', { url: to, ...given })
-    return new RemoteCallRecorder(this.#wire, to)
+    return new RemoteOutboundRecorder(this.#wire, to)
   }
 
   async off(pattern?: string | URL): Promise<void> {
@@ -68,7 +68,7 @@ export class RemoteCalls {
     return this.#facts().then(({ unhandled }) => unhandled)
   }
 
-  get unplayed(): Promise<readonly UnplayedCalls[]> {
+  get unused(): Promise<readonly UnusedScript[]> {
     return this.#facts().then(({ unused }) => unused)
   }
 
@@ -78,7 +78,7 @@ export class RemoteCalls {
 }
 
 /** A call as a recorder on the server kept it; `***` stands for credentials. */
-export interface RecordedCall {
+export interface RecordedOutbound {
   readonly url: string
   readonly method: string
   readonly at: number
@@ -86,12 +86,12 @@ export interface RecordedCall {
   readonly body: MessageView['body']
   readonly handlerRuns: number
   /** Status that the app saw; 0 without an answer, absent before it. */
-  readonly status?: CallAnswer['status']
+  readonly status?: LoggedOutboundResponse['status']
 }
 
-export class RemoteCallRecorder {
+export class RemoteOutboundRecorder {
   static {
-    bindMethods(RemoteCallRecorder)
+    bindMethods(RemoteOutboundRecorder)
   }
 
   readonly #wire: ControlClient
@@ -103,17 +103,17 @@ export class RemoteCallRecorder {
     this.#to = to
   }
 
-  get requests(): Promise<readonly RecordedCall[]> {
+  get requests(): Promise<readonly RecordedOutbound[]> {
     return this.#wire
       .list(`/outbound/recorded?${new URLSearchParams({ url: this.#to })}`)
-      .then((wire) => (wire as OnWire<RecordedCall>[]).map((call) => viewOf(call)))
+      .then((wire) => (wire as OnWire<RecordedOutbound>[]).map((call) => viewOf(call)))
   }
 
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
-  async last(): Promise<RecordedCall> {
+  async last(): Promise<RecordedOutbound> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
     throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)

@@ -1,5 +1,5 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
+import type { AdvanceOptions, Clock, ClockMove } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { checkMove } from '../kernel/move.js'
@@ -7,9 +7,7 @@ import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 
 /** `sandbox.clock` of a tenant on a server. */
-export class RemoteClock
-  implements Remote<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
-{
+export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settle'> {
   static {
     bindMethods(RemoteClock)
   }
@@ -25,34 +23,36 @@ export class RemoteClock
     return ((await this.#wire.get('/clock')) as { milliseconds: number }).milliseconds
   }
 
-  async pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
-    const pending = await this.#wire.list('/clock/pending')
-    return (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
-      ...timer,
-      at: instant(timer.at),
-    }))
+  /** The timers that wait, earliest first. */
+  get pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
+    return this.#wire.list('/clock/pending').then((pending) =>
+      (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
+        ...timer,
+        at: instant(timer.at),
+      })),
+    )
   }
 
-  async advance(by: Duration, given: MoveOptions = {}): Promise<void> {
+  async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advance', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 
-  async advanceTo(at: Instant, given: MoveOptions = {}): Promise<void> {
+  async advanceTo(at: Instant, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advanceTo', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
   }
 
-  async drain(given: MoveOptions = {}): Promise<void> {
+  async drain(given: AdvanceOptions = {}): Promise<void> {
     checkMove('drain', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/drain', options, signal)
   }
 
-  async interrupt(): Promise<DriveCall | undefined> {
-    const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: DriveCall | null }
+  async interrupt(): Promise<ClockMove | undefined> {
+    const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: ClockMove | null }
     return interrupted ?? undefined
   }
 
@@ -66,7 +66,7 @@ export class RemoteClock
     )
   }
 
-  async settled(): Promise<void> {
+  async settle(): Promise<void> {
     await this.#wire.post('/clock/settle')
   }
 }

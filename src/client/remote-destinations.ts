@@ -1,7 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { Step } from '../queue/destinations/delivery-script.js'
-import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
+import type { DestinationResponse } from '../queue/destinations/destination-responses.js'
 import { shownUrl } from '../secrets/urls.js'
 import type { ControlClient } from './control-client.js'
 import { type MessageView, type OnWire, viewOf } from './remote-views.js'
@@ -22,7 +22,7 @@ export class RemoteDestinations {
   /** A function cannot be sent: the server delivers over HTTP to where the app listens. */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use answer(), script() or record().`,
+      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use respond(), script() or record().`,
     )
   }
 
@@ -30,14 +30,14 @@ export class RemoteDestinations {
     await this.#wire.post('/destinations/script', { to: String(pattern), steps })
   }
 
-  async answer(pattern: string | URL, answer: Exclude<PlainAnswer, Response>): Promise<void> {
+  async respond(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
     await this.#wire.post('/destinations/respond', {
       to: String(pattern),
-      response: portable('destinations.answer', answer),
+      response: portable('destinations.respond', answer),
     })
   }
 
-  async record(pattern: string | URL, answer?: Exclude<PlainAnswer, Response>): Promise<RemoteRecorder> {
+  async record(pattern: string | URL, answer?: Exclude<DestinationResponse, Response>): Promise<RemoteRecorder> {
     const to = String(pattern)
     await this.#wire.post('/destinations/record', {
       to,
@@ -54,7 +54,7 @@ export class RemoteDestinations {
     return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
   }
 
-  get unplayed(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
+  get unused(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
       .then((facts) => (facts as { unused: readonly { pattern: string; steps: readonly Step[] }[] }).unused)
@@ -62,7 +62,7 @@ export class RemoteDestinations {
 }
 
 /** A request as a recorder on the server kept it. */
-export interface RecordedRequest {
+export interface RecordedDelivery {
   readonly messageId: string
   readonly kind: string
   readonly url: string
@@ -87,17 +87,17 @@ export class RemoteRecorder {
     this.#to = to
   }
 
-  get requests(): Promise<readonly RecordedRequest[]> {
+  get requests(): Promise<readonly RecordedDelivery[]> {
     return this.#wire
       .list(`/destinations/recorded?${toQuery(this.#to)}`)
-      .then((wire) => (wire as OnWire<RecordedRequest>[]).map((request) => viewOf(request)))
+      .then((wire) => (wire as OnWire<RecordedDelivery>[]).map((request) => viewOf(request)))
   }
 
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
-  async last(): Promise<RecordedRequest> {
+  async last(): Promise<RecordedDelivery> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
     throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)

@@ -1,15 +1,15 @@
 import type { FaultRule } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { givenRules } from '../kernel/given-rules.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { ListedFault, UnusedFault } from '../rules/fault-rules.js'
-import type { Scenario } from '../scenarios/written-scenario.js'
+import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { ControlClient } from './control-client.js'
 
 /** Removes the rules; so does the end of an `await using` scope. */
-export class RemoteHandle implements AsyncDisposable {
+export class RemoteFaultHandle implements AsyncDisposable {
   static {
-    bindMethods(RemoteHandle)
+    bindMethods(RemoteFaultHandle)
   }
 
   readonly #wire: ControlClient
@@ -43,20 +43,21 @@ export class RemoteFaults {
     this.#wire = wire
   }
 
-  /** Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now. */
-  async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteHandle> {
-    checkOptionNames('faults.add()', options, { line: true })
-    const line = options.line ?? callerLine(new Error('declared here'))
-    return this.#handle(await this.#wire.post('/faults', { rules, location: line }))
-  }
-
-  /** As `sandbox.play()`. */
-  async play(scenario: Scenario): Promise<RemoteHandle> {
-    return this.#handle(await this.#wire.post('/faults', { scenario }))
+  /**
+   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
+   * @example await using outage = await sandbox.faults.add(checkoutOutage.faults)
+   */
+  async add(
+    rules: FaultRule | readonly FaultRule[] | undefined,
+    options: { readonly location?: string } = {},
+  ): Promise<RemoteFaultHandle> {
+    checkOptionNames('faults.add()', options, { location: true })
+    const location = options.location ?? callerLine(new Error('declared here'))
+    return this.#handle(await this.#wire.post('/faults', { rules: givenRules(rules), location }))
   }
 
   /** Removes rules: by the handle that `add` returned, or all with a name. */
-  async remove(which: RemoteHandle | string): Promise<void> {
+  async remove(which: RemoteFaultHandle | string): Promise<void> {
     if (typeof which === 'string')
       return void (await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`))
     if (typeof which?.remove !== 'function') {
@@ -70,16 +71,17 @@ export class RemoteFaults {
     await this.#wire.send('DELETE', '/faults')
   }
 
-  async list(): Promise<readonly ListedFault[]> {
-    return (await this.#wire.list('/faults')) as readonly ListedFault[]
+  /** The rules, in the order in which they are asked. */
+  get rules(): Promise<readonly FaultRuleStatus[]> {
+    return this.#wire.list('/faults') as Promise<readonly FaultRuleStatus[]>
   }
 
   /** Rules that were never injected, each with the line that declared it. */
-  async unused(): Promise<readonly UnusedFault[]> {
-    return (await this.#wire.list('/faults/unused')) as readonly UnusedFault[]
+  get unused(): Promise<readonly UnusedFault[]> {
+    return this.#wire.list('/faults/unused') as Promise<readonly UnusedFault[]>
   }
 
-  #handle(answer: unknown): RemoteHandle {
-    return new RemoteHandle(this.#wire, (answer as { handle: string }).handle)
+  #handle(answer: unknown): RemoteFaultHandle {
+    return new RemoteFaultHandle(this.#wire, (answer as { handle: string }).handle)
   }
 }

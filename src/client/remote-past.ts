@@ -1,9 +1,9 @@
 import { bindMethods } from '../kernel/bind-methods.js'
+import type { StoreDiff } from '../kernel/traffic-log.js'
 import type { PastInstant } from '../sandbox/past.js'
-import type { PlainReply, Word } from '../store/direct-store.js'
-import type { StoreDifference } from '../store/dump/snapshot.js'
+import type { CommandArgs, PlainReply } from '../store/direct-store.js'
 import { differenceOf } from '../store/dump/snapshot.js'
-import type { StoreDump } from '../store/dump/store-dump.js'
+import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { ControlClient } from './control-client.js'
 import { type PortableReply, replyOfWire, wireWord } from './portable-reply.js'
 
@@ -28,8 +28,8 @@ export class RemotePastStore {
   }
 
   /** Runs one command that only reads. */
-  async run(...words: readonly Word[]): Promise<PlainReply> {
-    const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: words.map(wireWord) })
+  async run(...argv: CommandArgs): Promise<PlainReply> {
+    const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: argv.map(wireWord) })
     return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 
@@ -39,7 +39,7 @@ export class RemotePastStore {
   }
 
   /** What was different from a dump, which came before. */
-  async diff(before: StoreDump): Promise<StoreDifference> {
+  async diff(before: StoreDump): Promise<StoreDiff<DumpedKey>> {
     return differenceOf(before, await this.dump())
   }
 }

@@ -1,11 +1,12 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { instant } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct-queue.js'
+import type { FireTimeSpan, PublishOptions, PublishResult, Queue, UpsertQueueOptions } from '../queue/direct-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
-import type { Explained } from '../queue/explain/explain.js'
+import type { ExplainTarget } from '../queue/explain/explain.js'
 import type { Forecast } from '../queue/explain/forecast.js'
-import type { GroupEndpoint } from '../queue/publish/url-groups.js'
+import type { UrlGroupEndpoint } from '../queue/publish/url-groups.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { ControlClient } from './control-client.js'
@@ -25,7 +26,7 @@ type Same =
   | 'explain'
   | 'forecast'
   | 'cancel'
-  | 'release'
+  | 'deliverNow'
   | 'upsertQueue'
   | 'pauseQueue'
   | 'resumeQueue'
@@ -36,12 +37,12 @@ type Same =
   | 'reset'
 
 /** `sandbox.queue` of a tenant on a server. */
-export class RemoteQueue implements Remote<DirectQueue, Same> {
+export class RemoteQueue implements Remote<Queue, Same> {
   static {
     bindMethods(RemoteQueue)
   }
 
-  readonly keys: RemoteKeys
+  readonly signingKeys: RemoteKeys
   readonly schedules: RemoteSchedules
   readonly urlGroups: RemoteUrlGroups
   readonly #wire: ControlClient
@@ -57,7 +58,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     this.#wire = wire
     this.#refresh = refresh
     this.#snapshot = snapshot
-    this.keys = new RemoteKeys(wire, refresh)
+    this.signingKeys = new RemoteKeys(wire, refresh)
     this.schedules = new RemoteSchedules(wire)
     this.urlGroups = new RemoteUrlGroups(wire)
   }
@@ -65,9 +66,9 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   async publish<To extends string>({
     body,
     ...direct
-  }: DirectPublish & { readonly to: To }): Promise<PublishedTo<To, MessageView>> {
+  }: PublishOptions & { readonly to: To }): Promise<PublishResult<To, MessageView>> {
     const given = body instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(body)) } } : { body }
-    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given })) as PublishedTo<To, MessageView>
+    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given })) as PublishResult<To, MessageView>
   }
 
   /** Every message that has not ended. */
@@ -79,12 +80,12 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
   }
 
-  async message(id: string): Promise<MessageView | undefined> {
+  async getMessage(id: string): Promise<MessageView | undefined> {
     const all = await this.messages
     return all.find((message) => message.id === id)
   }
 
-  async explain(what: string | Explained): Promise<string> {
+  async explain(what: string | ExplainTarget): Promise<string> {
     if (typeof what === 'string') {
       return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
     }
@@ -104,7 +105,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   }
 
   /** Delivers a waiting message now. */
-  async release(id: string): Promise<void> {
+  async deliverNow(id: string): Promise<void> {
     await this.#wire.post(`${messagePath(id)}/deliver-now`)
   }
 
@@ -114,14 +115,8 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     return messageOfWire(wire as OnWire<MessageView>)
   }
 
-  async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
-    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, {
-      endpoints,
-    })) as UrlGroupView
-  }
-
-  async upsertQueue(name: string, parallelism: number, paused?: boolean): Promise<void> {
-    await this.#wire.post(queuePath(name), { parallelism, ...(paused !== undefined && { paused }) })
+  async upsertQueue(name: string, options: UpsertQueueOptions): Promise<void> {
+    await this.#wire.post(queuePath(name), { ...options })
   }
 
   async pauseQueue(name: string): Promise<void> {
@@ -136,7 +131,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
     await this.#wire.send('DELETE', queuePath(name))
   }
 
-  async sign(request: SignedRequest, overrides: { readonly wrong?: SignatureFlaw } = {}): Promise<string> {
+  async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
     checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
     checkOptionNames('queue.sign()', overrides, { wrong: true })
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
@@ -171,7 +166,7 @@ export class RemoteQueue implements Remote<DirectQueue, Same> {
   }
 }
 
-class RemoteKeys implements Remote<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
     bindMethods(RemoteKeys)
   }
@@ -235,9 +230,9 @@ class RemoteSchedules {
     return (wire as OnWire<MessageView>[]).map(messageOfWire)
   }
 
-  async upcoming(id: string, from: number, to: number): Promise<readonly number[]> {
+  async upcoming(id: string, { from, to }: FireTimeSpan): Promise<readonly number[]> {
     const path = `/queue/schedules/${encodeURIComponent(id)}/upcoming`
-    return (await this.#wire.post(path, { from, to })) as readonly number[]
+    return (await this.#wire.post(path, { from: instant(from), to: instant(to) })) as readonly number[]
   }
 }
 
@@ -251,6 +246,11 @@ class RemoteUrlGroups {
   /** @internal */
   constructor(wire: ControlClient) {
     this.#wire = wire
+  }
+
+  /** Adds endpoints to a url group, creating it. */
+  async addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
   }
 
   async list(): Promise<readonly UrlGroupView[]> {
@@ -279,5 +279,9 @@ function messageOfWire(wire: OnWire<MessageView>): MessageView {
 }
 
 function letterOfWire(wire: OnWire<DeadLetterView>): DeadLetterView {
-  return { ...wire, message: viewOf<MessageView>(wire.message), reply: viewOf<DeadLetterView['reply']>(wire.reply) }
+  return {
+    ...wire,
+    message: viewOf<MessageView>(wire.message),
+    response: viewOf<DeadLetterView['response']>(wire.response),
+  }
 }

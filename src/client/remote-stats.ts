@@ -1,7 +1,7 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { Period } from '../stats/periods.js'
+import type { StatsPeriod } from '../stats/periods.js'
 import type { QueueReport, SearchReport } from '../stats/reports.js'
-import type { QueueStatistics, SearchStatistics, Statistics } from '../stats/statistics.js'
+import type { QueueStatistics, SearchStatistics, Stats } from '../stats/statistics.js'
 import type { ControlClient } from './control-client.js'
 
 /** The same arguments, a promise of what it gives. */
@@ -10,10 +10,10 @@ type Promised<T, Names extends keyof T> = {
     ? (...given: Given) => Promise<Answer>
     : never
 }
-type StatsWriter = 'set' | 'script' | 'clear'
+type StatsWriter = 'override' | 'script' | 'clear'
 
 /** `sandbox.stats` of a tenant on a server. */
-export class RemoteStatistics implements Promised<Statistics, 'forbid' | 'clear'> {
+export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
   static {
     bindMethods(RemoteStatistics)
   }
@@ -57,13 +57,13 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
     this.#path = path
   }
 
-  async report(period?: Period): Promise<Report> {
+  async report(period?: StatsPeriod): Promise<Report> {
     const query = period === undefined ? '' : `?period=${encodeURIComponent(period)}`
     return (await this.#wire.get(this.#path + query)) as Report
   }
 
-  async set(...[figures = {}]: Arguments<Local, 'set'>): Promise<void> {
-    await this.#wire.send('PUT', `${this.#path}/overrides`, { ...(figures as object) })
+  async override(...[fields = {}]: Arguments<Local, 'override'>): Promise<void> {
+    await this.#wire.send('PUT', `${this.#path}/overrides`, { ...(fields as object) })
   }
 
   async script(...[steps, scale]: Arguments<Local, 'script'>): Promise<void> {

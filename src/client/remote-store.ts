@@ -1,8 +1,8 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import type { DirectStore, PlainReply, Word } from '../store/direct-store.js'
-import type { StoreDifference } from '../store/dump/snapshot.js'
-import type { StoreDump } from '../store/dump/store-dump.js'
-import type { Spend } from '../store/meter.js'
+import type { StoreDiff } from '../kernel/traffic-log.js'
+import type { CommandArgs, PlainReply, Store } from '../store/direct-store.js'
+import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
+import type { StoreCost } from '../store/meter.js'
 import type { ControlClient } from './control-client.js'
 import { type PortableReply, replyOfWire, wireWord } from './portable-reply.js'
 import type { SandboxSnapshot } from './remote-snapshot.js'
@@ -10,7 +10,7 @@ import type { Remote } from './remote-type.js'
 
 /** `sandbox.store` of a tenant on a server. */
 export class RemoteStore
-  implements Remote<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'spend' | 'resetPassword'>
+  implements Remote<Store, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'cost' | 'resetPassword'>
 {
   static {
     bindMethods(RemoteStore)
@@ -27,8 +27,8 @@ export class RemoteStore
     this.#snapshot = snapshot
   }
 
-  async run(...words: readonly Word[]): Promise<PlainReply> {
-    const { reply } = (await this.#wire.post('/store/run', { command: words.map(wireWord) })) as {
+  async run(...argv: CommandArgs): Promise<PlainReply> {
+    const { reply } = (await this.#wire.post('/store/run', { command: argv.map(wireWord) })) as {
       reply: PortableReply
     }
     return replyOfWire(reply)
@@ -46,20 +46,20 @@ export class RemoteStore
     await this.#wire.send('PUT', '/store/dump', dump)
   }
 
-  async diff(before: StoreDump): Promise<StoreDifference> {
-    return (await this.#wire.post('/store/diff', { before })) as StoreDifference
+  async diff(before: StoreDump): Promise<StoreDiff<DumpedKey>> {
+    return (await this.#wire.post('/store/diff', { before })) as StoreDiff<DumpedKey>
   }
 
   get diagnostics(): Promise<readonly string[]> {
     return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
   }
 
-  async spend(): Promise<Spend> {
-    return (await this.#wire.get('/store/cost')) as Spend
+  async cost(): Promise<StoreCost> {
+    return (await this.#wire.get('/store/cost')) as StoreCost
   }
 
-  async resetPassword(): ReturnType<Remote<DirectStore, 'resetPassword'>['resetPassword']> {
-    const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<DirectStore['resetPassword']>
+  async resetPassword(): ReturnType<Remote<Store, 'resetPassword'>['resetPassword']> {
+    const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<Store['resetPassword']>
     await this.#refresh()
     return tokens
   }

@@ -6,7 +6,7 @@ import type { Har, HarOptions } from '../report/har.js'
 import { entryOf, loadTrace } from '../report/load-trace.js'
 import type { TimelineOptions } from '../report/timeline.js'
 import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
-import type { DiagramOptions, Mark, TrafficView } from '../report/traffic-view.js'
+import type { DiagramOptions, Traffic, TrafficMark } from '../report/traffic-view.js'
 import type { ControlClient } from './control-client.js'
 
 /** Which entries a reader follows. */
@@ -14,11 +14,11 @@ export interface FollowOptions {
   /** Default: all. */
   readonly types?: readonly EntryType[]
   /** Only what comes after a mark. */
-  readonly after?: Mark
+  readonly after?: TrafficMark
   /** Ends it. */
   readonly signal?: AbortSignal
   /** Called when a new world has replaced the old one: its entries count from 1. */
-  readonly onRenewal?: (by: 'reset' | 'load') => void
+  readonly onReset?: (by: 'reset' | 'load') => void
 }
 
 /** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
@@ -28,16 +28,16 @@ export class RemoteTraffic {
   }
 
   readonly #wire: ControlClient
-  readonly #after: Mark
+  readonly #after: TrafficMark
 
   /** @internal */
-  constructor(wire: ControlClient, after: Mark = 0) {
+  constructor(wire: ControlClient, after: TrafficMark = 0) {
     this.#wire = wire
     this.#after = after
   }
 
   /** A copy of the log as it is now, which matchers and reports read. */
-  async snapshot(): Promise<TrafficView> {
+  async snapshot(): Promise<Traffic> {
     const view = loadTrace((await this.#wire.get('/traffic/trace')) as object)
     return this.#after === 0 ? view : view.since(this.#after)
   }
@@ -50,22 +50,22 @@ export class RemoteTraffic {
     return this.snapshot().then(({ size }) => size)
   }
 
-  async of<T extends EntryType>(type: T): Promise<readonly EntryOf<T>[]> {
-    return (await this.snapshot()).of(type)
+  async ofType<T extends EntryType>(type: T): Promise<readonly EntryOf<T>[]> {
+    return (await this.snapshot()).ofType(type)
   }
 
   /** Every entry about one message, oldest first. */
-  async about(messageId: string): Promise<readonly Entry[]> {
-    return (await this.snapshot()).about(messageId)
+  async forMessage(messageId: string): Promise<readonly Entry[]> {
+    return (await this.snapshot()).forMessage(messageId)
   }
 
   /** This place in the log, for `since`. */
-  async mark(): Promise<Mark> {
+  async mark(): Promise<TrafficMark> {
     return ((await this.#wire.get('/traffic/mark')) as { mark: number }).mark
   }
 
   /** Only what happened after a mark, and what will. */
-  since(mark: Mark): RemoteTraffic {
+  since(mark: TrafficMark): RemoteTraffic {
     return new RemoteTraffic(this.#wire, Math.max(mark, this.#after))
   }
 
@@ -98,7 +98,12 @@ export class RemoteTraffic {
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<Entry, void> {
     checkOptionNames('follow()', options, { types: true, after: true, signal: true, onRenewal: true })
-    const { types, after = this.#after, signal, onRenewal } = options
+    const {
+    types,
+    after = this.#after,
+    signal,
+    onReset: onRenewal,
+  } = options
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
     for await (const events of serverEvents(answer.body)) {

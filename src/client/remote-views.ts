@@ -1,4 +1,4 @@
-import type { Check } from '../invariants/invariant-check.js'
+import type { InvariantReport } from '../invariants/invariant-check.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { DeadLetter } from '../queue/delivery/callbacks-and-dead-letters.js'
@@ -27,17 +27,19 @@ export function messageView(message: Message): OnWire<MessageView> {
 }
 
 export function deadLetterView(letter: DeadLetter): unknown {
-  const { reply, ...said } = letter.toJSON()
-  return { ...said, message: messageView(letter.message), reply: { ...reply, body: portableString(reply.body) } }
+  const { response: reply, ...said } = letter.toJSON()
+  return { ...said, message: messageView(letter.message), response: { ...reply, body: portableString(reply.body) } }
 }
 
 /** A check on its way. */
-export interface WireCheck extends Omit<Check, 'breaches'> {
+export interface WireCheck extends Omit<InvariantReport, 'violations'> {
   readonly violations: readonly WireBreach[]
 }
 
-export type WireBreach = Omit<Check['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
+export type WireBreach = Omit<InvariantReport['violations'][number], 'entries'> & {
+  readonly entries: readonly TraceEntry[]
+}
 
-export function checkOfWire({ violations: breaches, ...check }: WireCheck): Check {
-  return { ...check, breaches: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
+export function checkOfWire({ violations, ...check }: WireCheck): InvariantReport {
+  return { ...check, violations: violations.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
 }

@@ -1,18 +1,16 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { RunEnd } from '../workflow/advance-run.js'
-import type { DirectWorkflows, WorkflowRun } from '../workflow/direct-workflows.js'
-import type { History, HistoryOptions } from '../workflow/run-history.js'
-import type { StepError } from '../workflow/stubs.js'
+import type { WorkflowRunEnd } from '../workflow/advance-run.js'
+import type { NotifyOptions, Workflow, WorkflowRun } from '../workflow/direct-workflows.js'
+import type { RunHistory, RunHistoryOptions } from '../workflow/run-history.js'
+import type { StubError } from '../workflow/stubs.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 import type { RunView } from './remote-views.js'
 
 /** `sandbox.workflow` of a tenant on a server. */
-export class RemoteWorkflows
-  implements Remote<DirectWorkflows, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'>
-{
+export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
   static {
     bindMethods(RemoteWorkflows)
   }
@@ -30,12 +28,12 @@ export class RemoteWorkflows
   }
 
   /** A run by its id. Where there is none, what is asked of it rejects, with the runs that there are. */
-  run(id: string): RemoteRun {
-    return new RemoteRun(this.#wire, id)
+  getRun(id: string): RemoteWorkflowRun {
+    return new RemoteWorkflowRun(this.#wire, id)
   }
 
   /** Tells an event to the runs that wait for it, or to one. @returns how many waits it ended */
-  async notify(eventId: string, data?: unknown, runId?: string): Promise<number> {
+  async notify(eventId: string, data?: unknown, { runId }: NotifyOptions = {}): Promise<number> {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     const answer = await this.#wire.post('/workflow/notify', {
       eventId,
@@ -46,12 +44,12 @@ export class RemoteWorkflows
   }
 
   /** Says what becomes of a step, in every run, or of the nth of this name. */
-  step(name: string, nth?: number): RemoteStepStub {
+  stubStep(name: string, nth?: number): RemoteStepStub {
     return new RemoteStepStub(this.#wire, { name, ...(nth !== undefined && { nth }) })
   }
 
   /** Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not. */
-  event(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
+  stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
     // Sent when the statement is over: `.timesOut()` may follow.
@@ -100,14 +98,14 @@ export class RemoteStepStub {
   }
 
   /** Its body throws this: so many times, or always. */
-  async fails(
-    error: Error | string | StepError = 'the step failed',
+  async throws(
+    error: Error | string | StubError = 'the step failed',
     given: { readonly times?: number } = {},
   ): Promise<void> {
     checkOptionNames('fails()', given, { times: true })
     if (typeof error === 'object' && !(error instanceof Error))
       checkOptionNames('The error of fails()', error, { name: true, message: true, stack: true, retryAfter: true })
-    const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StepError
+    const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StubError
     await this.#wire.post('/workflow/stubs/throws', {
       ...this.#step,
       error: { name, message, stack, retryAfter },
@@ -123,15 +121,24 @@ export class RemoteStepStub {
 }
 
 /** One run on a server, as it stands whenever it is asked. */
-export class RemoteRun
+export class RemoteWorkflowRun
   implements
     Remote<
       WorkflowRun,
-      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'reaches' | 'ends'
+      | 'url'
+      | 'state'
+      | 'createdAt'
+      | 'completedAt'
+      | 'result'
+      | 'explain'
+      | 'history'
+      | 'cancel'
+      | 'advanceToStep'
+      | 'advanceToEnd'
     >
 {
   static {
-    bindMethods(RemoteRun)
+    bindMethods(RemoteWorkflowRun)
   }
 
   readonly id: string
@@ -169,10 +176,10 @@ export class RemoteRun
   }
 
   /** What it has done so far, as plain JSON: to be kept in a file and replayed against later code. */
-  async history(options: HistoryOptions = {}): Promise<History> {
+  async history(options: RunHistoryOptions = {}): Promise<RunHistory> {
     checkOptionNames('history()', options, { secrets: true })
     const { secrets = false } = options
-    return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as History
+    return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as RunHistory
   }
 
   /** Rejects when it has ended. */
@@ -181,12 +188,12 @@ export class RemoteRun
   }
 
   /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
-  async reaches(step: string, nth?: number): Promise<void> {
+  async advanceToStep(step: string, nth?: number): Promise<void> {
     await this.#wire.post(`${this.#path}/advance-to-step`, { step, ...(nth !== undefined && { nth }) })
   }
 
   /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
-  async ends(state?: RunEnd): Promise<void> {
+  async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     await this.#wire.post(`${this.#path}/advance-to-end`, { ...(state !== undefined && { state }) })
   }
 

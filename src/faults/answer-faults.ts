@@ -27,7 +27,7 @@ export function latency(
     : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
 }
 
-export interface ReplyOptions {
+export interface StatusOptions {
   readonly headers?: HeaderRecord
   /** A string, or a value that becomes JSON. */
   readonly body?: unknown
@@ -40,7 +40,7 @@ export interface ReplyOptions {
  * @throws RangeError for a status that no response has
  * @example fault.status(503); fault.status(429, { retryAfter: '30s' }); fault.status(200, { body: { ok: true } })
  */
-export function status(code: number, options: ReplyOptions = {}): StatusFault {
+export function status(code: number, options: StatusOptions = {}): StatusFault {
   if (code === undefined) throw new TypeError('fault.status() needs the status of the answer: fault.status(503).')
   if (!Number.isInteger(code) || code < 200 || code > 599) {
     throw new RangeError(

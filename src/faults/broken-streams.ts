@@ -1,4 +1,4 @@
-import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { type Clock, letOutsideContinue } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
@@ -38,12 +38,7 @@ export function cutEvents(answer: Answer, afterEvents: number): Answer {
 }
 
 /** Passes this many events on, then none for a while, or for ever; held events follow afterwards. */
-export function stalledEvents(
-  answer: Answer,
-  afterEvents: number,
-  forMs: number | undefined,
-  clock: VirtualClock,
-): Answer {
+export function stalledEvents(answer: Answer, afterEvents: number, forMs: number | undefined, clock: Clock): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()
     let events = 0

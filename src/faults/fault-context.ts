@@ -1,8 +1,8 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
-import type { DeliveryPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
+import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
 // What a fault can do where it strikes. Each kind of moment is a small interface: the service that has the moment passes
 // it in, the row of the fault acts on it. So a row knows neither the protocol nor a service.
@@ -36,7 +36,7 @@ export type WordedFault =
 
 export interface RequestFaultContext extends FaultContext {
   readonly task: Task
-  readonly clock: VirtualClock
+  readonly clock: Clock
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal | undefined
   /** Lets the layer underneath answer: the next fault, or at last the service. */
@@ -178,7 +178,7 @@ export type OnTrigger<F> = (fault: F, moment: FireFaultContext) => void
 /** What a row may do at each point. */
 export interface ActionsAt<F>
   extends Record<RequestInjectionPoint, OnRequest<F>>,
-    Record<DeliveryPoint, OnDelivery<F>>,
+    Record<DeliveryInjectionPoint, OnDelivery<F>>,
     Record<'store.command', OnCommand<F>>,
     Record<'stream.event', OnEvent<F>>,
     Record<'schedule.fire', OnTrigger<F>> {}
@@ -199,6 +199,6 @@ export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnServic
 }
 
 /** The same for messages, for callbacks, and for those of workflow runs. */
-export function atDeliveries<A extends object>(action: A): Record<DeliveryPoint, A> {
+export function atDeliveries<A extends object>(action: A): Record<DeliveryInjectionPoint, A> {
   return { 'queue.delivery': action, 'queue.callback': action, 'workflow.step': action, 'workflow.call': action }
 }

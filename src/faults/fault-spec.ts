@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { FaultKind, FaultMatch, FaultRule, PointOf } from './fault.js'
 import type { ActionsAt, AttemptAction, Phase } from './fault-context.js'
-import type { DeliveryPoint, InjectionPoint } from './points.js'
+import type { DeliveryInjectionPoint, InjectionPoint } from './points.js'
 
 /** Ways in which a fault reaches a client. */
 export type Transport = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
@@ -45,7 +45,7 @@ export interface FaultSpec<F extends AnyFault> {
 
 /** A fault that can be a step of a destination's script. */
 export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
-  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, AttemptAction<F>>>
+  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryInjectionPoint, AttemptAction<F>>>
 }
 
 /** Something to do at each point where the type of rules lets the fault strike, and at no other. */

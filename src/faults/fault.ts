@@ -141,14 +141,14 @@ export interface FaultMatch {
 
 /** A service's requests: everything but the calls of the app and the opening of streams. */
 type ServiceRequest = Exclude<RequestInjectionPoint, 'outbound.request' | 'stream.open'>
-type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryPoint
+type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryInjectionPoint
 
 /** Where each fault has something to do. The tables of the faults have exactly these rows, which the compiler checks. */
 interface PointsByKind {
   latency: RequestOrDelivery | 'stream.open' | 'stream.event' | 'schedule.fire'
   status: RequestOrDelivery | 'stream.open'
   'rate-limited': Exclude<RequestOrDelivery, 'store.request' | 'stats.request'>
-  'non-retryable': DeliveryPoint
+  'non-retryable': DeliveryInjectionPoint
   pass: InjectionPoint
   reset: Exclude<InjectionPoint, 'schedule.fire'>
   refused: RequestOrDelivery | 'stream.open'
@@ -164,17 +164,17 @@ interface PointsByKind {
   'lost-ack': RequestOrDelivery | 'store.command'
   'late-response': RequestOrDelivery
   duplicate: Exclude<RequestOrDelivery, 'stats.request'> | 'schedule.fire' | 'stream.event'
-  reorder: DeliveryPoint
-  delay: DeliveryPoint | 'schedule.fire'
-  drop: DeliveryPoint | 'schedule.fire' | 'stream.event'
-  'bad-signature': DeliveryPoint
-  'clock-skew': DeliveryPoint
+  reorder: DeliveryInjectionPoint
+  delay: DeliveryInjectionPoint | 'schedule.fire'
+  drop: DeliveryInjectionPoint | 'schedule.fire' | 'stream.event'
+  'bad-signature': DeliveryInjectionPoint
+  'clock-skew': DeliveryInjectionPoint
   'revoked-token': ServiceRequest | 'outbound.request' | 'stream.open'
   'quota-exceeded': 'store.command' | Exclude<ServiceRequest, 'stats.request'>
   'cut-stream': 'stream.open'
   'stall-stream': 'stream.open'
   'stale-read': 'store.command'
-  restart: ServiceRequest | DeliveryPoint
+  restart: ServiceRequest | DeliveryInjectionPoint
   outage: RequestOrDelivery
 }
 

@@ -26,4 +26,4 @@ export type RequestInjectionPoint =
 
 /** Where attempts to deliver something are struck. */
 export const deliveryPoints = ['queue.delivery', 'queue.callback', 'workflow.step', 'workflow.call'] as const
-export type DeliveryPoint = (typeof deliveryPoints)[number]
+export type DeliveryInjectionPoint = (typeof deliveryPoints)[number]

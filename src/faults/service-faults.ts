@@ -5,7 +5,7 @@ import type { FaultOf, ServiceFault } from './fault.js'
 import { atDeliveries, atRequests, atRequestsAndCalls } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fault-values.js'
-import { type DeliveryPoint, deliveryPoints } from './points.js'
+import { type DeliveryInjectionPoint, deliveryPoints } from './points.js'
 import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './shared-effects.js'
 
 // A service that is behind, restarts or is gone.
@@ -86,7 +86,7 @@ const rows: FaultGroup<never, ServiceFault> = {
     fields: { region: optional(text), status: optional(statusCode) },
     also: ({ region }) => (region === undefined ? {} : { region }),
     oddRule: (_fault, { on, until }) =>
-      until === undefined && [on].flat().some((point) => deliveryPoints.includes(point as DeliveryPoint))
+      until === undefined && [on].flat().some((point) => deliveryPoints.includes(point as DeliveryInjectionPoint))
         ? ['until', 'is needed: deliveries wait for the end of an outage']
         : undefined,
     sample: [{ region: 'us-east-1', status: 503 }],

@@ -7,7 +7,8 @@ const hopeless = 489
 
 export const attemptsWithinRetries: Invariant = {
   name: 'attempts-within-retries',
-  promise: 'A message is attempted at most 1 + its retries times, each retry is numbered, and none is given up early.',
+  guarantee:
+    'A message is attempted at most 1 + its retries times, each retry is numbered, and none is given up early.',
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     for (const story of history.stories.values()) {

@@ -7,7 +7,7 @@ import type { CheckedMessage, InvariantIndex, World } from './invariant-index.js
 
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',
-  promise:
+  guarantee:
     'A retry waits as long as Retry-After asks, else as the message says, else as the back-off of the policy; nothing is delivered before its time.',
   suspendedBy: {
     duplicate: 'for the message it struck',

@@ -4,7 +4,7 @@ import { type CheckedMessage, endOf, wasCancelled } from './invariant-index.js'
 
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',
-  promise:
+  guarantee:
     'A message with a callback sends one after each of its attempts, and none otherwise; a call of a workflow run after its last.',
   suspendedBy: {
     drop: 'for the attempt or the callback it struck',

@@ -5,7 +5,7 @@ import type { Invariant } from './invariant.js'
 
 export const deduplicatedWithinWindow: Invariant = {
   name: 'deduplicated-within-window',
-  promise:
+  guarantee:
     'The same message published twice is delivered once within the window of deduplication, and twice beyond it.',
   examine({ world, isWhole }, findings) {
     const { deduplicationWindow } = world.policy

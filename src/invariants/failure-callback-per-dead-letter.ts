@@ -3,7 +3,7 @@ import { type CheckedMessage, wasCancelled } from './invariant-index.js'
 
 export const failureCallbackPerDeadLetter: Invariant = {
   name: 'failure-callback-per-dead-letter',
-  promise: 'A message that fails for good is one dead letter, and sends one failure callback where one is wanted.',
+  guarantee: 'A message that fails for good is one dead letter, and sends one failure callback where one is wanted.',
   suspendedBy: { drop: 'for the attempt or the callback it struck', duplicate: 'for the message it struck' },
   examine(history, findings) {
     for (const story of history.stories.values()) {

@@ -5,7 +5,7 @@ import { RemainingCalls, TimeCourse } from './time-course.js'
 
 export const fifoPerQueue: Invariant = {
   name: 'fifo-per-queue',
-  promise:
+  guarantee:
     'A queue starts its messages in the order of their publishing and holds no more at once than its parallelism, until they and their callbacks have ended.',
   suspendedBy: { reorder: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {

@@ -1,12 +1,12 @@
 import { checkOptionNames, nearestName } from '../kernel/nearest-name.js'
 import type { Entry } from '../kernel/traffic-log.js'
-import type { Breach, Findings, Invariant } from './invariant.js'
+import type { Findings, Invariant, InvariantViolation } from './invariant.js'
 import type { World } from './invariant-index.js'
 import { InvariantIndex } from './invariant-index.js'
 import { invariants } from './invariant-table.js'
 
 /** Which promises a check is about; all of them by default. */
-export interface CheckOptions {
+export interface InvariantOptions {
   /** Names of the only ones. */
   readonly only?: string | readonly string[]
   /** Names of those to leave out. */
@@ -14,10 +14,10 @@ export interface CheckOptions {
 }
 
 /** What a check found. */
-export interface Check {
+export interface InvariantReport {
   /** Names of the promises that were examined. */
   readonly checked: readonly string[]
-  readonly breaches: readonly Breach[]
+  readonly violations: readonly InvariantViolation[]
   /** What the remaining entries cannot prove, because the log has dropped others. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
 }
@@ -26,15 +26,15 @@ export interface Check {
 const listedAtMost = 10
 
 /** Checks the promises of a world. @throws TypeError for an unknown name */
-export function checkWorld(world: World, options: CheckOptions = {}): Check {
-  checkOptionNames('sandbox.check()', options, ['only', 'except'])
+export function checkWorld(world: World, options: InvariantOptions = {}): InvariantReport {
+  checkOptionNames('sandbox.checkInvariants()', options, ['only', 'except'])
   return examineWorld(world, chosenOf(options))
 }
 
 /** Checks these promises of a world. */
-export function examineWorld(world: World, chosen: readonly Invariant[]): Check {
+export function examineWorld(world: World, chosen: readonly Invariant[]): InvariantReport {
   const history = new InvariantIndex(world)
-  const breaches: Breach[] = []
+  const breaches: InvariantViolation[] = []
   const unknown: { invariant: string; reason: string }[] = []
   for (const invariant of chosen) {
     const findings = new InvariantFindings(invariant)
@@ -42,20 +42,20 @@ export function examineWorld(world: World, chosen: readonly Invariant[]): Check 
     breaches.push(...findings.breaches)
     for (const reason of findings.reasons) unknown.push({ invariant: invariant.name, reason })
   }
-  return { checked: chosen.map(({ name }) => name), breaches, unknown }
+  return { checked: chosen.map(({ name }) => name), violations: breaches, unknown }
 }
 
 class InvariantFindings implements Findings {
-  readonly breaches: Breach[] = []
+  readonly breaches: InvariantViolation[] = []
   readonly reasons = new Set<string>()
 
   constructor(readonly invariant: Invariant) {}
 
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void {
     if (this.breaches.length >= listedAtMost) return
-    const { name, promise } = this.invariant
+    const { name, guarantee: promise } = this.invariant
     const told = [...new Set(entries.filter((entry) => entry !== undefined))].sort((one, other) => one.seq - other.seq)
-    this.breaches.push({ invariant: name, promise, sentence, entries: told })
+    this.breaches.push({ invariant: name, guarantee: promise, message: sentence, entries: told })
   }
 
   unknown(reason: string): void {
@@ -63,7 +63,7 @@ class InvariantFindings implements Findings {
   }
 }
 
-function chosenOf({ only, except }: CheckOptions): readonly Invariant[] {
+function chosenOf({ only, except }: InvariantOptions): readonly Invariant[] {
   const wanted = only === undefined ? undefined : namesOf(only)
   const left = namesOf(except ?? [])
   return invariants.filter(({ name }) => (wanted === undefined || wanted.includes(name)) && !left.includes(name))
@@ -81,22 +81,22 @@ function namesOf(given: string | readonly string[]): readonly string[] {
 }
 
 /** The engine, or a fault nobody declared, broke a promise. */
-export class BrokenPromise extends Error {
-  override readonly name = 'BrokenPromise'
-  declare readonly breaches: readonly Breach[]
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError'
+  declare readonly violations: readonly InvariantViolation[]
 
   /** @param tell entries as a text @internal */
-  constructor(breaches: readonly Breach[], tell: (entries: readonly Entry[]) => string, replay: string) {
+  constructor(breaches: readonly InvariantViolation[], tell: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
     // Not enumerable: runners print the fields of an error, and the message has them already.
-    Object.defineProperty(this, 'breaches', { value: breaches })
+    Object.defineProperty(this, 'violations', { value: breaches })
     // The stack is of no use: the story has the place.
     this.stack = `${this.name}: ${this.message}`
   }
 }
 
 function textOf(
-  { invariant, promise, sentence, entries }: Breach,
+  { invariant, guarantee: promise, message: sentence, entries }: InvariantViolation,
   tell: (entries: readonly Entry[]) => string,
 ): string {
   return `Broken promise ${invariant}: ${promise}\nBut ${sentence}.${entries.length === 0 ? '' : `\n${tell(entries)}`}`

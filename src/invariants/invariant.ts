@@ -2,12 +2,12 @@ import type { Entry } from '../kernel/traffic-log.js'
 import type { InvariantIndex } from './invariant-index.js'
 
 /** One place where a promise was broken. */
-export interface Breach {
+export interface InvariantViolation {
   readonly invariant: string
   /** The promise in words. */
-  readonly promise: string
+  readonly guarantee: string
   /** What happened instead. */
-  readonly sentence: string
+  readonly message: string
   readonly entries: readonly Entry[]
 }
 
@@ -21,7 +21,7 @@ export interface Findings {
 /** A promise of the engine that every run keeps, whatever its requests, clock moves and faults. */
 export interface Invariant {
   readonly name: string
-  readonly promise: string
+  readonly guarantee: string
   /** Kinds of faults that break it by design, and how far they suspend it. */
   readonly suspendedBy?: Readonly<Record<string, string>>
   /** @internal */

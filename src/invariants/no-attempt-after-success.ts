@@ -3,7 +3,7 @@ import { endOf } from './invariant-index.js'
 
 export const noAttemptAfterSuccess: Invariant = {
   name: 'no-attempt-after-success',
-  promise: 'Nothing is delivered again after it was delivered, and no two attempts of one message run at once.',
+  guarantee: 'Nothing is delivered again after it was delivered, and no two attempts of one message run at once.',
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     for (const { id, attempts } of history.stories.values()) {

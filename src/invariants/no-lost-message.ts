@@ -3,7 +3,7 @@ import { type CheckedMessage, type InvariantIndex, isFinal } from './invariant-i
 
 export const noLostMessage: Invariant = {
   name: 'no-lost-message',
-  promise: 'Every published message is delivered, dead, cancelled, or still on its way.',
+  guarantee: 'Every published message is delivered, dead, cancelled, or still on its way.',
   suspendedBy: { drop: 'for the message it struck' },
   examine(history, findings) {
     if (!history.isWhole) findings.unknown('messages that were published before the first entry that is left')

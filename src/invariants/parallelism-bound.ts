@@ -4,7 +4,7 @@ import { type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 
 export const parallelismBound: Invariant = {
   name: 'parallelism-bound',
-  promise:
+  guarantee:
     'No more calls run at once than the parallelism of their flow-control key, and of the plan where it is enforced.',
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {

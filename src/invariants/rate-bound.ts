@@ -3,7 +3,7 @@ import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './key-tim
 
 export const rateBound: Invariant = {
   name: 'rate-bound',
-  promise:
+  guarantee:
     'No more calls start in a period of a flow-control key than its rate; a period begins with the first call after the one before, or with a reset, and what was due before a reset counts before it.',
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {

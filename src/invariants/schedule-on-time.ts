@@ -5,7 +5,7 @@ import type { InvariantIndex } from './invariant-index.js'
 
 export const scheduleOnTime: Invariant = {
   name: 'schedule-on-time',
-  promise:
+  guarantee:
     'A schedule fires at the times its expression names and at no others, once each, and not while it is paused.',
   suspendedBy: {
     drop: 'for the schedule it struck',

@@ -10,7 +10,7 @@ const sample = 64
 
 export const signaturesVerify: Invariant = {
   name: 'signatures-verify',
-  promise:
+  guarantee:
     'Every delivery is signed for its url and body with the key in force when it began, and its signature is valid then.',
   suspendedBy: {
     'bad-signature': 'for the delivery it struck',

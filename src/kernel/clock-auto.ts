@@ -3,7 +3,7 @@ import { lookAtFollowers } from './clock-following.js'
 import type { Mode } from './clock-mode.js'
 import { hostPause, hostTurn } from './host.js'
 import { endOfTime } from './instant.js'
-import type { DriveCall } from './move.js'
+import type { ClockMove } from './move.js'
 
 /** Turns of a clock that moves by itself after which everybody else gets one. */
 const turnsPerPause = 100
@@ -37,7 +37,7 @@ export class AutoMode implements Mode {
   }
 
   /** A person or a program at the control API may ask while a delivery runs: one after the other. */
-  drive(_call: DriveCall, run: () => Promise<void>): Promise<void> {
+  drive(_call: ClockMove, run: () => Promise<void>): Promise<void> {
     const turn = this.#calls.then(run)
     this.#calls = turn.catch(() => undefined)
     return turn

@@ -8,7 +8,7 @@ import type { Gate } from './gate.js'
 import { hostTurn } from './host.js'
 import type { InputJournal } from './input-journal.js'
 import { iso } from './instant.js'
-import type { DriveCall, Move } from './move.js'
+import type { ClockMove, Move } from './move.js'
 import { RunningTask, type TaskClock } from './running-task.js'
 import { StallWatch } from './stall-watch.js'
 import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
@@ -17,7 +17,7 @@ import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
 export interface AttachedFollowers {
   readonly log?: {
     /** Hears of a call that moves time; what it returns is called when the move has ended. */
-    moves(call: DriveCall): () => void
+    moves(call: ClockMove): () => void
   }
   /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>

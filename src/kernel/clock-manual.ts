@@ -3,7 +3,7 @@ import type { Mode, WaitingCommand } from './clock-mode.js'
 import { formatDuration } from './duration.js'
 import type { Hints } from './hints.js'
 import { hostSetTimeout, unref } from './host.js'
-import type { DriveCall } from './move.js'
+import type { ClockMove } from './move.js'
 
 /** Real milliseconds for which the clock may stand while somebody waits in virtual time. */
 const patienceMilliseconds = 1_000
@@ -28,7 +28,7 @@ export class ManualMode implements Mode {
     return Math.max(at, this.#core.time)
   }
 
-  drive(call: DriveCall, run: () => Promise<void>): Promise<void> {
+  drive(call: ClockMove, run: () => Promise<void>): Promise<void> {
     const { move } = this.#core
     if (move === undefined) return run()
     throw new Error(

@@ -1,4 +1,4 @@
-import type { DriveCall } from './move.js'
+import type { ClockMove } from './move.js'
 
 /**
  * `manual`: time moves by `advance`, `advanceTo` and `drain` only. `auto`: when nothing runs, time skips to the next
@@ -28,7 +28,7 @@ export interface Mode {
   /** There may be more to do: a timer was set, nothing runs any more, or a call that moved time has ended. */
   wake?(): void
   /** Runs a call that moves time: at once, in its turn, or not at all. */
-  drive(call: DriveCall, run: () => Promise<void>): Promise<void>
+  drive(call: ClockMove, run: () => Promise<void>): Promise<void>
   /** What a dump or a journal was made into is whole, and goes on at this instant. */
   resume(at: number): void
   /** A request or a command waits in virtual time. @param what such as `a request` */

@@ -2,7 +2,7 @@ import type { ClockCore } from './clock-core.js'
 import { lookAtFollowers } from './clock-following.js'
 import { hostPause } from './host.js'
 import { endOfTime, instant, iso } from './instant.js'
-import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
+import { type AdvanceOptions, type ClockMove, checkMove, Move } from './move.js'
 
 /** The calls that move time. */
 export class ClockMoves {
@@ -13,11 +13,11 @@ export class ClockMoves {
   }
 
   /** @param wait milliseconds */
-  advance(wait: number, options: MoveOptions): Promise<void> {
+  advance(wait: number, options: AdvanceOptions): Promise<void> {
     return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.#core.now() + wait)))
   }
 
-  advanceTo(target: number, options: MoveOptions): Promise<void> {
+  advanceTo(target: number, options: AdvanceOptions): Promise<void> {
     return this.#drive('advanceTo', options, (move) => {
       const now = this.#core.now()
       if (target >= now) return this.#runUntil(move, target)
@@ -27,7 +27,7 @@ export class ClockMoves {
     })
   }
 
-  drain(options: MoveOptions): Promise<void> {
+  drain(options: AdvanceOptions): Promise<void> {
     return this.#drive('drain', options, (move) => {
       this.#core.timers.promoteAll()
       return this.#runUntil(move, Number.POSITIVE_INFINITY)
@@ -35,7 +35,7 @@ export class ClockMoves {
   }
 
   /** @returns which call it was, `undefined` when time was not moving */
-  interrupt(): DriveCall | undefined {
+  interrupt(): ClockMove | undefined {
     const { move } = this.#core
     if (move === undefined) return undefined
     const why = `clock.${move.call}() was interrupted at ${iso(this.#core.now())}. What fell due until then has run; call it again to continue.`
@@ -43,22 +43,22 @@ export class ClockMoves {
     return move.call
   }
 
-  async #drive(call: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
+  async #drive(call: ClockMove, options: AdvanceOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(call)
     return this.#core.mode.drive(call, () => this.#begin(call, options, run))
   }
 
-  #refuseStopped(call: DriveCall): void {
+  #refuseStopped(call: ClockMove): void {
     if (!this.#core.isStopped) return
     throw new Error(
       `clock.${call}() was called on a disposed sandbox, or on the clock that it had before a reset. Create a new sandbox, or read sandbox.clock again.`,
     )
   }
 
-  async #begin(call: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
+  async #begin(call: ClockMove, options: AdvanceOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(call)
     checkMove(call, options)
-    const { signal, budget, until } = options
+    const { signal, maxTimers: budget, until } = options
     signal?.throwIfAborted()
     const core = this.#core
     const { log, waiting = {}, journal } = core.company

@@ -1,7 +1,7 @@
 import type { ClockCore } from './clock-core.js'
 import type { Mode } from './clock-mode.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, unref } from './host.js'
-import type { DriveCall } from './move.js'
+import type { ClockMove } from './move.js'
 
 /**
  * Longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
@@ -64,7 +64,7 @@ export class RealMode implements Mode {
     this.wake()
   }
 
-  drive(call: DriveCall): never {
+  drive(call: ClockMove): never {
     return refuse(call)
   }
 
@@ -98,7 +98,7 @@ export class HeldMode implements Mode {
     return at
   }
 
-  drive(call: DriveCall): never {
+  drive(call: ClockMove): never {
     return refuse(call)
   }
 
@@ -109,7 +109,7 @@ export class HeldMode implements Mode {
   }
 }
 
-function refuse(call: DriveCall): never {
+function refuse(call: ClockMove): never {
   throw new Error(
     `clock.${call}() moves time, and with clock: 'real' time is the host's. Use clock: 'manual' or 'auto'; for a server: serve --clock manual.`,
   )

@@ -1,6 +1,6 @@
 import type { ClockCore } from './clock-core.js'
 import type { Mode, WaitingCommand } from './clock-mode.js'
-import { type DriveCall, Move } from './move.js'
+import { type ClockMove, Move } from './move.js'
 
 /** A journal is played: time moves as its `Rewind` says, and in no other way. */
 export class ReplayedMode implements Mode {
@@ -27,7 +27,7 @@ export class ReplayedMode implements Mode {
     return this.after.timerAt(at)
   }
 
-  drive(call: DriveCall, run: () => Promise<void>): Promise<void> {
+  drive(call: ClockMove, run: () => Promise<void>): Promise<void> {
     return this.after.drive(call, run)
   }
 
@@ -64,7 +64,7 @@ export class Rewind {
   }
 
   /** A call that moves time begins. */
-  begin(call: DriveCall): void {
+  begin(call: ClockMove): void {
     this.#core.move = new Move(call, undefined, 0)
     if (call === 'drain') this.#core.timers.promoteAll()
     this.#ended = this.#core.company.log?.moves(call)

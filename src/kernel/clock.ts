@@ -7,23 +7,23 @@ import { ClockMoves } from './clock-moves.js'
 import { HeldMode, RealMode } from './clock-real.js'
 import { Rewind } from './clock-replayed.js'
 import { type Duration, milliseconds } from './duration.js'
-import type { Follower } from './followers.js'
+import type { ClockFollower } from './followers.js'
 import { Gate } from './gate.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostTime } from './host.js'
 import type { ClockPosition } from './input-journal.js'
 import { type Instant, instant } from './instant.js'
 import { type Internals, internals } from './internals.js'
-import type { DriveCall, MoveOptions } from './move.js'
+import type { AdvanceOptions, ClockMove } from './move.js'
 import type { PendingTimer, Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 export type { ClockMode } from './clock-mode.js'
 export type { Rewind } from './clock-replayed.js'
-export type { Follower } from './followers.js'
-export type { DriveCall, MoveOptions } from './move.js'
+export type { ClockFollower } from './followers.js'
+export type { AdvanceOptions, ClockMove } from './move.js'
 
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
-export interface Clock {
+export interface ServiceClock {
   readonly mode: ClockMode
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
@@ -33,7 +33,7 @@ export interface Clock {
    * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts then is not waited
    * for, or a schedule whose work outlasts its interval would keep time moving for ever.
    */
-  readonly draining: boolean
+  readonly isDraining: boolean
 }
 
 export interface ClockOptions {
@@ -53,10 +53,10 @@ interface ClockInternals {
   readonly hints: Hints
 }
 
-const clockInternals: Internals<VirtualClock, ClockInternals> = internals('clock')
+const clockInternals: Internals<Clock, ClockInternals> = internals('clock')
 
 /** Tells the clock who goes along with it. */
-export function accompany(clock: VirtualClock, company: AttachedFollowers): void {
+export function accompany(clock: Clock, company: AttachedFollowers): void {
   const { core } = clockInternals.of(clock)
   const waiting = { ...core.company.waiting, ...company.waiting }
   core.company = { ...core.company, ...company, waiting }
@@ -66,18 +66,18 @@ export function accompany(clock: VirtualClock, company: AttachedFollowers): void
  * The world of a dump is whole, and goes on: at a later instant, or in mode `real` now. What fell due in between is due,
  * in the order of its times.
  */
-export function goOn(clock: VirtualClock, at?: number): void {
+export function goOn(clock: Clock, at?: number): void {
   const { core } = clockInternals.of(clock)
   core.mode.resume(at ?? core.time)
 }
 
 /** What everything that is awaited of the clock's sandbox passes, so that the host's timers run. */
-export function gateOf(clock: VirtualClock): Gate {
+export function gateOf(clock: Clock): Gate {
   return clockInternals.of(clock).core.gate
 }
 
 /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
-export function letOutsideContinue(clock: VirtualClock): void {
+export function letOutsideContinue(clock: Clock): void {
   clockInternals.of(clock).core.outsideMayContinue = true
 }
 
@@ -86,12 +86,12 @@ export function letOutsideContinue(clock: VirtualClock): void {
  * @param what such as `a request`
  * @param isWaiting whether that has not ended
  */
-export function mindForgottenAdvance(clock: VirtualClock, what: string, isWaiting: () => boolean): void {
+export function mindForgottenAdvance(clock: Clock, what: string, isWaiting: () => boolean): void {
   clockInternals.of(clock).core.mode.waits?.(what, isWaiting)
 }
 
 /** A sentence that names who waits in virtual time now while nothing moves it, and what is pending. */
-export function forgottenAdvance(clock: VirtualClock, commands: readonly WaitingCommand[]): string | undefined {
+export function forgottenAdvance(clock: Clock, commands: readonly WaitingCommand[]): string | undefined {
   return clockInternals.of(clock).core.mode.forgottenAdvance?.(commands)
 }
 
@@ -99,17 +99,17 @@ export function forgottenAdvance(clock: VirtualClock, commands: readonly Waiting
  * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
  * sleeps stays asleep.
  */
-export function stop(clock: VirtualClock): void {
+export function stop(clock: Clock): void {
   clockInternals.of(clock).core.stop()
 }
 
-/** As `clock.pending()`, the timers themselves. */
-export function waitingTimers(clock: VirtualClock): readonly Timer[] {
+/** As `clock.pending`, the timers themselves. */
+export function waitingTimers(clock: Clock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }
 
 /** Where a clock stands, whenever it is read. */
-export function positionOf(clock: VirtualClock): ClockPosition {
+export function positionOf(clock: Clock): ClockPosition {
   const { core } = clockInternals.of(clock)
   return {
     now: () => core.now(),
@@ -119,7 +119,7 @@ export function positionOf(clock: VirtualClock): ClockPosition {
 }
 
 /** A clock of a world that is to be made as another one was: nothing moves it any more but what is returned. */
-export function rewind(clock: VirtualClock): Rewind {
+export function rewind(clock: Clock): Rewind {
   const { core, hints } = clockInternals.of(clock)
   const { mode } = core
   const byHand = mode.name === 'manual' ? mode : new ManualMode(core, hints)
@@ -130,9 +130,9 @@ export function rewind(clock: VirtualClock): Rewind {
  * The one clock of a sandbox. `advance` repeats: wait until no task runs, take the earliest timer (ties in the order
  * of scheduling), move followers and time to it, run it.
  */
-export class VirtualClock implements Clock {
+export class Clock implements ServiceClock {
   static {
-    bindMethods(VirtualClock)
+    bindMethods(Clock)
   }
 
   /** Whether a foreign clock follows this one, or has. */
@@ -182,17 +182,17 @@ export class VirtualClock implements Clock {
   }
 
   /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
-  advance(by: Duration, options: MoveOptions = {}): Promise<void> {
+  advance(by: Duration, options: AdvanceOptions = {}): Promise<void> {
     return this.#core.gate.leaving(this.#moves.advance(milliseconds(by), options))
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
-  advanceTo(at: Instant, options: MoveOptions = {}): Promise<void> {
+  advanceTo(at: Instant, options: AdvanceOptions = {}): Promise<void> {
     return this.#core.gate.leaving(this.#moves.advanceTo(instant(at), options))
   }
 
   /** Runs until no timer is left but those that renew themselves for ever (schedules). */
-  drain(options: MoveOptions = {}): Promise<void> {
+  drain(options: AdvanceOptions = {}): Promise<void> {
     return this.#core.gate.leaving(this.#moves.drain(options))
   }
 
@@ -200,16 +200,16 @@ export class VirtualClock implements Clock {
    * Ends the move of time that is under way; its call rejects. What fell due until now has run, the rest waits.
    * @returns which call it was, `undefined` when time was not moving
    */
-  interrupt(): DriveCall | undefined {
+  interrupt(): ClockMove | undefined {
     return this.#moves.interrupt()
   }
 
-  get draining(): boolean {
+  get isDraining(): boolean {
     return this.#core.isDraining
   }
 
   /** The timers that wait, earliest first. */
-  pending(): readonly PendingTimer[] {
+  get pending(): readonly PendingTimer[] {
     return this.#core.timers.waiting().map(({ at, label, background }) => ({ at, label, background }))
   }
 
@@ -220,18 +220,18 @@ export class VirtualClock implements Clock {
   }
 
   /** Labels of the work that runs right now. */
-  running(): readonly string[] {
+  get running(): readonly string[] {
     return [...this.#core.work.tasks].filter((task) => task.awake).map((task) => task.label)
   }
 
   /** Drives a foreign clock in step with this one, until the returned function is called. */
-  follow(follower: Follower): () => void {
+  follow(follower: ClockFollower): () => void {
     this.isFollowed = true
     return this.#core.followers.add(follower)
   }
 
   /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
-  settled(): Promise<void> {
+  settle(): Promise<void> {
     this.#core.polling.restart()
     return this.#core.gate.leaving(this.#core.settle())
   }

@@ -1,5 +1,5 @@
 /** A foreign clock that ours drives, for example a runner's fake timers. */
-export interface Follower {
+export interface ClockFollower {
   advanceBy(milliseconds: number): unknown
   /**
    * Milliseconds until its next timer is due, 0 for one that is, `undefined` when none waits. A follower that says so is
@@ -16,7 +16,7 @@ export interface Follower {
 
 /** The foreign clocks that one of ours drives. */
 export class Followers {
-  readonly #all = new Set<Follower>()
+  readonly #all = new Set<ClockFollower>()
   count = 0
   /** Whether one of them says when its timers are due. */
   tellTimes = false
@@ -24,7 +24,7 @@ export class Followers {
   mayBeStirred = false
 
   /** @returns what ends the following */
-  add(follower: Follower): () => void {
+  add(follower: ClockFollower): () => void {
     this.#all.add(follower)
     this.#look()
     return () => {

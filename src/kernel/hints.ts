@@ -19,8 +19,9 @@ export interface Hints {
 export const inProcess: Hints = {
   destination: (pattern) =>
     `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or give the sandbox a fetch.`,
-  reach: (pattern, host) => `Register destinations.on('${pattern}', handler), or name the host: deliver: ['${host}'].`,
-  production: (host) => `If you mean it, name it: deliver: ['${host}'].`,
-  call: (pattern) => `Register sandbox.calls.on('${pattern}', handler)`,
+  reach: (pattern, host) =>
+    `Register destinations.on('${pattern}', handler), or name the host: deliverTo: ['${host}'].`,
+  production: (host) => `If you mean it, name it: deliverTo: ['${host}'].`,
+  call: (pattern) => `Register sandbox.outbound.on('${pattern}', handler)`,
   advance: (by) => `Call clock.advance('${by}') or clock.drain(), or create the sandbox with clock: 'auto'.`,
 }

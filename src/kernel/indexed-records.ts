@@ -3,7 +3,7 @@ export interface IndexedRecord {
   /** Grows by one from record to record of a collection. */
   readonly seq: number
   /** Virtual time at which it came; never decreases. */
-  readonly time: number
+  readonly createdAt: number
   /** Set when it left its collection. */
   gone: boolean
 }
@@ -126,7 +126,7 @@ export class Records<T extends IndexedRecord> {
       if (record.gone || !this.#fulfils(record, wanted)) continue
       if (items.length === count) {
         const last = items.at(-1)!
-        return { items, cursor: `${last.time}-${last.seq}` }
+        return { items, cursor: `${last.createdAt}-${last.seq}` }
       }
       items.push(record)
     }
@@ -190,8 +190,10 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
   const backwards = wanted.order === 'latestFirst'
-  const low = (record: T): boolean => record.time >= from && (backwards || after === undefined || record.seq > after)
-  const high = (record: T): boolean => record.time > to || (backwards && after !== undefined && record.seq >= after)
+  const low = (record: T): boolean =>
+    record.createdAt >= from && (backwards || after === undefined || record.seq > after)
+  const high = (record: T): boolean =>
+    record.createdAt > to || (backwards && after !== undefined && record.seq >= after)
   const runs = shelves
     .map((shelf) => ({ items: shelf.items, at: shelf.seek(low), end: shelf.seek(high) }))
     .filter((run) => run.at < run.end)

@@ -3,10 +3,10 @@ import { checkOptionNames } from './nearest-name.js'
 import type { Timer } from './time.js'
 
 /** The calls that move time. */
-export type DriveCall = 'advance' | 'advanceTo' | 'drain'
+export type ClockMove = 'advance' | 'advanceTo' | 'drain'
 
 /** What calls that move time take. */
-export interface MoveOptions {
+export interface AdvanceOptions {
   /** Stops the move where it is: what fell due until then has run, and the clock can be moved on from there. */
   readonly signal?: AbortSignal
   /**
@@ -14,20 +14,20 @@ export interface MoveOptions {
    * clock gives up and names the one that fired most often. By default 20,000, and 20 more for each timer and message
    * that waits when the move begins.
    */
-  readonly budget?: number
+  readonly maxTimers?: number
   /** Asked whenever nothing runs: once it says so the move ends, and time stays where it is. */
   readonly until?: () => boolean
 }
 
-const optionNames: Readonly<Record<keyof MoveOptions, true>> = { signal: true, budget: true, until: true }
+const optionNames: Readonly<Record<keyof AdvanceOptions, true>> = { signal: true, maxTimers: true, until: true }
 
 /** @throws TypeError for what is no option of a move: most often a time, which has a call of its own */
-export function checkMove(call: DriveCall, options: MoveOptions): void {
+export function checkMove(call: ClockMove, options: AdvanceOptions): void {
   const byTime =
     "To move time by a span call clock.advance('30s'), to an instant clock.advanceTo('2030-01-02T00:00:00Z')."
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
-      `clock.${call}() takes options such as { budget: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
+      `clock.${call}() takes options such as { maxTimers: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
     )
   }
   if (Object.keys(options).length > 0) checkOptionNames(`clock.${call}()`, options, Object.keys(optionNames))
@@ -60,13 +60,13 @@ export class Move {
 
   /** @param waiting how many timers and messages wait */
   constructor(
-    readonly call: DriveCall,
+    readonly call: ClockMove,
     budget: number | undefined,
     waiting: number,
     readonly until?: () => boolean,
   ) {
     if (budget !== undefined && !(budget >= 0)) {
-      throw new RangeError(`clock.${call}() takes a number of timers as its budget, got ${String(budget)}.`)
+      throw new RangeError(`clock.${call}() takes a number of timers as maxTimers, got ${String(budget)}.`)
     }
     const usual = leastBudget + budgetPerWaiting * waiting
     this.#budget = call === 'drain' ? (budget ?? usual) : Number.POSITIVE_INFINITY

@@ -1,5 +1,5 @@
 import type { Account } from './account.js'
-import { type Entry, type EntryBody, type EntryOf, type EntryStamp, type EntryType, Traffic } from './traffic-log.js'
+import { type Entry, type EntryBase, type EntryBody, type EntryOf, type EntryType, TrafficLog } from './traffic-log.js'
 
 /** What a message queue and its workflows write. All other entries belong to both regions. */
 const regional: ReadonlySet<EntryType> = new Set([
@@ -30,11 +30,11 @@ export function isRegional({ type }: Entry): boolean {
  * The one log as one of two regions writes and reads it: its own entries, which say where they belong, and those that
  * belong to both. Numbers are those of the one log. Entries of the home region say nothing.
  */
-export class RegionTraffic extends Traffic {
-  readonly #log: Traffic
+export class RegionTraffic extends TrafficLog {
+  readonly #log: TrafficLog
   readonly #region: string | undefined
 
-  constructor(log: Traffic, region: string | undefined) {
+  constructor(log: TrafficLog, region: string | undefined) {
     super({ now: () => 0 }, log.keeps ? {} : 0)
     this.#log = log
     this.#region = region
@@ -44,7 +44,7 @@ export class RegionTraffic extends Traffic {
     return this.#log.share(part)
   }
 
-  override append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
+  override append<B extends EntryBody>(body: B, cause?: number): EntryBase & B {
     return this.#log.append(this.#stamped(body), cause)
   }
 
@@ -57,7 +57,7 @@ export class RegionTraffic extends Traffic {
     return this.#region === undefined ? body : { ...body, region: this.#region }
   }
 
-  override complete(...given: Parameters<Traffic['complete']>): void {
+  override complete(...given: Parameters<TrafficLog['complete']>): void {
     this.#log.complete(...given)
   }
 
@@ -77,16 +77,16 @@ export class RegionTraffic extends Traffic {
     return this.#log.latest
   }
 
-  override of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return this.#own(this.#log.of(type) as readonly Entry[]) as readonly EntryOf<T>[]
+  override ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    return this.#own(this.#log.ofType(type) as readonly Entry[]) as readonly EntryOf<T>[]
   }
 
-  override about(messageId: string): readonly Entry[] {
-    return this.#own(this.#log.about(messageId))
+  override forMessage(messageId: string): readonly Entry[] {
+    return this.#own(this.#log.forMessage(messageId))
   }
 
-  override find(seq: number): Entry | undefined {
-    const entry = this.#log.find(seq)
+  override get(seq: number): Entry | undefined {
+    const entry = this.#log.get(seq)
     return entry !== undefined && isOfRegion(entry, this.#region) ? entry : undefined
   }
 

@@ -25,7 +25,7 @@ export interface Timer {
   cancel(): void
 }
 
-/** A timer as `clock.pending()` tells of it. */
+/** A timer as `clock.pending` tells of it. */
 export type PendingTimer = Pick<Timer, 'at' | 'label' | 'background'>
 
 /** A piece of work that the clock waits for. */

@@ -1,10 +1,11 @@
 import { Account } from './account.js'
 import type { Bytes } from './bytes.js'
 import type { HeaderList } from './http.js'
+import type { PortableString } from './portable.js'
 import { weightOf, weightOfHeaders, weightOfText, weightOfWords } from './weight.js'
 
 /** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
-export interface EntryStamp {
+export interface EntryBase {
   readonly seq: number
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
@@ -26,15 +27,15 @@ export interface RequestEntry {
   readonly headers: HeaderList
   readonly body: Bytes
   /** Set once it is known: it is about a run that hides what its steps say. */
-  redact?: HiddenFields
+  redact?: RedactedFields
   /** What its author should know of the words that it has, or of its token: a sentence. */
   note?: string
-  response?: RequestAnswer
+  response?: LoggedResponse
   /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
   endedAfterSeq?: number
 }
 
-export interface RequestAnswer {
+export interface LoggedResponse {
   readonly at: number
   /** 0 when the answer was lost or the connection was broken by a fault. */
   readonly status: number
@@ -47,7 +48,7 @@ export interface RequestAnswer {
  * One call of the app to a host that is neither the sandbox nor its user: a bank, a mailer. Its `cause` is the attempt whose
  * code made it.
  */
-export interface CallEntry {
+export interface OutboundEntry {
   readonly type: 'outbound'
   readonly method: string
   /** As it arrived. */
@@ -61,13 +62,13 @@ export interface CallEntry {
   handlerRuns: number
   /** Kind of the fault that a script was; faults of rules have entries of their own. */
   fault?: string
-  response?: CallAnswer
+  response?: LoggedOutboundResponse
   /** `seq` of the last entry that was there when the app had its answer. */
   endedAfterSeq?: number
 }
 
 /** What the app saw of a call. */
-export interface CallAnswer {
+export interface LoggedOutboundResponse {
   readonly at: number
   /** 0 without an answer. */
   readonly status: number
@@ -131,22 +132,25 @@ export interface PublishedEntry {
   /** For callbacks: the message whose delivery is reported. */
   readonly sourceMessageId?: string
   /** What its publisher asked to hide, with `Redact-Fields`; every rendering does. */
-  readonly redact?: HiddenFields
+  readonly redact?: RedactedFields
 }
 
 /** Parts of a message that no rendering shows. */
-export interface HiddenFields {
+export interface RedactedFields {
   readonly body: boolean
   readonly allHeaders: boolean
   /** Lower-case names. */
   readonly headers: ReadonlySet<string>
 }
 
-/** Keys that were added, removed and changed, as `store.diff()` tells them. */
-export interface StoreChange {
-  readonly added: readonly object[]
-  readonly removed: readonly object[]
-  readonly changed: readonly { readonly before: object; readonly after: object }[]
+/**
+ * What differs between two states of the data store: keys that were added, removed and changed.
+ * @template Key a key as dumps have it, with its value; entries of the log do not say which fields it has
+ */
+export interface StoreDiff<Key extends object = object> {
+  readonly added: readonly Key[]
+  readonly removed: readonly Key[]
+  readonly changed: readonly { readonly key: PortableString; readonly before: Key; readonly after: Key }[]
 }
 
 /** One delivery attempt. `outcome` is there once it ended. */
@@ -167,11 +171,11 @@ export interface AttemptEntry {
   readonly headers: HeaderList
   readonly body: Bytes
   /** What its publisher asked to hide. */
-  readonly redact?: HiddenFields | undefined
+  readonly redact?: RedactedFields | undefined
   /** Kind of the fault that a script or an answer of its destination was; faults of rules have entries of their own. */
   fault?: string
-  /** What the delivery changed in the data store; only while `traffic.watchStore()` looks. */
-  store?: StoreChange
+  /** What the delivery changed in the data store; only while `traffic.recordStoreChanges()` looks. */
+  store?: StoreDiff
   outcome?: AttemptOutcome | undefined
   /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
   endedAfterSeq?: number
@@ -252,7 +256,7 @@ export interface NotifyEntry {
   readonly runId?: string
   readonly body: Bytes
   /** A run that it reaches hides what its steps say. */
-  readonly redact?: HiddenFields
+  readonly redact?: RedactedFields
   /** `kept`: nobody waited yet, and the run's next wait for it will have it. */
   readonly kept?: true
 }
@@ -326,7 +330,7 @@ export interface DroppedEntry {
 
 export type EntryBody =
   | RequestEntry
-  | CallEntry
+  | OutboundEntry
   | CommandEntry
   | KeyspaceEntry
   | PublishedEntry
@@ -345,9 +349,9 @@ export type EntryBody =
   | DroppedEntry
 export type EntryType = EntryBody['type']
 /** A table, because the compiler gives up on so many types when it has to search them. */
-type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryStamp & Body }
+type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryBase & Body }
 export type EntryOf<T extends EntryType> = EntryTable[T]
-export type Entry = EntryStamp & EntryBody
+export type Entry = EntryBase & EntryBody
 
 /** Every type of entry; the compiler keeps the list complete. */
 export const entryTypes: Readonly<Record<EntryType, true>> = {
@@ -403,7 +407,7 @@ interface Subscription {
  * The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1); the
  * index is made by the first question, so that who only counts or listens does not pay for it.
  */
-export class Traffic {
+export class TrafficLog {
   /** False when nothing is kept, so that nobody needs to describe what would be thrown away. */
   readonly keeps: boolean
   readonly #clock: { now(): number }
@@ -432,8 +436,8 @@ export class Traffic {
   }
 
   /** A log of entries that were recorded before; nothing is added to it. */
-  static recorded(entries: readonly Entry[]): Traffic {
-    const traffic = new Traffic({ now: () => entries.at(-1)?.at ?? 0 })
+  static recorded(entries: readonly Entry[]): TrafficLog {
+    const traffic = new TrafficLog({ now: () => entries.at(-1)?.at ?? 0 })
     traffic.#entries = [...entries]
     traffic.#sequence = entries.at(-1)?.seq ?? 0
     const first = entries[0]
@@ -446,12 +450,12 @@ export class Traffic {
     return new Account(this.#kept.limit * part, this.#kept)
   }
 
-  append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
-    const stamp: EntryStamp =
+  append<B extends EntryBody>(body: B, cause?: number): EntryBase & B {
+    const stamp: EntryBase =
       cause === undefined
         ? { seq: ++this.#sequence, at: this.#clock.now() }
         : { seq: ++this.#sequence, at: this.#clock.now(), cause }
-    const entry = Object.assign(stamp, body) as EntryStamp & B
+    const entry = Object.assign(stamp, body) as EntryBase & B
     this.#file(entry as Entry)
     return entry
   }
@@ -520,7 +524,7 @@ export class Traffic {
    * Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced.
    * @param bytes of the answer, when `end` does not hold it
    */
-  complete<E extends RequestEntry | CallEntry | AttemptEntry | ClockEntry>(
+  complete<E extends RequestEntry | OutboundEntry | AttemptEntry | ClockEntry>(
     entry: E,
     end?: Pick<E, 'response' & keyof E> | Pick<E, 'outcome' & keyof E>,
     bytes = 0,
@@ -568,7 +572,7 @@ export class Traffic {
     }
   }
 
-  #weighEnd(entry: RequestEntry | CallEntry | AttemptEntry | ClockEntry): number {
+  #weighEnd(entry: RequestEntry | OutboundEntry | AttemptEntry | ClockEntry): number {
     if (entry.type === 'attempt') return entry.store === undefined ? 0 : weightOf(entry.store)
     if (entry.type === 'clock' || entry.response === undefined) return 0
     const { headers, body } = entry.response
@@ -582,7 +586,7 @@ export class Traffic {
   moves(call: ClockEntry['move']): () => void {
     const last = this.#entries.at(-1)
     const goesOn = last?.type === 'clock' && last.move === call && last.to === this.#clock.now()
-    const entry: ClockEntry & EntryStamp = goesOn ? last : this.append({ type: 'clock', move: call, count: 0 })
+    const entry: ClockEntry & EntryBase = goesOn ? last : this.append({ type: 'clock', move: call, count: 0 })
     entry.count++
     return () => {
       entry.to = this.#clock.now()
@@ -592,12 +596,12 @@ export class Traffic {
   }
 
   /** Takes over what is the same in another log, so that both have it in memory once: entries that never change again. */
-  shareWith(other: Pick<Traffic, 'find'>): void {
+  shareWith(other: Pick<TrafficLog, 'get'>): void {
     for (let index = 0; index < this.#entries.length; index++) {
       const own = this.#entries[index]!
       const isOver = own.type === 'request' && own.service === 'store' && own.response !== undefined
       if (!isOver && own.type !== 'command' && own.type !== 'keyspace') continue
-      const known = other.find(own.seq)
+      const known = other.get(own.seq)
       if (known !== undefined && isSame(own, known)) this.#entries[index] = known
     }
     this.#index = undefined
@@ -626,23 +630,23 @@ export class Traffic {
     return this.#ended
   }
 
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+  ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
     return this.#indexed().byType.get(type) ?? []
   }
 
   /** Every entry about one message, oldest first. */
-  about(messageId: string): readonly Entry[] {
+  forMessage(messageId: string): readonly Entry[] {
     return this.#indexed().byMessage.get(messageId) ?? []
   }
 
-  find(seq: number): Entry | undefined {
+  get(seq: number): Entry | undefined {
     const entry = this.#entries[this.#placeAfter(seq - 1)]
     return entry?.seq === seq ? entry : undefined
   }
 
   /** No rendering shows the bodies of a request and of its answer. */
   hide(seq: number): void {
-    const entry = this.find(seq)
+    const entry = this.get(seq)
     if (entry?.type === 'request') entry.redact = hiddenBody
   }
 
@@ -702,7 +706,7 @@ export class Traffic {
   }
 }
 
-export const hiddenBody: HiddenFields = { body: true, allHeaders: false, headers: new Set() }
+export const hiddenBody: RedactedFields = { body: true, allHeaders: false, headers: new Set() }
 
 function checkedLimit(limit: number | undefined): number {
   if (limit === undefined) return Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@ import { AddressPattern, withoutQuery } from './address-pattern.js'
 import { didYouMean, editDistance } from './nearest-name.js'
 
 /** Steps of a script that nothing has met. They may come from a server, or from a log: nothing is known of their fields. */
-export interface UnusedScript {
+export interface UnusedSteps {
   readonly pattern: string
   readonly steps: readonly { readonly kind?: unknown; readonly status?: unknown }[]
 }
@@ -21,7 +21,7 @@ interface Logged {
  * @param log what has happened: a request to nearly the same url is named
  */
 export function unplayedText(
-  { pattern, steps }: UnusedScript,
+  { pattern, steps }: UnusedSteps,
   what: 'delivery' | 'call',
   log: readonly Logged[],
 ): string {

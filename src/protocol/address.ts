@@ -5,7 +5,7 @@ export type QueueRegion = (typeof queueRegions)[number]
 export const defaultRegion: QueueRegion = 'eu-central-1'
 
 /** Base addresses of the three services, without trailing slashes; each may carry a path prefix. */
-export interface Addresses {
+export interface SandboxUrls {
   readonly store: string
   /** The default region's address. */
   readonly queue: string
@@ -14,9 +14,8 @@ export interface Addresses {
   readonly regions: Readonly<Record<QueueRegion, string>>
 }
 
-export interface AddressOptions {
-  /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
-  readonly name?: string | undefined
+/** Where the services are; what is not given has a default. */
+export interface UrlOptions {
   /** One address for all three services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
   readonly base?: string | undefined
   readonly store?: string | undefined
@@ -27,10 +26,11 @@ export interface AddressOptions {
   readonly redis?: string | undefined
 }
 
-export function addressesOf(options: AddressOptions = {}): Addresses {
+/** @param name of a sandbox beside others: `https://{name}.store.test` */
+export function addressesOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
   // A name that stands in no host may be anything.
-  const host = options.name === undefined || base !== undefined ? '' : `${hostLabel(options.name)}.`
+  const host = name === undefined || base !== undefined ? '' : `${hostLabel(name)}.`
   const queue =
     options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
   const region = (name: QueueRegion): string => {
@@ -61,7 +61,7 @@ export interface ServiceUrl {
 /** Finds out which service a url belongs to; `undefined` for all other origins. */
 export type Locate = (url: string) => ServiceUrl | undefined
 
-export function locator(addresses: Addresses): Locate {
+export function locator(addresses: SandboxUrls): Locate {
   const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
     [addresses.store, 'store', undefined],
     [addresses.queue, 'queue', defaultRegion],
@@ -91,7 +91,7 @@ export function locator(addresses: Addresses): Locate {
 }
 
 /** Turns urls below one set of addresses into those below another; `undefined` for all other urls. */
-export function relocator(from: Addresses, to: Addresses): (url: string) => string | undefined {
+export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => string | undefined {
   const locate = locator(from)
   return (url) => {
     const found = locate(url)

@@ -2,9 +2,9 @@ import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import type { ServiceUrl } from './address.js'
-import { neutralManagementPath, type Vocabulary } from './dialect.js'
+import { type Dialect, neutralManagementPath } from './dialect.js'
 import type { DetectedDialect, DialectDetector } from './dialect-detector.js'
-import type { Answer, Call, Endpoint, ServiceRequest } from './service.js'
+import type { Endpoint, RawRequest, RawResponse, ServiceRequest } from './service.js'
 
 // One call as a service gets it: its parts, the token that it brings, and what can be answered.
 
@@ -30,7 +30,7 @@ export class RoutedRequest implements ServiceRequest {
   private isWatched = false
 
   constructor(
-    private readonly call: Call,
+    private readonly call: RawRequest,
     readonly body: Bytes,
     private readonly location: ServiceUrl,
     private readonly hearing: DialectDetector,
@@ -53,7 +53,7 @@ export class RoutedRequest implements ServiceRequest {
   /** The same call without its token. */
   withoutToken(): RoutedRequest {
     const headers = this.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
-    const call: Call = { method: this.method, url: this.url, headers, body: () => this.body }
+    const call: RawRequest = { method: this.method, url: this.url, headers, body: () => this.body }
     const location = { ...this.location, query: '' }
     const copy = new RoutedRequest(call, this.body, location, this.hearing, this.cause)
     copy.path = this.path
@@ -91,7 +91,7 @@ export class RoutedRequest implements ServiceRequest {
     return this.speech.lists
   }
 
-  get vocabulary(): Vocabulary {
+  get vocabulary(): Dialect {
     return this.speech.vocabulary
   }
 
@@ -155,25 +155,25 @@ export function tokenOf(call: ServiceRequest, parameter: string): string | undef
 const jsonType = ['content-type', 'application/json'] as const
 const binaryType = ['content-type', 'application/octet-stream'] as const
 
-export function json(value: unknown, status = 200, headers: HeaderList = []): Answer {
+export function json(value: unknown, status = 200, headers: HeaderList = []): RawResponse {
   return jsonText(utf8(JSON.stringify(value)), status, headers)
 }
 
 /** An answer whose JSON text is already there. */
-export function jsonText(body: Bytes, status = 200, headers: HeaderList = []): Answer {
+export function jsonText(body: Bytes, status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers: [jsonType, ...headers], body }
 }
 
-export function binary(body: Bytes, status = 200, headers: HeaderList = []): Answer {
+export function binary(body: Bytes, status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers: [binaryType, ...headers], body }
 }
 
-export function empty(status = 200, headers: HeaderList = []): Answer {
+export function empty(status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers, body: null }
 }
 
 /** The answer as it is sent: one to HEAD has no body. */
-export function sentTo({ method }: Pick<Call, 'method'>, answer: Answer): Answer {
+export function sentTo({ method }: Pick<RawRequest, 'method'>, answer: RawResponse): RawResponse {
   return method === 'HEAD' ? { ...answer, body: null } : answer
 }
 

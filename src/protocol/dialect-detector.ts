@@ -1,11 +1,11 @@
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
-import { otherDialects, type SettingLists, type Settings, type Vocabulary, vocabulariesOf } from './dialect.js'
+import { type Dialect, otherDialects, type SettingLists, type Settings, vocabulariesOf } from './dialect.js'
 
 /** What a request, or a list of headers, says in the service's own words. */
 export interface DetectedDialect {
   /** In which it is answered: its own, or the neutral one where it has not a single word. */
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   /** It has not a single word; never where only one vocabulary counts. */
   readonly isUnmarked: boolean
   readonly settings: Settings
@@ -28,7 +28,7 @@ export interface DialectInput {
 }
 
 interface DialectPrefix {
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   readonly prefix: string
   /** Lower-case code of the prefix's first letter, which tells most names apart. */
   readonly initial: number
@@ -36,7 +36,7 @@ interface DialectPrefix {
 
 /** Words of one vocabulary in one request. */
 interface DialectMatch {
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   /** One of them, as it came. */
   readonly word: string
   readonly settings: Map<string, string>
@@ -63,7 +63,7 @@ function add(found: DialectMatch, setting: string, value: string): void {
 
 /** Finds out in whose words a request speaks. One for a sandbox: what it warns of, it warns of once. */
 export class DialectDetector {
-  readonly #own: readonly Vocabulary[]
+  readonly #own: readonly Dialect[]
   readonly #tongues: readonly DialectPrefix[]
   /** Whether a query may have a word in it. */
   readonly #inQuery: RegExp
@@ -71,7 +71,7 @@ export class DialectDetector {
   readonly #warned = new Set<string>()
 
   constructor(
-    readonly of: Vocabulary,
+    readonly of: Dialect,
     warn: (sentence: string) => void = () => {},
   ) {
     this.#own = vocabulariesOf(of)
@@ -162,13 +162,13 @@ export class DialectDetector {
     if (stranger === undefined || request === undefined) return undefined
     const { vocabulary, word } = stranger
     const [mine, other] = [this.#own[0]!.name, vocabulary.name]
-    const what = `${word} is a word of vocabulary '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
+    const what = `${word} is a word of dialect '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
     const kind = `${other} ${word.startsWith('/') ? 'path' : word.endsWith('=…') ? 'query' : 'header'}`
     if (!this.#warned.has(kind)) {
       this.#warned.add(kind)
       const { method, url } = request
       this.#warn(
-        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option vocabulary: '${other}', or leave it out: 'auto', the default, understands both.`,
+        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option dialect: '${other}', or leave it out: 'auto', the default, understands both.`,
       )
     }
     return what

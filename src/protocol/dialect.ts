@@ -4,7 +4,7 @@ import { type QueueRegion, queueRegions } from './address.js'
  * The words of one vendor. Services speak neutral words only; these are put on and taken off at the gateway.
  * Rows: store.md 0, queue.md 0.2, statistics.md 0.
  */
-export interface Vocabulary {
+export interface Dialect {
   readonly name: string
   /** Prefix of the service's own headers, requests, answers, deliveries and callbacks: `Service-Retries`. */
   readonly headerPrefix: string
@@ -53,11 +53,11 @@ export interface Vocabulary {
     readonly chat: string
   }
   /** Of `auto`: the two that are understood. Where a request speaks both, the vendor's wins. */
-  readonly both?: readonly [neutral: Vocabulary, vendor: Vocabulary]
+  readonly both?: readonly [neutral: Dialect, vendor: Dialect]
 }
 
-export const neutralDialect: Vocabulary = {
-  name: 'service',
+export const neutralDialect: Dialect = {
+  name: 'neutral',
   headerPrefix: 'Service-',
   queueTokenQuery: 'service_token',
   issuer: 'Service',
@@ -94,7 +94,7 @@ export const neutralDialect: Vocabulary = {
   },
 }
 
-export const upstashDialect: Vocabulary = {
+export const upstashDialect: Dialect = {
   name: 'upstash',
   headerPrefix: 'Upstash-',
   queueTokenQuery: 'qstash_token',
@@ -134,47 +134,47 @@ export const upstashDialect: Vocabulary = {
 }
 
 /** Answers each request in the words in which it came, in neutral ones where it has none. */
-export const autoVocabulary: Vocabulary = {
+export const autoVocabulary: Dialect = {
   ...neutralDialect,
   name: 'auto',
   both: [neutralDialect, upstashDialect],
 }
 
 /** Those with words of their own. */
-const known: readonly Vocabulary[] = [neutralDialect, upstashDialect]
+const known: readonly Dialect[] = [neutralDialect, upstashDialect]
 
-const vocabularies: Readonly<Record<string, Vocabulary>> = {
+const vocabularies: Readonly<Record<string, Dialect>> = {
   auto: autoVocabulary,
-  service: neutralDialect,
+  neutral: neutralDialect,
   upstash: upstashDialect,
 }
 
 /** Every name of a vocabulary, the default first. */
-export const vocabularyNames = ['auto', 'service', 'upstash'] as const
+export const vocabularyNames = ['auto', 'neutral', 'upstash'] as const
 
-export type VocabularyName = (typeof vocabularyNames)[number]
+export type DialectName = (typeof vocabularyNames)[number]
 
-export function vocabularyOf(given: VocabularyName | Vocabulary): Vocabulary {
+export function vocabularyOf(given: DialectName | Dialect): Dialect {
   if (typeof given === 'object' && given !== null) return given
   const found = Object.hasOwn(vocabularies, given) ? vocabularies[given] : undefined
   if (found) return found
   throw new TypeError(
-    `There is no vocabulary ${JSON.stringify(given)}. Use auto, service or upstash, or give a Vocabulary object.`,
+    `There is no dialect ${JSON.stringify(given)}. Use auto, neutral or upstash, or give a Dialect object.`,
   )
 }
 
 /** The vocabularies whose words count: one, or the neutral one and the vendor's. */
-export function vocabulariesOf(vocabulary: Vocabulary): readonly Vocabulary[] {
+export function vocabulariesOf(vocabulary: Dialect): readonly Dialect[] {
   return vocabulary.both ?? [vocabulary]
 }
 
 /** The vendor's words where both count: for clients that have no words, such as those of the native protocol. */
-export function vendorOf(vocabulary: Vocabulary): Vocabulary {
+export function vendorOf(vocabulary: Dialect): Dialect {
   return vocabulary.both?.[1] ?? vocabulary
 }
 
 /** Known vocabularies whose words mean nothing in this one. */
-export function otherDialects(vocabulary: Vocabulary): readonly Vocabulary[] {
+export function otherDialects(vocabulary: Dialect): readonly Dialect[] {
   const own = vocabulariesOf(vocabulary)
   return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
 }
@@ -189,7 +189,7 @@ export type SettingLists = ReadonlyMap<string, readonly string[]>
  * The path of a management request in neutral words: `/v2/queue/stats/{id}`. Where only the vendor's word counts, the two
  * change places, so that the neutral one is as unknown as it is to the vendor.
  */
-export function neutralManagementPath(path: string, vocabulary: Vocabulary): string {
+export function neutralManagementPath(path: string, vocabulary: Dialect): string {
   const neutral = neutralDialect.managementQueueSegment
   const words = vocabulariesOf(vocabulary).map(({ managementQueueSegment }) => managementQueueSegment)
   const [root, version, segment = '', ...rest] = path.split('/')
@@ -200,7 +200,7 @@ export function neutralManagementPath(path: string, vocabulary: Vocabulary): str
 const caseBit = 0x20
 
 /** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
-export function settingName(name: string, vocabulary: Vocabulary): string | undefined {
+export function settingName(name: string, vocabulary: Dialect): string | undefined {
   const prefix = vocabulary.headerPrefix
   // The first letter tells most names apart, and every header of every request is asked.
   if ((name.charCodeAt(0) | caseBit) !== (prefix.charCodeAt(0) | caseBit)) return undefined
@@ -209,7 +209,7 @@ export function settingName(name: string, vocabulary: Vocabulary): string | unde
 }
 
 /** `Retries` → `Service-Retries` in the vendor's words. */
-export function ownHeader(name: string, vocabulary: Vocabulary): string {
+export function ownHeader(name: string, vocabulary: Dialect): string {
   return vocabulary.headerPrefix + name
 }
 

@@ -1,29 +1,29 @@
 import { findRoute, type RouterContext } from 'rou3'
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import { gateOf, letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { type Clock, gateOf, letOutsideContinue } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
 import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
-import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic-log.js'
+import type { EntryBase, LoggedResponse, RequestEntry, ServiceName, TrafficLog } from '../kernel/traffic-log.js'
 import type { Locate, QueueRegion, ServiceUrl } from './address.js'
 import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js'
-import { neutralDialect, otherDialects, type Vocabulary, vocabulariesOf } from './dialect.js'
+import { neutralDialect, otherDialects, type Dialect, vocabulariesOf } from './dialect.js'
 import { DialectDetector } from './dialect-detector.js'
 import { type EndpointRoute, routesOf } from './endpoint-routes.js'
 import { injectionsFor, serveStruck } from './request-faults.js'
-import type { Answer, Call, Exchange, Service } from './service.js'
+import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   /** Is told, once for each kind, of words that mean nothing here. */
   readonly warn?: ((sentence: string) => void) | undefined
   readonly services: readonly Service[]
-  readonly clock: VirtualClock
-  readonly traffic: Traffic
+  readonly clock: Clock
+  readonly traffic: TrafficLog
   /** Where requests are written down, so that they can be made again. */
   readonly journal?: InputJournal | undefined
   /** What goes wrong. */
@@ -38,7 +38,7 @@ export interface GatewayOptions {
 export type ExplainsToken = (service: 'queue' | 'store', token: string) => string | undefined
 
 /** Runs work that takes time as a task of the clock: the one that is there, or a new one. */
-type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
+type Waiting = (work: (task: Task) => Promise<RawResponse>) => Promise<RawResponse>
 
 /**
  * The path of one request: address, log, route, token, endpoint, log. Everything that can be answered without waiting
@@ -72,14 +72,19 @@ export function createGateway(options: GatewayOptions): Exchange {
     return gate.leaving(answered)
   }
 
-  function answer(call: Call, body: Bytes, location: ServiceUrl, waiting: Waiting): Answer | Promise<Answer> {
+  function answer(
+    call: RawRequest,
+    body: Bytes,
+    location: ServiceUrl,
+    waiting: Waiting,
+  ): RawResponse | Promise<RawResponse> {
     const { traffic, clock, journal } = options
     const number = journal?.request(call, body)
     const { region } = location
     const elsewhere = region === undefined || region === home ? undefined : region
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
     const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
-    const finish = (given: Answer): Answer => {
+    const finish = (given: RawResponse): RawResponse => {
       const { vocabulary, note } = routed.speech
       const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, vocabulary) })
       if (entry !== undefined) {
@@ -90,7 +95,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       letOutsideContinue(clock)
       return sent
     }
-    const fail = (error: unknown): Answer => {
+    const fail = (error: unknown): RawResponse => {
       if (error instanceof WorldOver) return finish(json({ error: error.message }, 503))
       if (error instanceof ConnectionBroken) {
         if (entry !== undefined) {
@@ -101,17 +106,17 @@ export function createGateway(options: GatewayOptions): Exchange {
       }
       throw error
     }
-    const later = (served: Promise<Answer>): Promise<Answer> => gateOf(clock).after(served, finish, fail)
+    const later = (served: Promise<RawResponse>): Promise<RawResponse> => gateOf(clock).after(served, finish, fail)
     const target = elsewhere === undefined ? routes.get(location.service)! : routesAt(elsewhere)
     target.route(routed)
     const { faults } = options
     const struck =
       faults === undefined || faults.isInactive ? undefined : injectionsFor(faults, routed, target.service, clock)
     if (struck !== undefined) {
-      const serve = (): Answer | Promise<Answer> => target.serve(routed)
+      const serve = (): RawResponse | Promise<RawResponse> => target.serve(routed)
       return waiting((task) => later(serveStruck({ ...struck, call: routed, task, clock, serve })))
     }
-    let served: Answer | Promise<Answer>
+    let served: RawResponse | Promise<RawResponse>
     try {
       served = target.serve(routed)
     } catch (error) {
@@ -137,7 +142,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     return away
   }
 
-  function logRequest(call: Call, body: Bytes, service: ServiceName, region: QueueRegion | undefined): Received {
+  function logRequest(call: RawRequest, body: Bytes, service: ServiceName, region: QueueRegion | undefined): Received {
     const url = call.url.includes('token=') ? call.url.replace(tokens, '$1***') : call.url
     const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
     if (region !== undefined && options.regions !== undefined) entry.region = region
@@ -165,14 +170,14 @@ export async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
 }
 
 /** The entry of a request. A class, because putting a literal and its stamp together costs several times as much. */
-class Received implements RequestEntry, EntryStamp {
+class Received implements RequestEntry, EntryBase {
   readonly type = 'request'
   seq = 0
   at = 0
   declare cause?: number
   declare region?: string
   declare note?: string
-  declare response?: RequestAnswer
+  declare response?: LoggedResponse
   declare endedAfterSeq?: number
 
   constructor(
@@ -213,7 +218,7 @@ class Routes {
     return findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
   }
 
-  serve(call: RoutedRequest): Answer | Promise<Answer> {
+  serve(call: RoutedRequest): RawResponse | Promise<RawResponse> {
     try {
       const { endpoint } = call
       if (endpoint === undefined) return this.#refuse(call)
@@ -229,12 +234,12 @@ class Routes {
     }
   }
 
-  #refuse(call: RoutedRequest): Answer {
+  #refuse(call: RoutedRequest): RawResponse {
     const allowed = methods.filter((method) => this.#find(method, call.path) !== undefined)
     return allowed.length > 0 ? this.service.methodNotAllowed(call, allowed) : this.service.notFound(call)
   }
 
-  #failure(error: unknown): Answer {
+  #failure(error: unknown): RawResponse {
     const answer = this.service.failure(error)
     if (answer) return answer
     throw error
@@ -270,7 +275,7 @@ function namedIn(path: string, pattern: readonly string[]): Record<string, strin
   return params
 }
 
-function inVendorWords(headers: HeaderList, vocabulary: Vocabulary): HeaderList {
+function inVendorWords(headers: HeaderList, vocabulary: Dialect): HeaderList {
   if (vocabulary.headerPrefix === neutralDialect.headerPrefix) return headers
   const prefix = vocabulary.headerPrefix.toLowerCase()
   return headers.map((header) => {
@@ -284,7 +289,7 @@ function vendorName(name: string, prefix: string): string {
   return name.replace(/^service-/, prefix)
 }
 
-function logged({ status, body }: Answer, headers: HeaderList, at: number): RequestAnswer {
+function logged({ status, body }: RawResponse, headers: HeaderList, at: number): LoggedResponse {
   return { at, status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined }
 }
 
@@ -304,7 +309,7 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
 }
 
 /** Whichever words count: a foreign token is a token, too. */
-function tokenParameters(vocabulary: Vocabulary): RegExp {
+function tokenParameters(vocabulary: Dialect): RegExp {
   const names = [...vocabulariesOf(vocabulary), ...otherDialects(vocabulary)].map(
     ({ queueTokenQuery }) => queueTokenQuery,
   )

@@ -2,11 +2,11 @@ import { actionAt } from '../faults/catalog.js'
 import type { FaultSource, Injection } from '../faults/fault.js'
 import type { RequestFaultContext, WordedFault } from '../faults/fault-context.js'
 import type { InjectionPoint, RequestInjectionPoint } from '../faults/points.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import { json, type RoutedRequest } from './call.js'
 import { requestFacts } from './request-facts.js'
-import type { Answer, Service } from './service.js'
+import type { RawResponse, Service } from './service.js'
 
 // What faults do to one request: those of rules, in the order in which they struck.
 
@@ -19,8 +19,8 @@ export interface FaultyRequest {
 interface RequestInjectionContext extends FaultyRequest {
   readonly call: RoutedRequest
   readonly task: Task
-  readonly clock: VirtualClock
-  serve(): Answer | Promise<Answer>
+  readonly clock: Clock
+  serve(): RawResponse | Promise<RawResponse>
 }
 
 const points = { store: 'store.request', queue: 'queue.request', stats: 'stats.request' } as const
@@ -40,7 +40,7 @@ export function injectionsFor(
   faults: FaultSource,
   call: RoutedRequest,
   service: Service,
-  clock: VirtualClock,
+  clock: Clock,
 ): FaultyRequest | undefined {
   const { activeByPoint: armed, downUntil: down } = faults
   if (down !== undefined && (down[call.service] ?? 0) > clock.now()) return { service, strikes: [gone], faults }
@@ -60,11 +60,11 @@ export function injectionsFor(
 }
 
 /** Plays the faults around each other, the first outermost. Rejects with ConnectionBroken where no answer arrives. */
-export async function serveStruck(scene: RequestInjectionContext): Promise<Answer> {
+export async function serveStruck(scene: RequestInjectionContext): Promise<RawResponse> {
   return play(scene, 0)
 }
 
-async function play(scene: RequestInjectionContext, from: number): Promise<Answer> {
+async function play(scene: RequestInjectionContext, from: number): Promise<RawResponse> {
   const strike = scene.strikes[from]
   if (strike === undefined) return scene.serve()
   const { call, task, clock, service } = scene
@@ -91,13 +91,13 @@ async function play(scene: RequestInjectionContext, from: number): Promise<Answe
   return actionAt(strike.point as RequestInjectionPoint, fault)(fault, moment)
 }
 
-function worded(fault: WordedFault, { service, call }: RequestInjectionContext): Answer {
+function worded(fault: WordedFault, { service, call }: RequestInjectionContext): RawResponse {
   if (service.faults !== undefined) return service.faults.answer(fault, call, service.state)
   return json({ error: fault.kind }, fault.kind === 'status' ? fault.status : 429)
 }
 
 /** The service's refusal of a call without a valid token. */
-function refusedToken({ service, call }: RequestInjectionContext): Answer {
+function refusedToken({ service, call }: RequestInjectionContext): RawResponse {
   const refusal = service.authorize(call.withoutToken(), service.name === 'stats' ? 'basic' : 'bearer')
   return refusal ?? json({ error: 'unauthorized' }, 401)
 }

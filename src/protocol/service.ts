@@ -4,11 +4,11 @@ import type { RequestInjectionPoint } from '../faults/points.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
-import type { SettingLists, Settings, Vocabulary } from './dialect.js'
+import type { Dialect, SettingLists, Settings } from './dialect.js'
 import type { DetectedDialect } from './dialect-detector.js'
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
-export interface Call {
+export interface RawRequest {
   /** Upper case. */
   readonly method: string
   /** Absolute, undecoded, exactly as the client wrote it as far as the adapter can tell. */
@@ -20,13 +20,13 @@ export interface Call {
 }
 
 /** The answer. One to HEAD has no body: the gateway makes sure of it. */
-export interface Answer {
+export interface RawResponse {
   readonly status: number
   readonly headers: HeaderList
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
-export type Exchange = (call: Call) => Answer | Promise<Answer>
+export type Exchange = (call: RawRequest) => RawResponse | Promise<RawResponse>
 
 /** A call on its way through one service: located, read, its vendor words taken off. `U` is whom the service lets in. */
 export interface ServiceRequest<U = unknown> {
@@ -51,7 +51,7 @@ export interface ServiceRequest<U = unknown> {
   /** Of the headers to forward those that came several times, value by value. */
   readonly lists: SettingLists | undefined
   /** In whose words it is answered: those that it speaks, else the neutral ones. */
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   /** It has not a single word of any vocabulary. */
   readonly isUnmarked: boolean
   /** What a list of headers in its body says. */
@@ -82,7 +82,7 @@ export interface Endpoint<S, U = unknown> {
   readonly opensStream?: boolean
   /** `daily`: its calls count against the limit of the day, and not against the one that holds back bursts. */
   readonly limit?: 'daily' | 'burst'
-  run(call: ServiceRequest<U>, service: S): Answer | Promise<Answer>
+  run(call: ServiceRequest<U>, service: S): RawResponse | Promise<RawResponse>
   /** A point of its own, whose rules are asked before those of every request to the service. */
   readonly point?: RequestInjectionPoint
   /** What rules may ask about a call of this endpoint, beside what `ServiceFaults` tells; found out when a rule asks. */
@@ -97,19 +97,19 @@ export interface Service<S = unknown, U = unknown> {
   /** Whether the fixed parts of paths may come in any case; names, ids and destinations keep theirs. */
   readonly anyCase?: boolean
   /** Sets `call.user` or answers with the refusal. */
-  authorize(call: ServiceRequest<U>, auth: 'bearer' | 'basic'): Answer | undefined
+  authorize(call: ServiceRequest<U>, auth: 'bearer' | 'basic'): RawResponse | undefined
   /** Counts a call that was let in. Throws what `failure` answers, when a limit is reached. */
   count?(endpoint: Endpoint<S, U>): void
-  notFound(call: ServiceRequest): Answer
-  methodNotAllowed(call: ServiceRequest, allowed: readonly string[]): Answer
+  notFound(call: ServiceRequest): RawResponse
+  methodNotAllowed(call: ServiceRequest, allowed: readonly string[]): RawResponse
   /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
-  failure(error: unknown): Answer | undefined
+  failure(error: unknown): RawResponse | undefined
   /** What faults need of the service; without it faults are answered in plain words. */
   readonly faults?: ServiceFaults<S>
 }
 
 export interface ServiceFaults<S> {
-  answer(fault: WordedFault, call: ServiceRequest, state: S): Answer
+  answer(fault: WordedFault, call: ServiceRequest, state: S): RawResponse
   /** What rules may ask about any call of the service; found out when a rule asks. */
   facts?(call: ServiceRequest, state: S): FaultFacts
   /** The service restarts: what is in flight is cut off. */

@@ -1,13 +1,13 @@
 import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
 import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import type { Answer, Call, Exchange } from './service.js'
+import type { Exchange, RawRequest, RawResponse } from './service.js'
 
 // The web's Request and Response around the plain values of the engine. Building them costs more than most answers,
 // so a Request is only made for bodies and inputs that nothing else can read.
 
 /** A call out of what `fetch` is given. */
-export function callOf(input: Request | string | URL, init?: RequestInit): Call {
+export function callOf(input: Request | string | URL, init?: RequestInit): RawRequest {
   const body = init?.body
   // Left to the host: it words the refusal.
   if (body && init && /^(get|head)$/i.test(init.method ?? 'GET')) return callOfRequest(new Request(input, init))
@@ -30,7 +30,7 @@ export function callOf(input: Request | string | URL, init?: RequestInit): Call 
   }
 }
 
-export function callOfRequest(request: Request): Call {
+export function callOfRequest(request: Request): RawRequest {
   return {
     method: request.method.toUpperCase(),
     url: request.url,
@@ -43,7 +43,7 @@ export function callOfRequest(request: Request): Call {
 /** Statuses with which `Response` takes no body. */
 const bodiless = new Set([101, 204, 205, 304])
 
-export function responseOf(answer: Answer): Response {
+export function responseOf(answer: RawResponse): Response {
   const init = { status: answer.status, headers: answer.headers as [string, string][] }
   if (answer.body === null || bodiless.has(answer.status)) return new Response(null, init)
   if (typeof answer.body !== 'string') return new Response(answer.body as ReadableStream<Uint8Array<ArrayBuffer>>, init)

@@ -4,23 +4,23 @@ import { compactJson } from '../kernel/compact-json.js'
 import { type DurationText, formatDuration, parseDuration } from '../kernel/duration.js'
 import { headerOf } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
+import { type Instant, instant } from '../kernel/instant.js'
 import { internals } from '../kernel/internals.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
 import { dumpOf, type QueueDump } from './dump/queue-dump.js'
-import { type Explained, explain } from './explain/explain.js'
+import { type ExplainTarget, explain } from './explain/explain.js'
 import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { Message } from './message/message.js'
-import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import type { UrlGroup, UrlGroupEndpoint } from './publish/url-groups.js'
 import type { QueueEngine } from './queue-engine.js'
 import type { Schedule } from './schedules/schedule.js'
-import type { Schedules } from './schedules/schedules.js'
 import type { RawSettings } from './settings/message-settings.js'
 import { publishOptions } from './settings/publish-options.js'
 import { targetOf } from './settings/url.js'
-import type { SignatureOverrides, SignedRequest } from './signing/signature-lab.js'
+import type { SignedRequest, SignOptions } from './signing/signature-lab.js'
 import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 type Value = string | number | boolean
@@ -38,7 +38,8 @@ export interface MessageSettings {
   readonly retryDelay?: Value
   /** Wait before the first attempt: `'10m'`. */
   readonly delay?: DurationText
-  readonly notBefore?: Value
+  /** Not delivered before this instant; milliseconds since the epoch as a number. */
+  readonly notBefore?: Instant
   readonly deduplicationId?: Value
   readonly contentBasedDeduplication?: Value
   readonly callback?: string
@@ -54,7 +55,57 @@ export interface MessageSettings {
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
-export interface DirectPublish extends MessageSettings {
+/** How a FIFO queue delivers. */
+export interface UpsertQueueOptions {
+  /** How many of its messages are delivered at the same time, at least 1. */
+  readonly parallelism: number
+  /** Whether it delivers nothing. Default: as it is, and not for a new one. */
+  readonly paused?: boolean | undefined
+}
+
+/** A span of virtual time, both ends included. */
+export interface FireTimeSpan {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/** What a test does with schedules. */
+export interface QueueSchedules {
+  list(): readonly Schedule[]
+  /** Triggers a schedule now; its planned instants stay as they are. */
+  fire(id: string): readonly Message[]
+  /**
+   * When a schedule fires in a span, in milliseconds, without firing anything.
+   * @throws RangeError for an end of the span that is no instant
+   * @example queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
+   */
+  upcoming(id: string, span: FireTimeSpan): readonly number[]
+}
+
+/** What a test does with url groups. */
+export interface QueueUrlGroups {
+  /**
+   * Adds endpoints to a group, or changes those with the same name or url; creates the group.
+   * @throws Error where the API would refuse it, with the text of the refusal
+   * @example queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock', { url: 'https://shop.test/mail', name: 'mail' }])
+   */
+  addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup
+  list(): readonly UrlGroup[]
+  delete(name: string): void
+}
+
+const queueOptionNames: Readonly<Record<keyof UpsertQueueOptions, true>> = { parallelism: true, paused: true }
+
+function checkQueueOptions(options: UpsertQueueOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `queue.upsertQueue() takes a name and an object: queue.upsertQueue('orders', { parallelism: 2 }), got ${JSON.stringify(options)}.`,
+    )
+  }
+  checkOptionNames('queue.upsertQueue()', options, Object.keys(queueOptionNames))
+}
+
+export interface PublishOptions extends MessageSettings {
   /** A url, or the name of a url group. */
   readonly to: string
   /** A text, bytes, or a value that becomes JSON. */
@@ -68,7 +119,7 @@ export interface DirectPublish extends MessageSettings {
  * What a publish to it gives: one message for a url, one for each endpoint for the name of a url group, and either where
  * the type is not a text that says which. A slash tells: names have none.
  */
-export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
+export type PublishResult<To extends string, M> = To extends `${string}/${string}`
   ? M
   : Record<never, never> extends Record<To, unknown>
     ? M | readonly M[]
@@ -76,22 +127,21 @@ export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
 
 const noOverrides: RawSettings = new Map()
 
-const { attach, of } = internals<DirectQueue, QueueEngine>('queue')
+const { attach, of } = internals<Queue, QueueEngine>('queue')
 
 /** The engine behind the face, for the rest of the house. */
-export const engineOf: (queue: DirectQueue) => QueueEngine = of
+export const engineOf: (queue: Queue) => QueueEngine = of
 
 export type QueueEffects = MethodEffects<
-  DirectQueue,
+  Queue,
   {
     publish: 'changes'
-    message: 'reads'
+    getMessage: 'reads'
     explain: 'reads'
     forecast: 'reads'
     cancel: 'changes'
-    release: 'changes'
+    deliverNow: 'changes'
     retryDeadLetter: 'changes'
-    urlGroup: 'changes'
     upsertQueue: 'changes'
     pauseQueue: 'changes'
     resumeQueue: 'changes'
@@ -105,29 +155,29 @@ export type QueueEffects = MethodEffects<
 >
 
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
-export class DirectQueue {
+export class Queue {
   static {
-    bindMethods(DirectQueue)
+    bindMethods(Queue)
   }
 
-  readonly #read: () => Traffic
+  readonly #read: () => TrafficLog
   readonly #inputs: InputRecorder<Changes<QueueEffects>>
   readonly #schedules: DirectSchedules
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
   /** @param read the log, without what only another region's queue did @internal */
-  constructor(engine: QueueEngine, read: () => Traffic = () => engine.traffic, inputs: InputRecorder = unrecorded) {
+  constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
     this.#inputs = inputs
     this.#schedules = new DirectSchedules(engine, inputs.below('schedules'))
     this.#urlGroups = new DirectUrlGroups(engine, inputs.below('urlGroups'))
-    this.#keys = new DirectKeys(engine, inputs.below('keys'))
+    this.#keys = new DirectKeys(engine, inputs.below('signingKeys'))
   }
 
   /** The log of everything that happened here, which the matchers read. */
-  get traffic(): Traffic {
+  get traffic(): TrafficLog {
     return this.#read()
   }
 
@@ -144,7 +194,7 @@ export class DirectQueue {
    * const { id } = queue.publish({ to: 'https://shop.example/orders', body: { n: 42 } })
    * const [first] = queue.publish({ to: 'warehouses', body: { n: 42 } })
    */
-  publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
+  publish<To extends string>(direct: PublishOptions & { readonly to: To }): PublishResult<To, Message> {
     const [, given] = this.#inputs.recordCall('publish', [direct])
     for (const name of Object.keys(given ?? {})) if (!ownNames.has(name)) settingOf(name)
     if (typeof given?.to !== 'string') {
@@ -156,7 +206,7 @@ export class DirectQueue {
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
-      if (value !== undefined) settings.set(setting, spanSetting.test(setting) ? spanText(name, value) : String(value))
+      if (value !== undefined) settings.set(setting, settingText(name, setting, value))
     }
     for (const [name, value] of Object.entries(headers)) {
       if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
@@ -177,7 +227,7 @@ export class DirectQueue {
       queue,
     })
     const published = target.url === undefined ? results.map((result) => result.message) : results[0]!.message
-    return published as PublishedTo<To, Message>
+    return published as PublishResult<To, Message>
   }
 
   /** Every message that has not ended. */
@@ -186,7 +236,7 @@ export class DirectQueue {
   }
 
   /** A message that has not ended. */
-  message(id: string): Message | undefined {
+  getMessage(id: string): Message | undefined {
     return engineOf(this).message(id)
   }
 
@@ -196,7 +246,7 @@ export class DirectQueue {
    * @param what the id of a message, or what by its name
    * @example queue.explain({ flowControlKey: 'user-1' })
    */
-  explain(what: string | Explained): string {
+  explain(what: string | ExplainTarget): string {
     return explain(engineOf(this), what)
   }
 
@@ -231,8 +281,8 @@ export class DirectQueue {
    * Delivers a waiting message now; the plan of its retries stays as it is.
    * @throws RangeError for a message that the log does not know
    */
-  release(id: string): void {
-    this.#inputs.record('release', id)
+  deliverNow(id: string): void {
+    this.#inputs.record('deliverNow', id)
     engineOf(this).courier.release(this.#known(id))
   }
 
@@ -261,27 +311,26 @@ export class DirectQueue {
     return engineOf(this).publisher.retryDeadLetter(letter, noOverrides, engineOf(this).words).message
   }
 
-  /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
-  get schedules(): Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+  /** The schedules: `list()`, `fire(id)`, `upcoming(id, { from, to })`. */
+  get schedules(): QueueSchedules {
     return this.#schedules
   }
 
-  /** The url groups: `list()`, `delete(name)`. */
-  get urlGroups(): Pick<UrlGroups, 'list' | 'delete'> {
+  /** The url groups: `addEndpoints(name, endpoints)`, `list()`, `delete(name)`. */
+  get urlGroups(): QueueUrlGroups {
     return this.#urlGroups
   }
 
-  /** Adds endpoints to a url group, creating it. */
-  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
-    for (const endpoint of endpoints)
-      if (typeof endpoint !== 'string')
-        checkOptionNames('An endpoint of queue.urlGroup()', endpoint, { url: true, name: true })
-    return engineOf(this).urlGroup(...this.#inputs.record('urlGroup', name, endpoints))
-  }
-
-  /** Creates a FIFO queue, or changes it. */
-  upsertQueue(name: string, parallelism: number, paused?: boolean): void {
-    this.#inputs.record('upsertQueue', name, parallelism, paused)
+  /**
+   * Creates a FIFO queue, or changes it.
+   * @param options.parallelism how many of its messages are delivered at the same time, at least 1
+   * @param options.paused whether it delivers nothing; left out, a queue stays as it is and a new one is not paused
+   * @throws TypeError for anything but such an object
+   * @example queue.upsertQueue('orders', { parallelism: 2 })
+   */
+  upsertQueue(name: string, options: UpsertQueueOptions): void {
+    checkQueueOptions(options)
+    const [, { parallelism, paused }] = this.#inputs.record('upsertQueue', name, options)
     engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
@@ -302,12 +351,12 @@ export class DirectQueue {
   }
 
   /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
-  get keys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+  get signingKeys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
     return this.#keys
   }
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
-  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+  sign(request: SignedRequest, overrides: SignOptions = {}): string {
     checkSigning(request, overrides)
     return engineOf(this).sign(request, overrides)
   }
@@ -346,7 +395,7 @@ export class DirectQueue {
 export type SchedulesEffects = MethodEffects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
 
 /** `queue.schedules`. */
-class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+class DirectSchedules implements QueueSchedules {
   static {
     bindMethods(DirectSchedules)
   }
@@ -368,15 +417,18 @@ class DirectSchedules implements Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
     return this.#engine.schedules.fire(id)
   }
 
-  upcoming(id: string, from: number, to: number, most?: number): readonly number[] {
-    return this.#engine.schedules.upcoming(id, from, to, most)
+  upcoming(id: string, { from, to }: FireTimeSpan): readonly number[] {
+    return this.#engine.schedules.upcoming(id, instant(from), instant(to))
   }
 }
 
-export type UrlGroupsEffects = MethodEffects<DirectUrlGroups, { list: 'reads'; delete: 'changes' }>
+export type UrlGroupsEffects = MethodEffects<
+  DirectUrlGroups,
+  { addEndpoints: 'changes'; list: 'reads'; delete: 'changes' }
+>
 
 /** `queue.urlGroups`. */
-class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
+class DirectUrlGroups implements QueueUrlGroups {
   static {
     bindMethods(DirectUrlGroups)
   }
@@ -387,6 +439,13 @@ class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
   constructor(engine: QueueEngine, inputs: InputRecorder) {
     this.#engine = engine
     this.#inputs = inputs
+  }
+
+  addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
+    for (const endpoint of endpoints)
+      if (typeof endpoint !== 'string')
+        checkOptionNames('An endpoint of queue.urlGroups.addEndpoints()', endpoint, { url: true, name: true })
+    return this.#engine.urlGroup(...this.#inputs.record('addEndpoints', name, endpoints))
   }
 
   list(): readonly UrlGroup[] {
@@ -401,7 +460,7 @@ class DirectUrlGroups implements Pick<UrlGroups, 'list' | 'delete'> {
 
 export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
 
-/** `queue.keys`. */
+/** `queue.signingKeys`. */
 class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
     bindMethods(DirectKeys)
@@ -479,6 +538,12 @@ function settingOf(name: string): string {
 }
 
 /** Spans of time, those of callbacks included. */
+/** The header of a setting: spans as texts, and an instant in seconds, fractions and all. */
+function settingText(name: string, setting: string, value: unknown): string {
+  if (name === 'notBefore') return String(instant(value as Instant) / 1000)
+  return spanSetting.test(setting) ? spanText(name, value) : String(value)
+}
+
 const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
 
 /** A span of time as the service writes it, which has no milliseconds. */

@@ -1,8 +1,8 @@
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import { weightOfText } from '../kernel/weight.js'
 import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
 import type { DeliveryScheduler } from './delivery/delivery-scheduler.js'
@@ -12,7 +12,7 @@ import { type Message, type MessageOrigin, messagesShare, weightOfMessage } from
 import { Published } from './message/message-entries.js'
 import { Deduplication, deduplicationKey } from './publish/deduplication.js'
 import { type PublishHeaders, readSettings } from './publish/publish.js'
-import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import type { UrlGroup, UrlGroupEndpoint, UrlGroups } from './publish/url-groups.js'
 import type { Schedule } from './schedules/schedule.js'
 import { Schedules } from './schedules/schedules.js'
 import type { PublishSettings, RawSettings } from './settings/message-settings.js'
@@ -81,9 +81,9 @@ interface Reader {
 const sharedAtMost = 256
 
 export interface PublisherOptions {
-  readonly clock: Clock
+  readonly clock: ServiceClock
   readonly random: Random
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly context: ReadContext
   readonly urlGroups: UrlGroups
   readonly lanes: FifoQueues
@@ -306,7 +306,7 @@ export class Publisher {
       const runs = this.#scheduledRuns(schedule, group, awaited, cause)
       if (runs !== undefined) return runs().map(({ message }) => message)
       const settings = this.#scheduledSettings(schedule, group)
-      const endpoints: readonly GroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
+      const endpoints: readonly UrlGroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
       if (endpoints.length === 0)
         this.options.note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
       return endpoints.map(({ url, name }) => {

@@ -1,8 +1,8 @@
 import type { FaultSource } from '../faults/fault.js'
 import { utf8 } from '../kernel/bytes.js'
-import { accompany, type VirtualClock } from '../kernel/clock.js'
+import { accompany, type Clock } from '../kernel/clock.js'
 import { type Random, singleId } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 import { deliveryWriter } from './delivery/delivery-headers.js'
 import { DeliveryScheduler } from './delivery/delivery-scheduler.js'
@@ -10,20 +10,20 @@ import { FifoQueues } from './delivery/fifo-queues.js'
 import type { Admissions } from './delivery/flow-control.js'
 import type { DeliveryTarget } from './destinations/destinations.js'
 import type { Message, MessageLog } from './message/message.js'
-import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
+import { type UrlGroup, type UrlGroupEndpoint, UrlGroups } from './publish/url-groups.js'
 import { Publisher, type WorkflowPublisher } from './publisher.js'
 import type { Schedules } from './schedules/schedules.js'
 import type { ReadContext } from './settings/publish-options.js'
 import type { DialectSpelling, QueueDialect, QueueDialects } from './settings/queue-dialect.js'
 import { planOf } from './settings/queue-plan.js'
 import { type NoteSetting, notingIn } from './settings/settings-log.js'
-import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
+import { mintSignature, type SignedRequest, type SignOptions } from './signing/signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 export interface QueueOptions {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly random: Random
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly policy: ResolvedPolicy
   readonly words: QueueDialects
   readonly destinations: DeliveryTarget
@@ -51,13 +51,13 @@ export class QueueEngine {
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   /** Of messages that come without a request. */
   readonly region: string
   /** Set by the workflow engine. */
   workflows: WorkflowPublisher | undefined
   readonly #diagnostics = new Set<string>()
-  readonly #clock: VirtualClock
+  readonly #clock: Clock
   readonly #random: Random
   readonly #window: SignatureWindow
   readonly #context: ReadContext
@@ -201,7 +201,7 @@ export class QueueEngine {
     const message = this.courier.byId.get(id)
     if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
     const { deliveredRetention: time = Number.POSITIVE_INFINITY } = this.policy
-    return now - message.lastLog!.time < time ? message : undefined
+    return now - message.lastLog!.createdAt < time ? message : undefined
   }
 
   deleteQueue(name: string): void {
@@ -241,14 +241,14 @@ export class QueueEngine {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
     const held = new Set(this.flow.control.held())
     for (const message of this.courier.byId.values()) {
-      if (message.ended) continue
+      if (message.isEnded) continue
       places.set(message.id, isAdrift(message, held) ? 'adrift' : placeNames[message.delivery.is])
     }
     return places
   }
 
   /** Adds endpoints to a url group, creating it. */
-  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+  urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     return this.urlGroups.upsert(
       name,
       endpoints.map((endpoint) => (typeof endpoint === 'string' ? { url: endpoint } : endpoint)),
@@ -268,15 +268,15 @@ export class QueueEngine {
     const words = name === undefined ? this.words : this.wordsByName.get(name)
     if (words !== undefined) return words.tongues.at(-1)!
     throw new TypeError(
-      `A signature has no vocabulary ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
+      `A signature has no dialect ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
     )
   }
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
-  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+  sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),
-      issuer: this.#signer(overrides.vocabulary).issuer,
+      issuer: this.#signer(overrides.dialect).issuer,
       jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
       window: this.#window,
     })

@@ -47,7 +47,7 @@ export interface DecodedEntry {
   /** What a request, or an attempt, was answered with; absent for a stream. */
   readonly response?: DecodedBody
   /** The words of a command. */
-  readonly words?: readonly string[]
+  readonly argv?: readonly string[]
   /** A command's reply in plain JavaScript. */
   readonly reply?: unknown
 }
@@ -55,7 +55,7 @@ export interface DecodedEntry {
 /**
  * The decoded view of an entry; the entry itself holds the bytes.
  */
-export function decoded(entry: Entry): DecodedEntry {
+export function decode(entry: Entry): DecodedEntry {
   switch (entry.type) {
     case 'request':
     case 'outbound':
@@ -77,7 +77,7 @@ function withResponse(body: DecodedBody, response: Bytes | undefined): DecodedEn
 
 function decodedCommand(entry: EntryOf<'command'>): DecodedEntry {
   const words = entry.argv.map((word) => text(word))
-  return entry.error === undefined ? { words, reply: plainReply(entry.reply) } : { words }
+  return entry.error === undefined ? { argv: words, reply: plainReply(entry.reply) } : { argv: words }
 }
 
 /** Strings decoded as UTF-8, simple strings as their text, every nil as `null`. */

@@ -1,7 +1,7 @@
 import { type Bytes, text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import { plural } from '../kernel/plural.js'
-import type { AttemptOutcome, Entry, EntryOf, HiddenFields } from '../kernel/traffic-log.js'
+import type { AttemptOutcome, Entry, EntryOf, RedactedFields } from '../kernel/traffic-log.js'
 import { hidden, hiddenInRun, type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
 import { timeSeenFrom } from './shown-times.js'
@@ -231,7 +231,7 @@ function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescripti
 function bodyText(
   body: Bytes,
   { bodies, redaction = standardRedaction }: EntryWording,
-  fields: HiddenFields | undefined,
+  fields: RedactedFields | undefined,
 ): string {
   if (fields?.body === true || redaction.hidesBodies) return hidden
   return excerptBytes(body, bodies, (given) => redaction.text(given))
@@ -324,7 +324,7 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
 /** Of one character in UTF-8. */
 const maxBytes = 4
 
-function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: HiddenFields | undefined): string[] {
+function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: RedactedFields | undefined): string[] {
   const lines: string[] = []
   // What a handler threw is its answer, and told already.
   const { note = '' } = outcome

@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../kernel/bytes.js'
 import { iso } from '../kernel/instant.js'
-import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic-log.js'
+import type { Entry, EntryOf, RedactedFields } from '../kernel/traffic-log.js'
 import { commandLine } from './describe.js'
 import { hiddenInRun, type Redaction } from './redaction.js'
 
@@ -182,7 +182,7 @@ interface Sent {
   readonly body: Bytes
 }
 
-function sent(entry: Sent, url: string, fields: HiddenFields | undefined, redaction: Redaction): HarEntry['request'] {
+function sent(entry: Sent, url: string, fields: RedactedFields | undefined, redaction: Redaction): HarEntry['request'] {
   const body = redaction.body(entry.body, fields)
   const mimeType = headerOf(entry.headers, 'content-type') ?? 'application/octet-stream'
   return {
@@ -206,7 +206,7 @@ interface Received {
 
 function received(
   answer: Received | undefined,
-  fields: HiddenFields | undefined,
+  fields: RedactedFields | undefined,
   redaction: Redaction,
   missing: string,
 ): HarEntry['response'] {

@@ -8,7 +8,7 @@ import type { Redaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { timeline } from './timeline.js'
 import type { Trace } from './trace.js'
-import { TrafficView } from './traffic-view.js'
+import { Traffic } from './traffic-view.js'
 
 export interface HtmlOptions {
   /** Heading of the page. Default: `Traffic`. */
@@ -30,14 +30,14 @@ const entriesWithoutScripts = 2000
  * @param source a sandbox's `traffic`, a trace that was written before, or its text
  * @example writeFileSync('report.html', toHtml(sandbox.traffic))
  */
-export function toHtml(source: TrafficView | Trace | string, options: HtmlOptions = {}): string {
-  const view = source instanceof TrafficView ? source : loadTrace(source)
+export function toHtml(source: Traffic | Trace | string, options: HtmlOptions = {}): string {
+  const view = source instanceof Traffic ? source : loadTrace(source)
   checkOptionNames('toHtml()', options, { title: true, bodies: true, redact: true, failure: true })
   if (options.failure !== undefined)
     checkOptionNames('failure of toHtml()', options.failure, { message: true, nearest: true })
   const { title = 'Traffic', bodies = 4096, redact = [], failure } = options
   const redaction = view.redaction(redact)
-  const changes = source instanceof TrafficView ? changesOf(view, redaction) : recordedChanges(source)
+  const changes = source instanceof Traffic ? changesOf(view, redaction) : recordedChanges(source)
   return inspectorPage({
     trace: view.toTrace({ bodies, redact }),
     changes: changes.map((change) => shortened(change, bodies) as object),
@@ -48,7 +48,7 @@ export function toHtml(source: TrafficView | Trace | string, options: HtmlOption
 }
 
 /** What a world's store went through, secrets hidden; nothing where only the log is there. */
-export function changesOf(view: TrafficView, redaction: Redaction = view.redaction()): readonly object[] {
+export function changesOf(view: Traffic, redaction: Redaction = view.redaction()): readonly object[] {
   const { store } = view.context
   return store === undefined ? [] : redactedChanges(store, redaction)
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
-import { type Entry, Traffic } from '../kernel/traffic-log.js'
+import { type Entry, TrafficLog } from '../kernel/traffic-log.js'
 import type { Trace, TraceEntry } from './trace.js'
 import { type ReadTrace, traceSchema } from './trace-schema.js'
-import { TrafficView } from './traffic-view.js'
+import { Traffic } from './traffic-view.js'
 
 /**
  * Reads a trace that `toTrace()` wrote, for matchers and reports. Secrets stay hidden as `***`.
@@ -12,7 +12,7 @@ import { TrafficView } from './traffic-view.js'
  * @throws TypeError that says what is wrong, and where
  * @example expect(loadTrace(readFileSync('trace.json', 'utf8'))).toHavePublished({ to: orders })
  */
-export function loadTrace(given: string | Trace | object): TrafficView {
+export function loadTrace(given: string | Trace | object): Traffic {
   const plain = typeof given === 'string' ? parsed(given) : given
   const result = v.safeParse(traceSchema, plain)
   if (!result.success) throw new TypeError(complaint(plain, result.issues[0]))
@@ -23,7 +23,7 @@ export function loadTrace(given: string | Trace | object): TrafficView {
     if (seq <= last) throw new TypeError(`This is not a trace: entry #${seq} comes after entry #${last}.`)
     last = seq
   }
-  return new TrafficView(Traffic.recorded(entries.map((entry) => entryOf(entry as TraceEntry))), {
+  return new Traffic(TrafficLog.recorded(entries.map((entry) => entryOf(entry as TraceEntry))), {
     ...(seed !== undefined && { seed }),
     ...(now !== undefined && { now: () => now }),
     ...(headerPrefix !== undefined && { headerPrefix }),

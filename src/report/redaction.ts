@@ -1,6 +1,6 @@
 import { type Bytes, fromBase64, latin1, text } from '../kernel/bytes.js'
 import { decodeSegment } from '../kernel/http.js'
-import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic-log.js'
+import type { Entry, EntryOf, RedactedFields } from '../kernel/traffic-log.js'
 import {
   hidePairs,
   isSecretCommand,
@@ -51,17 +51,17 @@ export class Redaction {
   }
 
   /** A body as it may be shown. */
-  body(bytes: Bytes, fields?: HiddenFields): Bytes {
+  body(bytes: Bytes, fields?: RedactedFields): Bytes {
     if (bytes === '') return bytes
     if (this.#allBodies || fields?.body === true) return latin1(hidden)
     return this.#texts.bytes(bytes)
   }
 
-  headers(headers: readonly Header[], fields?: HiddenFields): readonly Header[] {
+  headers(headers: readonly Header[], fields?: RedactedFields): readonly Header[] {
     return headers.map(([name, value]) => [name, this.header(name, value, fields)] as const)
   }
 
-  header(name: string, value: string, fields?: HiddenFields): string {
+  header(name: string, value: string, fields?: RedactedFields): string {
     const lower = name.toLowerCase()
     const hide = this.#allHeaders || fields?.allHeaders === true || fields?.headers.has(lower) === true
     if (hide || this.#texts.isNamed(name)) return hidden
@@ -141,9 +141,9 @@ export class Redaction {
   /** How to show a request to one of the services. */
   request(entry: Extract<Entry, { type: 'request' }>): {
     url: string
-    fields: HiddenFields | undefined
+    fields: RedactedFields | undefined
     /** Of the answer. */
-    answer: HiddenFields | undefined
+    answer: RedactedFields | undefined
   } {
     const ofStore = entry.service === 'store'
     const url = ofStore ? this.storeUrl(entry.url) : this.url(entry.url)
@@ -157,7 +157,7 @@ export class Redaction {
       entry.redact?.body === true ||
       (asked !== undefined && /(?:^|,)\s*body\s*(?:,|$)/i.test(asked))
     const answersPairs = !hideBody && rows.some((row) => repliesInPairs(row)) && this.#tellsPairs(entry.response?.body)
-    const whole: HiddenFields = { body: true, allHeaders: false, headers: new Set() }
+    const whole: RedactedFields = { body: true, allHeaders: false, headers: new Set() }
     if (!hideBody && asked === undefined) return { url, fields: undefined, answer: answersPairs ? whole : undefined }
     const allHeaders = asked !== undefined && /(?:^|,)\s*headers?\s*(?:,|$)/i.test(asked)
     const named = [...(asked ?? '').matchAll(/\bheaders?\s*\[([^[\]]+)\]/gi)].map((match) =>
@@ -193,7 +193,7 @@ function withoutTexts(reply: unknown): unknown {
 }
 
 /** The answers of a message of a run are results of its steps. */
-export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): HiddenFields | undefined {
+export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): RedactedFields | undefined {
   return workflowRunId === undefined ? undefined : redact
 }
 

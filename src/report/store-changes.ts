@@ -1,5 +1,5 @@
 import { formatDuration } from '../kernel/duration.js'
-import type { Entry, StoreChange, Traffic } from '../kernel/traffic-log.js'
+import type { Entry, StoreDiff, TrafficLog } from '../kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, quoted } from './safe-text.js'
 import { dateOf, timeOf } from './shown-times.js'
@@ -7,7 +7,7 @@ import { dateOf, timeOf } from './shown-times.js'
 /** A store that can say what has changed since a dump, as `sandbox.store` can. */
 export interface ComparableStore {
   dump(): unknown
-  diff(before: never): StoreChange
+  diff(before: never): StoreDiff
 }
 
 /**
@@ -15,7 +15,7 @@ export interface ComparableStore {
  * included. Every attempt copies the whole store, so it is opt-in.
  * @returns a function that ends it
  */
-export function watchStore(traffic: Traffic, store: ComparableStore): () => void {
+export function watchStore(traffic: TrafficLog, store: ComparableStore): () => void {
   const before = new Map<number, unknown>()
   return traffic.subscribe((entry: Entry) => {
     if (entry.type !== 'attempt') return
@@ -40,7 +40,7 @@ interface Dumped {
 const linesShown = 20
 
 /** One line for each key: added, removed, or changed in value or time to live. */
-export function storeChangeLines(change: StoreChange, redaction: Redaction = standardRedaction): string[] {
+export function storeChangeLines(change: StoreDiff, redaction: Redaction = standardRedaction): string[] {
   const word = (given: unknown): string => quoted(asText(given), 60, (text) => redaction.text(text))
   const shown = ({ type, value, ...rest }: Dumped): string =>
     `${excerpt(String(type), 20)} ${word(value ?? Object.fromEntries(Object.entries(rest).filter(([name]) => name !== 'key' && name !== 'expiresAt')))}`

@@ -8,10 +8,10 @@ import { excerpt, plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { timeOf } from './shown-times.js'
 import { EntryWriter, type TraceEntry } from './trace.js'
-import type { TrafficView } from './traffic-view.js'
+import type { Traffic } from './traffic-view.js'
 
 /** One place where two traces differ; `fields` for entries about the same thing. */
-export type EntryChange =
+export type EntryDiff =
   | { readonly kind: 'removed'; readonly before: Entry }
   | { readonly kind: 'added'; readonly after: Entry }
   | { readonly kind: 'changed'; readonly before: Entry; readonly after: Entry; readonly fields: readonly FieldChange[] }
@@ -24,22 +24,22 @@ export interface FieldChange {
   readonly after: unknown
 }
 
-export interface TraceDifference {
+export interface TraceDiff {
   readonly equal: boolean
   /** What differs about the worlds: `seed`. */
-  readonly world: readonly FieldChange[]
-  readonly changes: readonly EntryChange[]
+  readonly context: readonly FieldChange[]
+  readonly changes: readonly EntryDiff[]
 }
 
 /**
  * What changed from one trace to another. Entries are paired by what they are about, in order; entry numbers, ids
  * that were merely renamed, and the start date make no difference.
  */
-export function traceDifference(before: TrafficView, after: TrafficView): TraceDifference {
+export function diffTraces(before: Traffic, after: Traffic): TraceDiff {
   const old = readable(before)
   const now = readable(after)
   const names = new Renaming()
-  const changes: EntryChange[] = []
+  const changes: EntryDiff[] = []
   for (const [left, right] of paired(old, now)) {
     if (left === undefined) changes.push({ kind: 'added', after: right!.entry })
     else if (right === undefined) changes.push({ kind: 'removed', before: left.entry })
@@ -53,7 +53,7 @@ export function traceDifference(before: TrafficView, after: TrafficView): TraceD
   if (before.context.seed !== after.context.seed) {
     world.push({ path: 'seed', before: before.context.seed, after: after.context.seed })
   }
-  return { equal: changes.length === 0 && world.length === 0, world, changes }
+  return { equal: changes.length === 0 && world.length === 0, context: world, changes }
 }
 
 interface Readable {
@@ -64,7 +64,7 @@ interface Readable {
   readonly start: number
 }
 
-function readable(view: TrafficView): Readable[] {
+function readable(view: Traffic): Readable[] {
   const writer = new EntryWriter(view.redaction(), Number.POSITIVE_INFINITY)
   const { entries } = view
   const start = entries[0]?.at ?? 0
@@ -255,9 +255,9 @@ const changesShown = 200
 const fieldsShown = 12
 
 /** The difference as text, one block for each entry: `-` is gone, `+` is new, `~` has changed fields. */
-export function differenceText(difference: TraceDifference, before: TrafficView, after: TrafficView): string {
+export function formatTraceDiff(difference: TraceDiff, before: Traffic, after: Traffic): string {
   if (difference.equal) return 'The traces are equal.'
-  const lines = difference.world.map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`)
+  const lines = difference.context.map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`)
   const writers = { before: wordingOf(before), after: wordingOf(after) }
   for (const change of difference.changes.slice(0, changesShown)) {
     if (change.kind === 'removed') lines.push(`- ${headOf(change.before, writers.before)}`)
@@ -272,8 +272,7 @@ export function differenceText(difference: TraceDifference, before: TrafficView,
   }
   const { length } = difference.changes
   if (length > changesShown) lines.push(`… and ${length - changesShown} more entries`)
-  const count = (kind: EntryChange['kind']): number =>
-    difference.changes.filter((change) => change.kind === kind).length
+  const count = (kind: EntryDiff['kind']): number => difference.changes.filter((change) => change.kind === kind).length
   lines.push('', `${count('removed')} removed, ${count('added')} added, ${count('changed')} changed`)
   return lines.join('\n')
 }
@@ -283,7 +282,7 @@ interface Words {
   readonly redaction: Redaction
 }
 
-function wordingOf(view: TrafficView): Words {
+function wordingOf(view: Traffic): Words {
   return { name: shortNames(view.entries), redaction: view.redaction() }
 }
 

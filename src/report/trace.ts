@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text } from '../kernel/bytes.js'
 import { definedFields } from '../kernel/defined-fields.js'
 import { type PortableString, portableString } from '../kernel/portable.js'
-import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic-log.js'
+import type { Entry, EntryOf, RedactedFields, StoreDiff } from '../kernel/traffic-log.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-context.js'
 
@@ -235,7 +235,7 @@ export class EntryWriter {
     return this.#json(rest) as Plain
   }
 
-  #json(value: StoreChange | unknown): unknown {
+  #json(value: StoreDiff | unknown): unknown {
     if (typeof value === 'string') return this.redaction.text(value)
     if (typeof value === 'bigint') return { integer: String(value) }
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
@@ -252,7 +252,10 @@ export class EntryWriter {
     )
   }
 
-  #body(body: Bytes, fields?: HiddenFields): PortableString | { readonly cut: PortableString; readonly size: number } {
+  #body(
+    body: Bytes,
+    fields?: RedactedFields,
+  ): PortableString | { readonly cut: PortableString; readonly size: number } {
     if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
     // Searched beyond the cut, so that no secret is halved; an incomplete last character is dropped.
     const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)
@@ -270,7 +273,7 @@ export class EntryWriter {
   }
 }
 
-function hiddenNames(fields: HiddenFields | undefined): object | undefined {
+function hiddenNames(fields: RedactedFields | undefined): object | undefined {
   if (fields === undefined) return undefined
   return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
 }

@@ -20,11 +20,11 @@ export interface TrafficContext {
   /** A sentence that names who waits in virtual time now while nothing moves it. */
   readonly waits?: () => string | undefined
   /** What the data store has billed so far: each mark remembers it. */
-  readonly spend?: () => StoreCosts
+  readonly spend?: () => StoreCostTotals
 }
 
 /** What the data store bills: commands, and bytes of their arguments and replies. */
-export interface StoreCosts {
+export interface StoreCostTotals {
   readonly commands: number
   readonly reads: number
   readonly writes: number

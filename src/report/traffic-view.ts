@@ -7,10 +7,10 @@ import {
   type EntryType,
   entryTypes,
   isEntryType,
-  type Traffic,
+  type TrafficLog,
 } from '../kernel/traffic-log.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
-import { type DecodedEntry, decoded } from './decoded.js'
+import { type DecodedEntry, decode } from './decoded.js'
 import { entryFields } from './entry-field-names.js'
 import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
@@ -20,10 +20,10 @@ import { watchStore } from './store-changes.js'
 import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
-import type { StoreCosts, TrafficContext } from './traffic-context.js'
+import type { StoreCostTotals, TrafficContext } from './traffic-context.js'
 
 /** A place in the log, between what has happened and what will. */
-export type Mark = number & { readonly __mark?: never }
+export type TrafficMark = number & { readonly __mark?: never }
 
 /** Fields that an entry must have; compared with `===`. */
 export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T } & {
@@ -37,23 +37,24 @@ export interface DiagramOptions extends TextDiagramOptions {
   readonly redact?: readonly string[]
 }
 
-const views = new WeakMap<object, TrafficView>()
+const views = new WeakMap<object, Traffic>()
 
 export type TrafficEffects = MethodEffects<
-  TrafficView,
+  Traffic,
   {
     snapshot: 'reads'
-    of: 'reads'
-    about: 'reads'
-    find: 'reads'
+    ofType: 'reads'
+    tree: 'reads'
+    forMessage: 'reads'
+    get: 'reads'
     filter: 'reads'
     last: 'reads'
-    decoded: 'reads'
+    decode: 'reads'
     mark: 'reads'
     since: 'reads'
     subscribe: 'reads'
     clear: 'changes'
-    watchStore: 'reads'
+    recordStoreChanges: 'reads'
     redaction: 'reads'
     timeline: 'reads'
     diagram: 'reads'
@@ -65,16 +66,16 @@ export type TrafficEffects = MethodEffects<
 >
 
 /** The traffic log as a test reads it: typed entries, and the story as text. */
-export class TrafficView {
+export class Traffic {
   static {
-    bindMethods(TrafficView)
+    bindMethods(Traffic)
   }
 
   /** @internal */
   readonly context: TrafficContext
   /** What the data store had billed at each mark. @internal */
   readonly costs: Map<Mark, StoreCosts>
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
   readonly #after: number
   readonly #inputs: InputRecorder<Changes<TrafficEffects>>
 
@@ -84,10 +85,10 @@ export class TrafficView {
    * @internal
    */
   constructor(
-    traffic: Traffic,
+    traffic: TrafficLog,
     context: TrafficContext = {},
     after: number = 0,
-    costs: Map<Mark, StoreCosts> = new Map(),
+    costs: Map<TrafficMark, StoreCostTotals> = new Map(),
     inputs: InputRecorder = unrecorded,
   ) {
     this.context = context
@@ -99,8 +100,8 @@ export class TrafficView {
   }
 
   /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. @internal */
-  static of(traffic: object): TrafficView | undefined {
-    return traffic instanceof TrafficView ? traffic : views.get(traffic)
+  static of(traffic: object): Traffic | undefined {
+    return traffic instanceof Traffic ? traffic : views.get(traffic)
   }
 
   /** As `sandbox.snapshot()`: the log itself. */
@@ -122,33 +123,42 @@ export class TrafficView {
   }
 
   /**
-   * All entries of one type (`request`, `command`, `published`, `attempt` …), or the story of one message as a tree:
-   * what led to it, what happened to it, and what followed.
-   * @example console.log(String(sandbox.traffic.of(message.id)))
+   * All entries of one type: `request`, `command`, `published`, `attempt` …
+   * @throws TypeError for a type that entries do not have
+   * @example sandbox.traffic.ofType('attempt').length
    */
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[]
-  of(messageId: string): CausalTree
-  of(what: string): readonly Entry[] | CausalTree {
-    if (isEntryType(what)) {
-      const all = this.#traffic.of(what)
-      return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
-    }
-    if (this.#traffic.about(what).length === 0 && /^[a-z-]+$/.test(what)) {
+  ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    if (!isEntryType(type)) {
       throw new TypeError(
-        `There is no message ${JSON.stringify(what)} and no entry type of this name. The types are ${Object.keys(entryTypes).join(', ')}.`,
+        `There is no entry type of the name ${JSON.stringify(type)}. The types are ${Object.keys(entryTypes).join(', ')}.`,
       )
     }
-    return causalTree(this.entries, what, { redaction: this.redaction() })
-  }
-
-  /** Every entry about one message, oldest first. */
-  about(messageId: string): readonly Entry[] {
-    const all = this.#traffic.about(messageId)
+    const all = this.#traffic.ofType(type)
     return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
   }
 
-  find(seq: number): Entry | undefined {
-    return seq > this.#after ? this.#traffic.find(seq) : undefined
+  /**
+   * The story of one message as a tree: what led to it, what happened to it, and what followed.
+   * @throws TypeError for the name of an entry type: `ofType()` takes those
+   * @example console.log(String(sandbox.traffic.tree(message.id)))
+   */
+  tree(messageId: string): CausalTree {
+    if (this.#traffic.forMessage(messageId).length === 0 && /^[a-z-]+$/.test(messageId)) {
+      throw new TypeError(
+        `There is no message ${JSON.stringify(messageId)}. traffic.ofType() takes the type of an entry, traffic.tree() the id of a message.`,
+      )
+    }
+    return causalTree(this.entries, messageId, { redaction: this.redaction() })
+  }
+
+  /** Every entry about one message, oldest first. */
+  forMessage(messageId: string): readonly Entry[] {
+    const all = this.#traffic.forMessage(messageId)
+    return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
+  }
+
+  get(seq: number): Entry | undefined {
+    return seq > this.#after ? this.#traffic.get(seq) : undefined
   }
 
   /**
@@ -171,21 +181,21 @@ export class TrafficView {
   last(wanted: (entry: Entry) => boolean): Entry | undefined
   last(wanted?: EntryType | EntryPattern | ((entry: Entry) => boolean)): Entry | undefined {
     if (wanted === undefined) return this.entries.at(-1)
-    if (typeof wanted === 'string') return this.of(wanted).at(-1)
+    if (typeof wanted === 'string') return this.ofType(wanted).at(-1)
     if (typeof wanted !== 'function') checkEntryPattern('traffic.last()', wanted)
     return this.entries.findLast((entry) => (typeof wanted === 'function' ? wanted(entry) : fits(entry, wanted)))
   }
 
   /**
    * An entry's bodies, words and reply as text, JSON and bytes, each read on demand.
-   * @example sandbox.traffic.decoded(sandbox.traffic.last('attempt')!).body?.json
+   * @example sandbox.traffic.decode(sandbox.traffic.last('attempt')!).body?.json
    */
-  decoded(entry: Entry): DecodedEntry {
-    return decoded(entry)
+  decode(entry: Entry): DecodedEntry {
+    return decode(entry)
   }
 
   /** This place in the log, for `since` and for `toHaveCost(…, { since })`. */
-  mark(): Mark {
+  mark(): TrafficMark {
     const { latest } = this.#traffic
     const { spend } = this.context
     if (spend !== undefined) this.costs.set(latest, spend())
@@ -199,8 +209,8 @@ export class TrafficView {
    * await checkout()
    * expect(sandbox.traffic.since(before)).toHavePublished({ to: orders })
    */
-  since(mark: Mark): TrafficView {
-    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after), this.costs, this.#inputs)
+  since(mark: TrafficMark): Traffic {
+    return new Traffic(this.#traffic, this.context, Math.max(mark, this.#after), this.costs, this.#inputs)
   }
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
@@ -219,10 +229,12 @@ export class TrafficView {
    * times to live changed. Each attempt then copies the whole store.
    * @returns a function that ends it
    */
-  watchStore(): () => void {
+  recordStoreChanges(): () => void {
     const { store } = this.context
     if (store === undefined)
-      throw new TypeError('This traffic has no data store to watch: call watchStore() on the traffic of a sandbox.')
+      throw new TypeError(
+        'This traffic has no data store to watch: call recordStoreChanges() on the traffic of a sandbox.',
+      )
     return watchStore(this.#traffic, store)
   }
 

@@ -3,7 +3,7 @@ import type { Fault, FaultFacts, FaultMatch, FaultRule, Injection, InjectionReco
 import type { InjectionPoint } from '../faults/points.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Random } from '../kernel/random.js'
-import type { FaultEntry, Traffic } from '../kernel/traffic-log.js'
+import type { FaultEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { type Predicate, predicatesOf } from './matching.js'
 import type { Indexed } from './rule-index.js'
 import { windowEnd } from './rule-schema.js'
@@ -101,9 +101,9 @@ function namesMinute(cron: CronExpression, now: number): boolean {
 export class RuleInjection implements Injection {
   readonly #armed: ActiveRule
   readonly point: InjectionPoint
-  readonly #traffic: Pick<Traffic, 'append'>
+  readonly #traffic: Pick<TrafficLog, 'append'>
 
-  constructor(armed: ActiveRule, point: InjectionPoint, traffic: Pick<Traffic, 'append'>) {
+  constructor(armed: ActiveRule, point: InjectionPoint, traffic: Pick<TrafficLog, 'append'>) {
     this.#armed = armed
     this.point = point
     this.#traffic = traffic

@@ -2,11 +2,12 @@ import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Injection
 import type { InjectionPoint } from '../faults/points.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { givenRules } from '../kernel/given-rules.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import { ActiveRule, RuleInjection } from './active-rule.js'
 import { RuleIndex } from './rule-index.js'
 import { ruleProblems } from './rule-schema.js'
@@ -15,7 +16,7 @@ import { unusedSentence } from './unused-rule.js'
 export interface FaultsOptions {
   readonly now: () => number
   readonly random: Random
-  readonly traffic: Pick<Traffic, 'append'>
+  readonly traffic: Pick<TrafficLog, 'append'>
   /** Name of the world, for `match: { tenant }`. */
   readonly tenant?: string | undefined
 }
@@ -27,21 +28,21 @@ export interface FaultHandle {
 }
 
 /** A rule and what it has done so far. */
-export interface ListedFault {
+export interface FaultRuleStatus {
   readonly rule: FaultRule
   /** Moments so far that matched everything but the counters. */
   readonly matched: number
-  readonly struck: number
+  readonly injected: number
   /** `file:line:column` of the code that added it, `''` when unknown. */
-  readonly line: string
+  readonly location: string
 }
 
 /** A rule that was never injected. */
 export interface UnusedFault {
   readonly rule: FaultRule
-  readonly line: string
+  readonly location: string
   /** Why, where it was added, and what to do. */
-  readonly sentence: string
+  readonly message: string
 }
 
 /** Most rules of one world: each moment may have to ask all of them. */
@@ -66,8 +67,6 @@ export type FaultsEffects = MethodEffects<
     removeAdded: 'changes'
     remove: 'changes'
     clear: 'changes'
-    list: 'reads'
-    unused: 'reads'
   },
   keyof FaultSource
 >
@@ -112,14 +111,15 @@ export class Faults {
   /**
    * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
    * @param options.line where it was declared, for code that adds rules on behalf of others
-   * @throws TypeError for an invalid rule, with the place and the nearest word
+   * @throws TypeError for an invalid rule, with the place and the nearest word, and for the faults of a scenario that has none
+   * @example using outage = sandbox.faults.add(checkoutOutage.faults)
    */
-  add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
+  add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { line: true })
     // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
-    const place: Error | string = options.line ?? new Error('declared here')
-    const [given] = this.#inputs.record('add', rules, { line: place })
-    const list = Array.isArray(given) ? (given as readonly FaultRule[]) : [given as FaultRule]
+    const place: Error | string = options.location ?? new Error('declared here')
+    const [given] = this.#inputs.record('add', rules, { location: place })
+    const list = givenRules(given)
     list.forEach((rule, index) => {
       const [problem] = ruleProblems(rule)
       if (problem === undefined) return
@@ -175,26 +175,35 @@ export class Faults {
   }
 
   /** The rules, in the order in which they are asked. */
-  list(): readonly ListedFault[] {
+  get rules(): readonly FaultRuleStatus[] {
     return [...this.#rules].map((armed) => ({
       rule: armed.rule,
       matched: armed.matched,
-      struck: armed.struck,
-      line: lineOf(armed.place),
+      injected: armed.struck,
+      location: lineOf(armed.place),
     }))
   }
 
   /** Rules that were never injected, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
-  unused(): readonly UnusedFault[] {
+  get unused(): readonly UnusedFault[] {
     return [...this.#rules]
       .filter((armed) => armed.struck === 0 && !(armed.rule.chance !== undefined && armed.drawn > 0))
       .map((armed) => {
-        const line = lineOf(armed.place)
+        const location = lineOf(armed.place)
         const { rule, points, wanted, matched, preceded } = armed
         const wasDown = this.#takenDown > armed.takenDownBefore
         const reached = this.#cameBy(armed)
-        const sentence = unusedSentence({ rule, points, match: wanted, line, reached, matched, preceded, wasDown })
-        return { rule, line, sentence }
+        const message = unusedSentence({
+          rule,
+          points,
+          match: wanted,
+          line: location,
+          reached,
+          matched,
+          preceded,
+          wasDown,
+        })
+        return { rule, location, message }
       })
   }
 

@@ -69,8 +69,8 @@ const words: Readonly<Record<InjectionPoint, Words>> = {
     none: 'the app skipped the statistics (another client?)',
   },
   'outbound.request': {
-    one: 'request to a host of sandbox.calls',
-    many: 'requests to hosts of sandbox.calls',
+    one: 'request to a host of sandbox.outbound',
+    many: 'requests to hosts of sandbox.outbound',
     happens: 'made',
     none: 'the app skipped the host (a cache? a host that is not registered?)',
   },

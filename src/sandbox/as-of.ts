@@ -1,5 +1,5 @@
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
-import type { Entry, Traffic } from '../kernel/traffic-log.js'
+import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
 import type { JournalCut } from './past.js'
 
 /** What goes on after an instant, and how it was then. */
@@ -24,7 +24,7 @@ interface Move {
 export function asOf(
   { end, at }: JournalCut,
   { inputs, attach: stand }: InputJournal,
-  traffic: Pick<Traffic, 'entries' | 'find'>,
+  traffic: Pick<TrafficLog, 'entries' | 'get'>,
 ): PastView {
   const seq = inputs.get(end)?.log ?? stand.log
   const open = end < inputs.length ? undefined : new Set(traffic.entries.filter(isOpen).map((entry) => entry.seq))
@@ -36,7 +36,7 @@ function moveBefore(
   end: number,
   latest: number,
   inputs: InputColumns,
-  traffic: Pick<Traffic, 'find'>,
+  traffic: Pick<TrafficLog, 'get'>,
 ): Move | undefined {
   let index = end
   let ended: Pick<Move['was'], 'to' | 'endedAfterSeq'> | undefined
@@ -45,7 +45,7 @@ function moveBefore(
     if (input.kind === 'moved') ended ??= { to: input.at, endedAfterSeq: input.log }
   }
   if (input === undefined) return undefined
-  const isNew = input.log < latest && traffic.find(input.log + 1)?.type === 'clock'
+  const isNew = input.log < latest && traffic.get(input.log + 1)?.type === 'clock'
   const seq = isNew ? input.log + 1 : input.log
   // It is over, and another entry came.
   if (ended !== undefined && seq !== latest) return undefined

@@ -1,20 +1,20 @@
-import { type Check, type CheckOptions, checkWorld } from '../invariants/invariant-check.js'
+import { checkWorld, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
 import type { World } from '../invariants/invariant-index.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic-log.js'
-import { type DirectQueue, engineOf } from '../queue/direct-queue.js'
+import { engineOf, type Queue } from '../queue/direct-queue.js'
 import { Attempt } from '../queue/message/message-entries.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
 /** Checks the promises of a sandbox's engine. */
-export function checkSandboxInvariants(sandbox: SandboxParts, options: CheckOptions): Check {
+export function checkSandboxInvariants(sandbox: SandboxParts, options: InvariantOptions): InvariantReport {
   return examinedBy(sandbox, (world) => checkWorld(world, options))
 }
 
 /** Checks each region by itself. */
-export function examinedBy(sandbox: SandboxParts, check: (world: World) => Check): Check {
+export function examinedBy(sandbox: SandboxParts, check: (world: World) => InvariantReport): InvariantReport {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
   const checks = queues.map((queue, index) =>
@@ -24,18 +24,18 @@ export function examinedBy(sandbox: SandboxParts, check: (world: World) => Check
   if (isOne) return first!
   return {
     checked: first!.checked,
-    breaches: checks.flatMap(({ breaches }) => breaches),
+    violations: checks.flatMap(({ violations: breaches }) => breaches),
     unknown: checks.flatMap(({ unknown }) => unknown),
   }
 }
 
 /** The data store is examined with the home region, once. */
-function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
+function seenIn({ traffic }: Queue, isHome: boolean): readonly Entry[] {
   const { entries } = traffic
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
 }
 
-function worldOf(sandbox: SandboxParts, face: DirectQueue, entries: readonly Entry[]): World {
+function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]): World {
   const { clock, policy } = sandbox
   const queue = engineOf(face)
   const { limits, keys } = queue
@@ -59,7 +59,7 @@ function worldOf(sandbox: SandboxParts, face: DirectQueue, entries: readonly Ent
 export function storyOf({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {
-    if ('messageId' in entry) for (const other of traffic.about(entry.messageId)) told.add(other)
+    if ('messageId' in entry) for (const other of traffic.forMessage(entry.messageId)) told.add(other)
   }
   const story = [...told].sort((one, other) => one.seq - other.seq)
   return timeline(story, { limit: entriesTold, around: entries[0]?.seq ?? 0 })

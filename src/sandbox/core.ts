@@ -1,14 +1,14 @@
 import { Callers } from '../calls/callers.js'
-import { Calls } from '../calls/calls.js'
+import { Outbound } from '../calls/calls.js'
 import { Account } from '../kernel/account.js'
 import {
   accompany,
+  Clock,
   forgottenAdvance,
   letOutsideContinue,
   mindForgottenAdvance,
   positionOf,
   stop,
-  VirtualClock,
 } from '../kernel/clock.js'
 import type { Gate } from '../kernel/gate.js'
 import type { Hints } from '../kernel/hints.js'
@@ -17,29 +17,29 @@ import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
-import { Traffic } from '../kernel/traffic-log.js'
+import { TrafficLog } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
-import type { Addresses, Locate } from '../protocol/address.js'
-import { type Vocabulary, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
+import type { Locate, SandboxUrls } from '../protocol/address.js'
+import { type Dialect, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
-import { DirectQueue } from '../queue/direct-queue.js'
+import { Queue } from '../queue/direct-queue.js'
 import { QueueEngine } from '../queue/queue-engine.js'
 import { queueService } from '../queue/rest/queue-endpoints.js'
 import { planOf } from '../queue/settings/queue-plan.js'
 import { runsOf } from '../report/run-lifecycles.js'
 import { runText } from '../report/run-text.js'
 import type { TrafficContext } from '../report/traffic-context.js'
-import { TrafficView } from '../report/traffic-view.js'
+import { Traffic } from '../report/traffic-view.js'
 import { Faults } from '../rules/fault-rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
 import { statsService } from '../stats/rest/stats-endpoints.js'
-import { Statistics } from '../stats/statistics.js'
+import { Stats } from '../stats/statistics.js'
 import { AccessControl } from '../store/access/access-control.js'
 import type { User } from '../store/access/user.js'
-import { DirectStore } from '../store/direct-store.js'
+import { Store } from '../store/direct-store.js'
 import { historyInternals } from '../store/history/history-internals.js'
 import { StoreHistory } from '../store/history/store-history.js'
 import { ScanCursors } from '../store/keyspace/scan-cursors.js'
@@ -48,28 +48,28 @@ import { storeService } from '../store/rest/store-endpoints.js'
 import type { RestStore } from '../store/rest/store-front.js'
 import { StoreEngine } from '../store/store-engine.js'
 import { storeInternals } from '../store/store-internals.js'
-import { DirectWorkflows } from '../workflow/direct-workflows.js'
+import { Workflow } from '../workflow/direct-workflows.js'
 import { workflowEndpoints } from '../workflow/rest/workflow-endpoints.js'
 import { WorkflowEngine } from '../workflow/workflow-engine.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import { queueDialectsOf } from './queue-dialects.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
-import { type SandboxOptions, signingOf } from './sandbox-options.js'
+import { type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
 
 /** Everything that a reset makes anew. */
 export interface SandboxCore {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly random: Random
-  readonly traffic: TrafficView
-  readonly store: DirectStore
+  readonly traffic: Traffic
+  readonly store: Store
   readonly destinations: Destinations
-  readonly calls: Calls
+  readonly outbound: Outbound
   readonly faults: Faults
   /** Of the home region. */
-  readonly queue: DirectQueue
+  readonly queue: Queue
   readonly regions: Regions
-  readonly stats: Statistics
+  readonly stats: Stats
   readonly exchange: Exchange
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: InputJournal | undefined
@@ -98,9 +98,9 @@ export interface CoreState {
 /** What all worlds of a sandbox are built after. */
 export interface CorePlan {
   readonly options: SandboxOptions
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   readonly policy: ResolvedPolicy
-  readonly addresses: Addresses
+  readonly addresses: SandboxUrls
   readonly locate: Locate
   /** Tokens that a world begins with. */
   readonly tokens: SandboxTokens
@@ -124,17 +124,17 @@ export interface CorePlan {
 export type ExternalStore = (own: Service<RestStore, User>) => {
   readonly service: Service<RestStore, User>
   /** Takes the place of the own store behind its face. */
-  attach(store: DirectStore): void
+  attach(store: Store): void
 }
 
 /** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
 const journalShare = 3 / 8
 
-type Warn = NonNullable<SandboxOptions['warn']>
+type Warn = NonNullable<SandboxOptions['onWarning']>
 
 const toConsole: Warn = (sentence) => console.warn(sentence)
 
-function warnOf({ warn = toConsole }: SandboxOptions): Warn {
+function warnOf({ onWarning: warn = toConsole }: SandboxOptions): Warn {
   return warn
 }
 
@@ -164,11 +164,11 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
     regions.home.service,
     statsService(stats, { user: plan.tokens.mgmtUser, key: plan.tokens.mgmtKey }),
   ] as Service[])
-  const store = new DirectStore(executions, stored.state, new InputRecorder(journal, 'store'), draws)
+  const store = new Store(executions, stored.state, new InputRecorder(journal, 'store'), draws)
   elsewhere?.attach(store)
   const context = contextOf(plan, clock, { ...outside, store, executions, regions })
-  const view = new TrafficView(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
-  regions.onSplit = (log) => void new TrafficView(log, context)
+  const view = new Traffic(traffic, context, 0, new Map(), new InputRecorder(journal, 'traffic'))
+  regions.onSplit = (log) => void new Traffic(log, context)
   const history = historyOf(plan, start, random, executions, clock.now())
   historyInternals.attach(store, history)
   return {
@@ -195,11 +195,11 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
 
 /** What all else is built on. */
 interface Base {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   readonly random: Random
   readonly cursors: ScanCursors
   readonly kept: Account
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
   /** What tokens and keys are drawn from, where the sandbox has a secret. */
   readonly draws: Random | undefined
@@ -210,7 +210,7 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   const { seed = 1 } = options
   const clock = clockOf(plan, startAt)
   const kept = new Account(policy.maxTrafficBytes ?? Number.POSITIVE_INFINITY, plan.forks)
-  const traffic = new Traffic(clock, { entries: policy.maxTrafficEntries, bytes: kept })
+  const traffic = new TrafficLog(clock, { entries: policy.maxTrafficEntries, bytes: kept })
   return {
     clock,
     random: createRandom(loads === 0 ? seed : `${seed}/load ${loads}`),
@@ -222,22 +222,22 @@ function baseOf(plan: CorePlan, { startAt, loads = 0 }: CoreState): Base {
   }
 }
 
-function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefined): VirtualClock {
-  return new VirtualClock({
+function clockOf({ options, hints, gate }: CorePlan, startAt: Instant | undefined): Clock {
+  return new Clock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
-    ...(options.warn && { warn: options.warn }),
+    ...(options.onWarning && { warn: options.onWarning }),
     hints,
     gate,
   })
 }
 
-function journalOf(clock: VirtualClock, traffic: Traffic): InputJournal {
+function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
   return new InputJournal(positionOf(clock), traffic, traffic.share(journalShare))
 }
 
 /** What is outside of the services, and what goes wrong on the way. */
-type Outside = Pick<SandboxCore, 'destinations' | 'calls' | 'faults'>
+type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
   const { options, policy, hints } = plan
@@ -247,18 +247,18 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
     { now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name },
     new InputRecorder(journal, 'faults'),
   )
-  const calls = new Calls({
+  const calls = new Outbound({
     clock,
     traffic,
     faults,
     random: random.fork('calls'),
     callers,
-    inputs: new InputRecorder(journal, 'calls'),
+    inputs: new InputRecorder(journal, 'outbound'),
     patience: policy.handlerStallTimeout,
     hints,
     network,
   })
-  return { destinations: destinationsOf(plan, network, callers, journal), calls, faults }
+  return { destinations: destinationsOf(plan, network, callers, journal), outbound: calls, faults }
 }
 
 /** @param story what became of a run */
@@ -273,8 +273,8 @@ function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: 
   )
 }
 
-function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Statistics {
-  return new Statistics(
+function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }: Base, regions: Regions): Stats {
+  return new Stats(
     {
       traffic,
       now: () => clock.now(),
@@ -310,7 +310,7 @@ function gatewayOf(
 /** What reports know of the sandbox beside its log. */
 function contextOf(
   { options, vocabulary, addresses, tokens, strays }: CorePlan,
-  clock: VirtualClock,
+  clock: Clock,
   { store, executions, regions, ...outside }: Outside & Pick<SandboxCore, 'store' | 'executions' | 'regions'>,
 ): TrafficContext {
   return {
@@ -319,9 +319,9 @@ function contextOf(
     ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
     addresses: { ...addresses },
     secrets: () => secretsOf(tokens, executions, regions),
-    world: () => ({ strays: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
+    world: () => ({ realHostRequests: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
-    spend: () => store.spend(),
+    spend: () => store.cost(),
     followed: () => clock.isFollowed,
     waits: () => forgottenAdvance(clock, executions.store.waiting.names),
   }
@@ -341,7 +341,7 @@ function historyOf(
 }
 
 /** What became of a run, step by step. */
-function storyOfRun(traffic: TrafficView, runId: string): string {
+function storyOfRun(traffic: Traffic, runId: string): string {
   const run = runsOf(traffic.entries).find(({ id }) => id === runId)
   return run === undefined ? '' : runText(run, traffic.redaction())
 }
@@ -371,7 +371,7 @@ function storeOf(
   { options, tokens, policy, vocabulary, heard }: CorePlan,
   { clock, random, cursors, traffic, draws = random, journal }: Base,
 ): LoggedStore {
-  const { store: standard, readonly: readOnly } = tokens
+  const { store: standard, storeReadonly: readOnly } = tokens
   const engine = new StoreEngine({
     clock,
     random: random.fork('store'),
@@ -403,7 +403,7 @@ function destinationsOf(
     hints,
     network,
     fetch: options.fetch,
-    deliver: options.deliver,
+    deliver: options.deliverTo,
     refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
@@ -434,7 +434,7 @@ function regionOf(
     destinations,
     keys,
     keyDraws: stream === '' ? draws : draws?.fork(stream),
-    signing: signingOf(options),
+    signing: { window: signatureWindowOf(options) },
     faults,
     region: name,
   })
@@ -445,8 +445,8 @@ function regionOf(
     more: workflowEndpoints(workflows),
   }) as Service
   const isHome = stream === ''
-  const queue = new DirectQueue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
-  const workflow = new DirectWorkflows(
+  const queue = new Queue(engine, read, new InputRecorder(journal, isHome ? 'queue' : ['queueIn', name]))
+  const workflow = new Workflow(
     workflows,
     { clock, story },
     new InputRecorder(journal, isHome ? 'workflow' : ['workflowIn', name]),

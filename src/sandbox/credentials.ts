@@ -6,13 +6,40 @@ import { secretRandom } from '../kernel/secret-random.js'
 import { queueRegions } from '../protocol/address.js'
 import { defaultReadOnlyToken, devUsers } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { DirectStore } from '../store/direct-store.js'
+import type { Store } from '../store/direct-store.js'
 import { storeInternals } from '../store/store-internals.js'
 import type { Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
 
-/** What clients sign in with and verify deliveries with, by the option that gives it. */
-export interface SandboxCredentials {
+/** What clients sign in with. */
+export interface SandboxTokens {
+  /** Standard token of the data store. */
+  readonly store: string
+  /** Read-only token of the data store. */
+  readonly storeReadonly: string
+  /** Token of the queue. */
+  readonly queue: string
+  /** Read-only token of the queue. */
+  readonly queueReadonly: string
+  /** User name of the management API. */
+  readonly mgmtUser: string
+  /** Key of the management API. */
+  readonly mgmtKey: string
+}
+
+/** Whose credentials: those that are given, and what the others come of. */
+export interface CredentialOptions {
+  readonly name?: string | undefined
+  readonly secret?: string
+  readonly tokens?: Partial<SandboxTokens> | undefined
+  readonly signingKeys?: Partial<SigningKeyPair> | undefined
+}
+
+/**
+ * What clients sign in with and verify deliveries with, by the label that it is derived with. The labels are older than
+ * the options and never change, or every derived token would.
+ */
+interface SandboxCredentials {
   readonly storeToken: string
   readonly readonlyToken: string
   readonly queueToken: string
@@ -23,10 +50,25 @@ export interface SandboxCredentials {
   readonly nextSigningKey: string
 }
 
-/** Whose credentials: those that are given, and what the others come of. */
-export interface CredentialOptions extends Partial<SandboxCredentials> {
-  readonly name?: string | undefined
-  readonly secret?: string
+type Label = keyof SandboxCredentials
+
+/** Where the options have each of them. */
+const placeOf: Readonly<
+  Record<Label, readonly ['tokens', keyof SandboxTokens] | readonly ['signingKeys', keyof SigningKeyPair]>
+> = {
+  storeToken: ['tokens', 'store'],
+  readonlyToken: ['tokens', 'storeReadonly'],
+  queueToken: ['tokens', 'queue'],
+  queueReadonlyToken: ['tokens', 'queueReadonly'],
+  mgmtUser: ['tokens', 'mgmtUser'],
+  mgmtKey: ['tokens', 'mgmtKey'],
+  signingKey: ['signingKeys', 'current'],
+  nextSigningKey: ['signingKeys', 'next'],
+}
+
+function givenAs(label: Label, options: CredentialOptions): string | undefined {
+  const [of, name] = placeOf[label]
+  return of === 'tokens' ? options.tokens?.[name] : options.signingKeys?.[name]
 }
 
 const [firstUser] = devUsers
@@ -56,39 +98,47 @@ export function isPublic(text: string): boolean {
   return published.has(text)
 }
 
-/** The options whose values everybody can know. */
-export function publicOnes(options: Partial<SandboxCredentials>): readonly (keyof SandboxCredentials)[] {
-  return (Object.keys(defaults) as (keyof SandboxCredentials)[]).filter((name) => published.has(options[name]))
+const labels = Object.keys(defaults) as Label[]
+
+/** The options whose values everybody can know: `tokens.queue`. */
+export function publicOnes(options: CredentialOptions): readonly string[] {
+  return labels.filter((label) => published.has(givenAs(label, options))).map((label) => placeOf[label].join('.'))
+}
+
+/** The same options without such values: the given ones, and what is in them, stay as they are. */
+export function withoutPublicOnes<T extends CredentialOptions>(options: T): T {
+  if (publicOnes(options).length === 0) return options
+  const { tokens, signingKeys } = options
+  return {
+    ...options,
+    ...(tokens !== undefined && { tokens: withoutPublic(tokens) }),
+    ...(signingKeys !== undefined && { signingKeys: withoutPublic(signingKeys) }),
+  }
+}
+
+function withoutPublic<T extends object>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, text]) => !published.has(text))) as Partial<T>
 }
 
 /** One credential of a world: the given one, else one that comes of the secret and the world's name, else the default. */
-export function credentialOf(option: keyof SandboxCredentials, given: CredentialOptions): string {
-  const { secret, name = '' } = given
-  if (given[option] !== undefined) return given[option]
-  if (secret === undefined || option === 'mgmtUser') return defaults[option]
-  const proof = derived(secret, option, name)
-  if (option === 'signingKey' || option === 'nextSigningKey') return `sig_${base58Id(secretRandom(proof), 28)}`
+function credentialOf(label: Label, options: CredentialOptions): string {
+  const { secret, name = '' } = options
+  const given = givenAs(label, options)
+  if (given !== undefined) return given
+  if (secret === undefined || label === 'mgmtUser') return defaults[label]
+  const proof = derived(secret, label, name)
+  if (label === 'signingKey' || label === 'nextSigningKey') return `sig_${base58Id(secretRandom(proof), 28)}`
   const text = toBase64Url(proof)
-  if (option !== 'queueToken' && option !== 'queueReadonlyToken') return text
+  if (label !== 'queueToken' && label !== 'queueReadonlyToken') return text
   // The workflow SDK reads the user out of the token, and refuses one without a name. [queue.md 10]
   return toBase64(utf8(JSON.stringify({ UserID: name || 'defaultUser', Password: text })))
-}
-
-/** What clients sign in with. */
-export interface SandboxTokens {
-  readonly store: string
-  readonly readonly: string
-  readonly queue: string
-  readonly queueReadonly: string
-  readonly mgmtUser: string
-  readonly mgmtKey: string
 }
 
 /** The tokens that a world begins with. */
 export function tokensOf(given: CredentialOptions): SandboxTokens {
   return {
     store: credentialOf('storeToken', given),
-    readonly: credentialOf('readonlyToken', given),
+    storeReadonly: credentialOf('readonlyToken', given),
     queue: credentialOf('queueToken', given),
     queueReadonly: credentialOf('queueReadonlyToken', given),
     mgmtUser: credentialOf('mgmtUser', given),
@@ -115,10 +165,17 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: key('signingKey'), next: key('nextSigningKey') }
 }
 
-/** All of them. */
-export function credentialsOf(given: CredentialOptions): SandboxCredentials {
-  const names = Object.keys(defaults) as (keyof SandboxCredentials)[]
-  return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as SandboxCredentials
+/** All of them, as options of another sandbox. */
+export function credentialsOf(given: CredentialOptions): {
+  readonly tokens: SandboxTokens
+  readonly signingKeys: SigningKeyPair
+} {
+  return { tokens: tokensOf(given), signingKeys: signingKeysOf(given) }
+}
+
+/** All of them, by their labels. */
+function labelled(given: CredentialOptions): Readonly<Record<string, string>> {
+  return Object.fromEntries(labels.map((label) => [label, credentialOf(label, given)]))
 }
 
 /** What a world draws credentials from later, so that nobody can foretell them; without a secret that is the seed. */
@@ -130,7 +187,7 @@ export function secretDraws({ secret, name = '' }: CredentialOptions): Random | 
 export function sealOf(given: CredentialOptions): string | undefined {
   const { secret, name = '' } = given
   if (secret === undefined) return undefined
-  return toBase64Url(derived(secret, `dump ${JSON.stringify(credentialsOf(given))}`, name))
+  return toBase64Url(derived(secret, `dump ${JSON.stringify(labelled(given))}`, name))
 }
 
 /** A short secret can be found by trying. */
@@ -149,7 +206,7 @@ export function checkSecret(secret: string | undefined): void {
  */
 export function withoutCredentials(
   dump: SandboxDump,
-  { store, regions }: { readonly store: DirectStore; readonly regions: Regions },
+  { store, regions }: { readonly store: Store; readonly regions: Regions },
 ): SandboxDump {
   const { tokens, key } = storeInternals.of(store).engine.access.dump()
   const users = dump.access.users.map(({ name, rules }) => ({

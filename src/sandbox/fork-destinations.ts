@@ -1,5 +1,5 @@
 import type { InputColumns } from '../kernel/input-journal.js'
-import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
+import type { DestinationResponse } from '../queue/destinations/destination-responses.js'
 import {
   type DestinationHandler,
   type Destinations,
@@ -11,7 +11,7 @@ import { recordInternal } from './sandbox-internals.js'
 export function replaceDestinations(
   fork: { readonly destinations: Destinations },
   inputs: InputColumns,
-  given: Readonly<Record<string, DestinationHandler | PlainAnswer>>,
+  given: Readonly<Record<string, DestinationHandler | DestinationResponse>>,
 ): void {
   const replaced = patternsOf(inputs)
   recordInternal(fork, ({ destinations }) => {
@@ -19,7 +19,7 @@ export function replaceDestinations(
   })
   for (const [pattern, answer] of Object.entries(given)) {
     if (typeof answer === 'function') fork.destinations.on(pattern, answer)
-    else fork.destinations.answer(pattern, answer)
+    else fork.destinations.respond(pattern, answer)
   }
 }
 

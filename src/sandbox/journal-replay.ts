@@ -23,7 +23,7 @@ import { iso } from '../kernel/instant.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic-log.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { destinationsInternals } from '../queue/destinations/destinations.js'
 import { faultsInternals } from '../rules/fault-rules.js'
 import { Blocked } from '../store/blocking/blocked.js'
@@ -313,7 +313,7 @@ export class JournalReplay implements JournalPlayer {
       if (gone !== undefined) abort.abort(gone.reason)
       this.#calls.push(abort)
       void callsInternals
-        .of(this.#sandbox.calls)
+        .of(this.#sandbox.outbound)
         .exchangeFor(caller, callOf(kept, abort.signal))
         .then(readAway, nothing)
     },
@@ -371,7 +371,7 @@ export class JournalReplay implements JournalPlayer {
     const failed = (): void => {
       made.isAnswered = true
     }
-    const read = (answer: Answer): void => {
+    const read = (answer: RawResponse): void => {
       made.isAnswered = true
       const reader = readAway(answer)
       if (reader !== undefined) made.reader = reader
@@ -456,12 +456,12 @@ function follow(target: unknown, step: CallPath[number]): unknown {
   return (on[method] as (...args: unknown[]) => unknown)(...args)
 }
 
-function callOf({ method, url, headers, body }: JournaledRequest, signal: AbortSignal): Call {
+function callOf({ method, url, headers, body }: JournaledRequest, signal: AbortSignal): RawRequest {
   return { method, url, headers, body: () => body as Bytes, signal }
 }
 
 /** Readers of streams take what comes. */
-function readAway({ body }: Answer): ReadableStreamDefaultReader<Uint8Array> | undefined {
+function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array> | undefined {
   if (body === null || typeof body === 'string') return undefined
   const reader = body.getReader()
   const read = async (): Promise<void> => {

@@ -1,10 +1,10 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
-import { Traffic } from '../kernel/traffic-log.js'
-import { TrafficView } from '../report/traffic-view.js'
-import { type PlainReply, plainReply, type Word } from '../store/direct-store.js'
-import { differenceOf, dumpOf, type StoreDifference } from '../store/dump/snapshot.js'
-import type { StoreDump } from '../store/dump/store-dump.js'
+import { type StoreDiff, TrafficLog } from '../kernel/traffic-log.js'
+import { Traffic } from '../report/traffic-view.js'
+import { type CommandArgs, type PlainReply, plainReply } from '../store/direct-store.js'
+import { differenceOf, dumpOf } from '../store/dump/snapshot.js'
+import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { StoreHistory } from '../store/history/store-history.js'
 import type { StoreEngine } from '../store/store-engine.js'
 import { entryAsOf, type PastView } from './as-of.js'
@@ -14,7 +14,7 @@ import type { ForkOptions } from './past.js'
 interface PastSource<Fork = unknown> {
   readonly asOf: PastView
   readonly history: StoreHistory
-  readonly traffic: TrafficView
+  readonly traffic: Traffic
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
   /** @throws Error when the past is not kept any more */
   check(): void
@@ -32,7 +32,7 @@ export class PastSandbox<Fork = unknown> {
   readonly store: PastStore
   readonly #told: PastSource<Fork>
 
-  /** Use `sandbox.at()`. @internal */
+  /** Use `sandbox.asOf()`. @internal */
   constructor(told: PastSource<Fork>) {
     this.now = told.asOf.at
     this.store = new PastStore(told)
@@ -40,10 +40,10 @@ export class PastSandbox<Fork = unknown> {
   }
 
   /** The log as it was: what had not ended has no end. */
-  get traffic(): TrafficView {
+  get traffic(): Traffic {
     const { asOf, traffic } = this.#told
     const entries = traffic.entries.filter(({ seq }) => seq <= asOf.seq).map((entry) => entryAsOf(entry, asOf))
-    return new TrafficView(Traffic.recorded(entries), { ...traffic.context, now: () => asOf.at })
+    return new Traffic(TrafficLog.recorded(entries), { ...traffic.context, now: () => asOf.at })
   }
 
   /**
@@ -76,9 +76,9 @@ export class PastStore {
   /**
    * Runs one command that only reads, and returns its reply; an error reply is thrown as `ReplyError`.
    * @throws TypeError for a command that writes
-   * @example sandbox.at('-5m').store.run('LRANGE', 'jobs', 0, -1)
+   * @example sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
    */
-  run(...words: readonly Word[]): PlainReply {
+  run(...words: CommandArgs): PlainReply {
     const argv = words.map((word): Bytes => (word instanceof Uint8Array ? fromArray(word) : utf8(String(word))))
     return this.#look((store) => {
       if (store.lookup(argv).writes || isScript.test(argv[0] ?? '')) {
@@ -96,7 +96,7 @@ export class PastStore {
   }
 
   /** What was different from a dump, which came before. */
-  diff(before: StoreDump): StoreDifference {
+  diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }
 

@@ -1,12 +1,12 @@
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import type { ForkChanges, InputColumns, InputJournal, JournalInput, JournalPosition } from '../kernel/input-journal.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { checkPastInstant } from '../kernel/past-instant.js'
-import type { Entry, Traffic } from '../kernel/traffic-log.js'
-import type { PlainAnswer } from '../queue/destinations/destination-responses.js'
-import type { DestinationHandler, Reach } from '../queue/destinations/destinations.js'
+import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
+import type { DestinationResponse } from '../queue/destinations/destination-responses.js'
+import type { DeliveryHosts, DestinationHandler } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
 
 /** An instant, a span before now such as `-5m`, or right after an entry of the log. */
@@ -25,10 +25,10 @@ export interface ForkOptions {
   /** What it begins as. Default: what the sandbox is now. */
   readonly at?: PastInstant
   /** What answers later deliveries, by pattern, in place of the handlers that the sandbox has. */
-  readonly destinations?: Readonly<Record<string, DestinationHandler | PlainAnswer>>
-  /** Takes later deliveries that no destination answers, as far as `deliver` allows. Default: nothing leaves a fork. */
+  readonly destinations?: Readonly<Record<string, DestinationHandler | DestinationResponse>>
+  /** Takes later deliveries that no destination answers, as far as `deliverTo` allows. Default: nothing leaves a fork. */
   readonly fetch?: typeof globalThis.fetch
-  readonly deliver?: Reach
+  readonly deliverTo?: DeliveryHosts
   /** Name of the fork, by which rules that it gets know it; its addresses stay. Default: that of the sandbox. */
   readonly name?: string
 }
@@ -56,8 +56,8 @@ export type JournalCut = Pick<Past, 'end' | 'at'>
 
 interface JournalSource {
   readonly journal: InputJournal | undefined
-  readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
-  readonly clock: VirtualClock
+  readonly traffic: Pick<TrafficLog, 'entries' | 'dropped'>
+  readonly clock: Clock
 }
 
 /** As `PastInstant`, from a client that looked before. */
@@ -67,7 +67,7 @@ const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
   at: true,
   destinations: true,
   fetch: true,
-  deliver: true,
+  deliverTo: true,
   name: true,
 }
 
@@ -138,7 +138,7 @@ function placed(
 function replaced({ at }: JournalCut): Error {
   return new Error(
     `The sandbox was reset or loaded after this look at ${iso(at)}, and can only go back in the world that it has now. ` +
-      'Fork before that, or take a new sandbox.at().',
+      'Fork before that, or take a new sandbox.asOf().',
   )
 }
 

@@ -1,10 +1,10 @@
-import { otherDialects, type Vocabulary, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, otherDialects, vocabulariesOf } from '../protocol/dialect.js'
 import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialect.js'
 
-const known = new WeakMap<Vocabulary, QueueDialects>()
+const known = new WeakMap<Dialect, QueueDialects>()
 
 /** What the queue knows of vocabularies: one way to speak for each, and that of what comes without any words. */
-export function queueDialectsOf(vocabulary: Vocabulary): QueueDialects {
+export function queueDialectsOf(vocabulary: Dialect): QueueDialects {
   const before = known.get(vocabulary)
   if (before !== undefined) return before
   const own = vocabulariesOf(vocabulary)
@@ -15,7 +15,7 @@ export function queueDialectsOf(vocabulary: Vocabulary): QueueDialects {
   return words
 }
 
-function wordsIn(name: string, vocabularies: readonly Vocabulary[]): QueueDialect {
+function wordsIn(name: string, vocabularies: readonly Dialect[]): QueueDialect {
   return new QueueDialect(
     name,
     vocabularies.map(({ headerPrefix: prefix, issuer, userAgent }) => ({ prefix, issuer, userAgent })),

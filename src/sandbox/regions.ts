@@ -1,20 +1,20 @@
 import { didYouMean } from '../kernel/nearest-name.js'
 import { RegionTraffic } from '../kernel/region-traffic.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import { defaultRegion, type QueueRegion, queueRegions } from '../protocol/address.js'
 import type { Service } from '../protocol/service.js'
-import type { DirectQueue } from '../queue/direct-queue.js'
+import type { Queue } from '../queue/direct-queue.js'
 import type { QueueEngine } from '../queue/queue-engine.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { DirectWorkflows } from '../workflow/direct-workflows.js'
+import type { Workflow } from '../workflow/direct-workflows.js'
 
 /** The message queue of one region, and the runs of workflows on it. */
 export interface Region {
   readonly name: QueueRegion
   readonly engine: QueueEngine
-  readonly queue: DirectQueue
-  readonly workflow: DirectWorkflows
+  readonly queue: Queue
+  readonly workflow: Workflow
   readonly service: Service
 }
 
@@ -24,9 +24,9 @@ export interface RegionPlan {
   /** Ends the names of its random streams: those of the home region are called as if there were no other. */
   readonly stream: string
   /** Where it writes. */
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   /** Where its queue is read: once there are two, without the entries of the other. */
-  readonly read: () => Traffic
+  readonly read: () => TrafficLog
   readonly keys: SigningKeyPair
 }
 
@@ -56,16 +56,16 @@ export function checkedRegion(given: unknown): QueueRegion {
 export class Regions {
   readonly home: Region
   readonly #build: (plan: RegionPlan) => Region
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
   readonly #keysOf: (name: QueueRegion) => SigningKeyPair
   /** Hears of the log of each region when there are two. */
-  onSplit: (log: Traffic) => void = () => {}
+  onSplit: (log: TrafficLog) => void = () => {}
   #away: Region | undefined
-  #homeView: Traffic | undefined
+  #homeView: TrafficLog | undefined
 
   constructor(
     home: QueueRegion,
-    traffic: Traffic,
+    traffic: TrafficLog,
     keysOf: (name: QueueRegion) => SigningKeyPair,
     build: (plan: RegionPlan) => Region,
   ) {

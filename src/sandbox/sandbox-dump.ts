@@ -7,11 +7,11 @@ import { queueSchema } from '../queue/dump/load-queue.js'
 import type { QueueDump } from '../queue/dump/queue-dump.js'
 import type { LedgerDump } from '../stats/ledger.js'
 import { areOurs, ledgerSchema } from '../stats/ledger-schema.js'
-import type { Statistics } from '../stats/statistics.js'
+import type { Stats } from '../stats/statistics.js'
 import type { AccessDump } from '../store/access/access-control.js'
 import { ReplyError } from '../store/command/reply.js'
 import { commandTable } from '../store/commands/index.js'
-import type { DirectStore } from '../store/direct-store.js'
+import type { Store } from '../store/direct-store.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
 import type { StoreDump } from '../store/dump/store-dump.js'
 import { storeInternals } from '../store/store-internals.js'
@@ -97,8 +97,8 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
 }
 
 interface Parts {
-  readonly store: DirectStore
-  readonly stats: Statistics
+  readonly store: Store
+  readonly stats: Stats
   readonly regions: Regions
 }
 

@@ -1,5 +1,5 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
-import { regionalName, type Vocabulary, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, regionalName, vocabulariesOf } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
@@ -8,12 +8,13 @@ export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const sets = vocabulariesOf(sandbox.vocabulary).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
+  const sets = vocabulariesOf(sandbox.dialect).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
   return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
 }
 
 /** As clients of the native protocol read it; the user names the tenant, but that of `main`. */
-function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
+function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
+  const redis = urls?.redis
   if (redis === undefined) return {}
   const url = new URL(redis)
   url.username = encodeURIComponent(name === 'main' ? 'default' : `${name}/default`)
@@ -22,11 +23,11 @@ function redisUrlOf({ options: { redis, name = 'main' }, tokens }: SandboxParts)
 }
 
 function environmentIn(
-  { environment }: Vocabulary,
-  { queue, addresses, tokens }: SandboxParts,
+  { environment }: Dialect,
+  { queue, urls: addresses, tokens }: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const { current, next } = queue.keys
+  const { current, next } = queue.signingKeys
   const env: Record<string, string> = {}
   for (const name of environment.storeUrl) env[name] = addresses.store
   for (const name of environment.storeToken) env[name] = tokens.store

@@ -3,13 +3,20 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { type AddressOptions, queueRegions, whereEngines } from '../protocol/address.js'
-import { neutralDialect, type Vocabulary, type VocabularyName } from '../protocol/dialect.js'
-import type { Reach } from '../queue/destinations/destinations.js'
-import type { SignatureWindow } from '../queue/signing/signing.js'
-import { checkSecret } from './credentials.js'
+import { queueRegions, type UrlOptions, whereEngines } from '../protocol/address.js'
+import { type Dialect, type DialectName, neutralDialect } from '../protocol/dialect.js'
+import type { DeliveryHosts } from '../queue/destinations/destinations.js'
+import type { SignatureWindow, SigningKeyPair } from '../queue/signing/signing.js'
+import { checkSecret, type SandboxTokens } from './credentials.js'
 
-export interface SandboxOptions extends AddressOptions {
+export interface SandboxOptions {
+  /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
+  readonly name?: string | undefined
+  /**
+   * Where the services are. Default: `https://store.test`, `https://queue.test` and `https://mgmt.test`.
+   * @example createSandbox({ urls: { base: 'http://localhost:8000/double' } })
+   */
+  readonly urls?: UrlOptions | undefined
   /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
   readonly seed?: number | string
   /** Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not with a real clock. */
@@ -18,24 +25,14 @@ export interface SandboxOptions extends AddressOptions {
   readonly clock?: ClockMode
   /**
    * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
-   * `service`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
+   * `neutral`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
    */
-  readonly vocabulary?: VocabularyName | Vocabulary
+  readonly dialect?: DialectName | Dialect
   readonly policy?: Partial<Policy>
-  /** Standard token of the data store. */
-  readonly storeToken?: string
-  /** Read-only token of the data store. */
-  readonly readonlyToken?: string
-  /** Token of the queue. */
-  readonly queueToken?: string
-  /** Read-only token of the queue. */
-  readonly queueReadonlyToken?: string
-  /** Keys that deliveries are signed with. */
-  readonly signingKey?: string
-  readonly nextSigningKey?: string
-  /** User name and key of the management API. */
-  readonly mgmtUser?: string
-  readonly mgmtKey?: string
+  /** What clients sign in with; each that is not given has a default, or comes of the `secret`. */
+  readonly tokens?: Partial<SandboxTokens> | undefined
+  /** Keys that deliveries are signed with, likewise. */
+  readonly signingKeys?: Partial<SigningKeyPair> | undefined
   /**
    * Tokens and keys that are not given are derived from this and `name`, by HMAC-SHA256. Without it they are defaults that
    * everybody can read. At least 16 characters.
@@ -45,48 +42,37 @@ export interface SandboxOptions extends AddressOptions {
    * `wide`: signatures verify at any host time. `real`: valid for five minutes of the sandbox's time; the default with a
    * real clock, `wide` with the others.
    */
-  readonly signing?: { readonly window?: SignatureWindow }
-  /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
+  readonly signatureWindow?: SignatureWindow | undefined
+  /** Takes deliveries that no registered destination answers, as far as `deliverTo` allows. */
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
-  readonly deliver?: Reach
+  readonly deliverTo?: DeliveryHosts
   /**
    * `false`: what comes into the world is not written down, which saves memory in very long runs; `at()` and `fork()` are
    * refused then.
    */
   readonly journal?: boolean
   /** Receives warnings, `console.warn` by default. */
-  readonly warn?: (text: string) => void
+  readonly onWarning?: (text: string) => void
 }
 
 /** A list that the compiler keeps complete: a misspelt option in JavaScript is reported, not ignored. */
 const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   name: true,
-  base: true,
-  store: true,
-  queue: true,
-  mgmt: true,
-  regions: true,
-  redis: true,
+  urls: true,
   seed: true,
   startAt: true,
   clock: true,
-  vocabulary: true,
+  dialect: true,
   policy: true,
-  storeToken: true,
-  readonlyToken: true,
-  queueToken: true,
-  queueReadonlyToken: true,
-  signingKey: true,
-  nextSigningKey: true,
-  mgmtUser: true,
-  mgmtKey: true,
+  tokens: true,
+  signingKeys: true,
   secret: true,
-  signing: true,
+  signatureWindow: true,
   fetch: true,
-  deliver: true,
+  deliverTo: true,
   journal: true,
-  warn: true,
+  onWarning: true,
 }
 
 /** @throws TypeError with the nearest name for an option that neither a sandbox has nor whoever takes more than one does */
@@ -97,7 +83,7 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
   const known = Object.keys({ ...more, ...optionNames })
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
-  if (/^(?:engine|twin|allowEngines)$/.test(unknown)) {
+  if (/^(?:realRedis|shadowRedis|allowRedisHosts)$/.test(unknown)) {
     throw new TypeError(`${who} has no option ${JSON.stringify(unknown)} for a Redis or Valkey: ${whereEngines}`)
   }
   throw new TypeError(
@@ -133,12 +119,35 @@ export interface LoadOptions {
   /** When the world continues, if that is later than the dump. Not with a real clock, which continues now. */
   readonly at?: Instant
   /** Moves all times of a dump that is ahead back. */
-  readonly shift?: boolean
+  readonly rebaseTime?: boolean
 }
 
 /** Receivers have the host's date: on its clock they get what the service signs, else what they accept at any time. */
-export function signingOf({ signing, clock }: SandboxOptions): { readonly window: SignatureWindow } {
-  return { window: signing?.window ?? (clock === 'real' ? 'real' : 'wide') }
+export function signatureWindowOf({ signatureWindow, clock }: SandboxOptions): SignatureWindow {
+  return signatureWindow ?? (clock === 'real' ? 'real' : 'wide')
+}
+
+/** The names within the options that nest; the compiler keeps them complete. */
+const nestedNames: {
+  readonly urls: Readonly<Record<keyof UrlOptions, true>>
+  readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
+  readonly signingKeys: Readonly<Record<keyof SigningKeyPair, true>>
+} = {
+  urls: { base: true, store: true, queue: true, mgmt: true, regions: true, redis: true },
+  tokens: { store: true, storeReadonly: true, queue: true, queueReadonly: true, mgmtUser: true, mgmtKey: true },
+  signingKeys: { current: true, next: true },
+}
+
+/** @throws TypeError for an unknown name in an option that nests, with the nearest one */
+export function checkNested(options: SandboxOptions): void {
+  for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
+    const given: unknown = options[option]
+    if (given === undefined) continue
+    if (typeof given !== 'object' || given === null) {
+      throw new TypeError(`${option} takes an object with ${Object.keys(names).join(', ')}, got ${String(given)}.`)
+    }
+    checkOptionNames(option, given, Object.keys(names))
+  }
 }
 
 /** Refuses invalid options. */

@@ -1,14 +1,14 @@
-import type { Calls } from '../calls/calls.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Outbound } from '../calls/calls.js'
+import type { Clock } from '../kernel/clock.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
-import type { Addresses } from '../protocol/address.js'
-import type { Vocabulary } from '../protocol/dialect.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { SandboxUrls } from '../protocol/address.js'
+import type { Dialect } from '../protocol/dialect.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import type { Destinations } from '../queue/destinations/destinations.js'
-import type { DirectQueue } from '../queue/direct-queue.js'
-import type { TrafficView } from '../report/traffic-view.js'
+import type { Queue } from '../queue/direct-queue.js'
+import type { Traffic } from '../report/traffic-view.js'
 import type { Faults } from '../rules/fault-rules.js'
-import type { DirectStore } from '../store/direct-store.js'
+import type { Store } from '../store/direct-store.js'
 import type { SandboxTokens } from './credentials.js'
 import type { SandboxOptions } from './sandbox-options.js'
 
@@ -16,16 +16,16 @@ import type { SandboxOptions } from './sandbox-options.js'
 export interface SandboxParts {
   readonly options: SandboxOptions
   readonly tokens: SandboxTokens
-  readonly addresses: Addresses
-  readonly vocabulary: Vocabulary
+  readonly urls: SandboxUrls
+  readonly dialect: Dialect
   readonly policy: ResolvedPolicy
-  readonly clock: VirtualClock
-  readonly traffic: TrafficView
-  readonly store: DirectStore
-  readonly queue: DirectQueue
-  readonly queues: readonly DirectQueue[]
+  readonly clock: Clock
+  readonly traffic: Traffic
+  readonly store: Store
+  readonly queue: Queue
+  readonly queues: readonly Queue[]
   readonly destinations: Destinations
-  readonly calls: Calls
+  readonly outbound: Outbound
   readonly faults: Faults
-  exchange(call: Call): Answer | Promise<Answer>
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse>
 }

@@ -1,9 +1,8 @@
-import type { Calls } from '../calls/calls.js'
-import type { FaultRule } from '../faults/fault.js'
-import { BrokenPromise, type Check, type CheckOptions } from '../invariants/invariant-check.js'
+import type { Outbound } from '../calls/calls.js'
+import { InvariantError, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'
-import { goOn, type VirtualClock } from '../kernel/clock.js'
+import { type Clock, goOn } from '../kernel/clock.js'
 import { Gate } from '../kernel/gate.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
@@ -11,22 +10,22 @@ import type { Instant } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
-import { type Vocabulary, vocabularyOf } from '../protocol/dialect.js'
+import { addressesOf, type Locate, locator, type QueueRegion, type SandboxUrls } from '../protocol/address.js'
+import { type Dialect, vocabularyOf } from '../protocol/dialect.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
-import type { Answer, Call } from '../protocol/service.js'
+import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
 import type { RoomForAnswers } from '../queue/destinations/network.js'
-import type { DirectQueue } from '../queue/direct-queue.js'
+import type { Queue } from '../queue/direct-queue.js'
 import { carryFailure } from '../report/failure.js'
 import { replayLines } from '../report/failure-text.js'
-import type { TrafficView } from '../report/traffic-view.js'
-import type { FaultHandle, Faults } from '../rules/fault-rules.js'
-import type { Statistics } from '../stats/statistics.js'
-import type { DirectStore } from '../store/direct-store.js'
+import type { Traffic } from '../report/traffic-view.js'
+import type { Faults } from '../rules/fault-rules.js'
+import type { Stats } from '../stats/statistics.js'
+import type { Store } from '../store/direct-store.js'
 import { storeInternals } from '../store/store-internals.js'
-import type { DirectWorkflows } from '../workflow/direct-workflows.js'
+import type { Workflow } from '../workflow/direct-workflows.js'
 import { asOf } from './as-of.js'
 import { checkSandboxInvariants, storyOf } from './check-invariants.js'
 import { type CoreState, createCore, disposeCore, type ExternalStore, heardOf, type SandboxCore } from './core.js'
@@ -49,7 +48,13 @@ import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './sandbox-dump.js'
 import { environmentOf } from './sandbox-environment.js'
 import { type SandboxOrigin, sandboxInternals } from './sandbox-internals.js'
-import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions, signingOf } from './sandbox-options.js'
+import {
+  checkOptions,
+  defaultStart,
+  type LoadOptions,
+  type SandboxOptions,
+  signatureWindowOf,
+} from './sandbox-options.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './sandbox-options.js'
@@ -59,7 +64,7 @@ export { defaultStart } from './sandbox-options.js'
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
  * @example
  * using sandbox = createSandbox({ seed: 7 })
- * const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/greeting/hello`, {
+ * const answer = await sandbox.fetch(`${sandbox.urls.store}/set/greeting/hello`, {
  *   headers: { authorization: `Bearer ${sandbox.tokens.store}` },
  * })
  */
@@ -73,9 +78,9 @@ export class Sandbox {
   }
 
   readonly options: SandboxOptions
-  readonly vocabulary: Vocabulary
+  readonly dialect: Dialect
   readonly policy: ResolvedPolicy
-  readonly addresses: Addresses
+  readonly urls: SandboxUrls
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
@@ -117,11 +122,11 @@ export class Sandbox {
       adopt: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
     })
     this.options = options
-    this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
+    this.dialect = vocabularyOf(options.dialect ?? 'auto')
     this.policy = policyWith(options.policy)
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
-    this.addresses = addressesOf(options)
-    this.#locate = locator(this.addresses)
+    this.urls = addressesOf(options.urls, options.name)
+    this.#locate = locator(this.urls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
     this.#world = this.#build()
@@ -130,16 +135,16 @@ export class Sandbox {
   /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
   get tokens(): SandboxTokens {
     const { standard, readOnly } = storeInternals.of(this.#world.store).engine.access.tokens
-    return { ...this.#initialTokens, store: standard, readonly: readOnly }
+    return { ...this.#initialTokens, store: standard, storeReadonly: readOnly }
   }
 
   /** The one clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
-  get clock(): VirtualClock {
+  get clock(): Clock {
     return this.#world.clock
   }
 
   /** Everything that happened, in order. */
-  get traffic(): TrafficView {
+  get traffic(): Traffic {
     return this.#world.traffic
   }
 
@@ -147,7 +152,7 @@ export class Sandbox {
    * The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. Of the home region,
    * which is `policy.homeRegion`, or `eu-central-1`.
    */
-  get queue(): DirectQueue {
+  get queue(): Queue {
     return this.#world.queue
   }
 
@@ -158,12 +163,12 @@ export class Sandbox {
    * @throws RangeError for any other
    * @example expect(sandbox.queueIn('us-east-1')).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
-  queueIn(region: QueueRegion): DirectQueue {
+  queueIn(region: QueueRegion): Queue {
     return this.#regionAt(region).queue
   }
 
   /** The queues of the regions that were asked for, that of the home region first. */
-  get queues(): readonly DirectQueue[] {
+  get queues(): readonly Queue[] {
     return this.#world.regions.used.map(({ queue }) => queue)
   }
 
@@ -171,12 +176,12 @@ export class Sandbox {
    * The runs of workflows: their states and results, events, and what a test makes of their steps. Of the home region,
    * as `queue`.
    */
-  get workflow(): DirectWorkflows {
+  get workflow(): Workflow {
     return this.#world.regions.home.workflow
   }
 
   /** The runs of workflows of a region. @throws RangeError as `queueIn()` */
-  workflowIn(region: QueueRegion): DirectWorkflows {
+  workflowIn(region: QueueRegion): Workflow {
     return this.#regionAt(region).workflow
   }
 
@@ -189,12 +194,12 @@ export class Sandbox {
   }
 
   /** The workflows of the regions that were asked for, those of the home region first. */
-  get workflows(): readonly DirectWorkflows[] {
+  get workflows(): readonly Workflow[] {
     return this.#world.regions.used.map(({ workflow }) => workflow)
   }
 
   /** Usage figures: counted from the traffic, told as a story, or set by hand. */
-  get stats(): Statistics {
+  get stats(): Stats {
     return this.#world.stats
   }
 
@@ -206,10 +211,10 @@ export class Sandbox {
   /**
    * Hosts that the app calls and that are not the sandbox: handlers, recorders, scripts. What the queue delivers goes to
    * `destinations`.
-   * @example sandbox.calls.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
+   * @example sandbox.outbound.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
-  get calls(): Calls {
-    return this.#world.calls
+  get outbound(): Outbound {
+    return this.#world.outbound
   }
 
   /**
@@ -221,23 +226,6 @@ export class Sandbox {
   }
 
   /**
-   * Adds the fault rules of a scenario, until the handle removes them. The rest of the scenario,
-   * its steps and expectations, is for `playScenario()` from `stuntdouble/scenarios`.
-   * @example using outage = sandbox.play(checkoutOutage)
-   * @throws TypeError for a scenario without faults, and for what is none
-   */
-  play<T extends { readonly name: string; readonly faults?: readonly FaultRule[] }>(scenario: T): FaultHandle {
-    if (typeof scenario !== 'object' || scenario === null) {
-      throw new TypeError(`sandbox.play() takes a scenario: { name, faults: [rule, …] }, got ${String(scenario)}.`)
-    }
-    const { faults = [], name } = scenario
-    if (faults.length > 0) return this.faults.add(faults)
-    throw new TypeError(
-      `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
-    )
-  }
-
-  /**
    * Addresses, tokens and keys under the names that the SDKs read from the environment.
    * @example Object.assign(process.env, sandbox.env)
    */
@@ -246,7 +234,7 @@ export class Sandbox {
   }
 
   /** The data store, spoken to directly. */
-  get store(): DirectStore {
+  get store(): Store {
     return this.#world.store
   }
 
@@ -256,7 +244,7 @@ export class Sandbox {
   }
 
   /** One request as plain values: what every adapter calls. */
-  exchange(call: Call): Answer | Promise<Answer> {
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse> {
     return this.#world.exchange(call)
   }
 
@@ -270,34 +258,34 @@ export class Sandbox {
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const world = this.#world
     // A request that waits while the sandbox is reset or loaded belongs to the world that it was sent to.
-    const exchange = (call: Call): Answer | Promise<Answer> =>
+    const exchange = (call: RawRequest): RawResponse | Promise<RawResponse> =>
       world === this.#world ? this.exchange(call) : world.exchange(call)
     return fetchThrough(this.#gate, exchange, input, init)
   }
 
   /**
-   * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`
+   * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `InvariantError`
    * with the promise, the entries and the story.
-   * @example sandbox.check({ except: 'signatures-verify' })
+   * @example sandbox.assertInvariants({ except: 'signatures-verify' })
    */
-  check(options: CheckOptions = {}): Check {
-    const check = this.examine(options)
-    if (check.breaches.length === 0) return check
+  assertInvariants(options: InvariantOptions = {}): InvariantReport {
+    const check = this.checkInvariants(options)
+    if (check.violations.length === 0) return check
     const replay = `seed ${this.traffic.context.seed}`
-    const broken = new BrokenPromise(
-      check.breaches,
+    const broken = new InvariantError(
+      check.violations,
       (entries) => storyOf(this, entries),
       replayLines(replay).join('\n'),
     )
     throw carryFailure(broken, {
-      causes: check.breaches.map(({ sentence }) => sentence),
+      causes: check.violations.map(({ message: sentence }) => sentence),
       replay,
-      timeline: check.breaches.flatMap(({ entries }) => storyOf(this, entries).split('\n')),
+      timeline: check.violations.flatMap(({ entries }) => storyOf(this, entries).split('\n')),
     })
   }
 
   /** As `check()`, but returns the breaches instead of throwing them. */
-  examine(options: CheckOptions = {}): Check {
+  checkInvariants(options: InvariantOptions = {}): InvariantReport {
     return checkSandboxInvariants(this, options)
   }
 
@@ -320,16 +308,16 @@ export class Sandbox {
    * Replaces the world with what `dump()` returned, here or elsewhere. It continues at the time of the dump or at `at`,
    * whichever is later, and on a real clock now: what fell due in between is due, in the order of its times, and the
    * slots that a schedule missed count once. Deliveries that were under way then are due at once.
-   * `shift` moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now.
+   * `rebaseTime` moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now.
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
   load(given: SandboxDump, options: LoadOptions = {}): void {
-    checkOptionNames('sandbox.load()', options, { at: true, shift: true })
-    const { at, shift = false } = options
+    checkOptionNames('sandbox.load()', options, { at: true, rebaseTime: true })
+    const { at, rebaseTime = false } = options
     checkDump(given, homeRegionOf(this.policy))
     const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
-    const dump = shift ? shiftedTo(given, goesOn) : given
+    const dump = rebaseTime ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') rejectAhead(dump, goesOn)
     const loads = dump.loads + 1
     // Whoever has it may change it, and a fork loads it again.
@@ -356,10 +344,10 @@ export class Sandbox {
    * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
    * @example
-   * const before = sandbox.at('-5m')
+   * const before = sandbox.asOf('-5m')
    * before.store.get('stock')
    */
-  at(instant: PastInstant): PastSandbox<Sandbox> {
+  asOf(instant: PastInstant): PastSandbox<Sandbox> {
     const world = this.#world
     const { journal, traffic, history } = world
     const cut = cutAt(instant, world, this.#renewed)
@@ -380,7 +368,7 @@ export class Sandbox {
   /**
    * A sandbox of its own that is what this one was at an instant, or is now, and goes on from there: same store, messages,
    * timers, chance. Its past is played again out of the journal; handlers are not called for it. A delivery that was
-   * under way gets the answer that it got, when it got it: as soon as time moves, or somebody awaits `clock.settled()`. Later ones go to the handlers of then, to `destinations`
+   * under way gets the answer that it got, when it got it: as soon as time moves, or somebody awaits `clock.settle()`. Later ones go to the handlers of then, to `destinations`
    * instead, or to nobody: a fork reaches no network unless it is given a `fetch`. It is on a manual clock.
    * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
    * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
@@ -399,17 +387,21 @@ export class Sandbox {
     const { length } = journal!.inputs
     // It is going to keep about its part of what the journal keeps, at least.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
-    const { destinations, fetch, deliver, name = this.options.name } = options
+    const { destinations, fetch, deliverTo: deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
     const fork = new Sandbox(
       {
         ...own,
         clock: 'manual',
-        signing: signingOf(this.options),
+        signatureWindow: signatureWindowOf(this.options),
         ...(startAt !== undefined && { startAt }),
-        ...(name !== this.options.name && { name, ...this.addresses, ...credentialsOf(this.options) }),
+        ...(name !== this.options.name && {
+          name,
+          urls: { ...this.options.urls, ...this.urls },
+          ...credentialsOf(this.options),
+        }),
         ...(fetch !== undefined && { fetch }),
-        ...(deliver !== undefined && { deliver }),
+        ...(deliver !== undefined && { deliverTo: deliver }),
       },
       this.#hints,
       undefined,
@@ -430,7 +422,7 @@ export class Sandbox {
         attach: stand,
         at,
         entries: traffic.entries,
-        fork: { name, fetch, deliver: fork.options.deliver },
+        fork: { name, fetch, deliver: fork.options.deliverTo },
       },
       this,
     )
@@ -489,12 +481,12 @@ export class Sandbox {
   /** Begins anew, and is made what another world was; what that one warned of was heard then. */
   async #played(start: CoreState, options: SandboxOptions, play: (world: SandboxCore) => Promise<void>): Promise<void> {
     let isQuiet = true
-    const { warn = console.warn } = options
+    const { onWarning: warn = console.warn } = options
     const told = (sentence: string): void => {
       if (!isQuiet) warn(sentence)
     }
     disposeCore(this.#world)
-    this.#world = this.#filled(start, { ...options, warn: told })
+    this.#world = this.#filled(start, { ...options, onWarning: told })
     // What is played again runs in no loop of an app.
     const { every } = this.#gate
     this.#gate.every = Number.POSITIVE_INFINITY
@@ -514,11 +506,11 @@ export class Sandbox {
   }
 
   #build(start: CoreState = { startAt: this.#start }, options: SandboxOptions = this.options): SandboxCore {
-    const { vocabulary, policy, addresses, fetch: answer } = this
+    const { dialect: vocabulary, policy, urls: addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const gate = this.#gate
     const heard = heardOf(this.options)
-    const strays = (): readonly string[] => this.strays
+    const strays = (): readonly string[] => this.realHostRequests
     const explainToken: ExplainsToken = (service, token) => this.#explainToken?.(service, token)
     return createCore(
       {
@@ -555,13 +547,13 @@ export class Sandbox {
   }
 
   /** Calls back when a new world has replaced this one, unless the returned function was called before. */
-  onRenewal(renewed: (by: 'reset' | 'load') => void): () => void {
+  onReset(renewed: (by: 'reset' | 'load') => void): () => void {
     this.#renewals.add(renewed)
     return () => this.#renewals.delete(renewed)
   }
 
   /** Requests to real hosts of the service that were refused, as sentences. */
-  get strays(): readonly string[] {
+  get realHostRequests(): readonly string[] {
     return [...this.#strays]
   }
 

@@ -84,7 +84,7 @@ function bytesOf(body: unknown): Bytes {
 
 /** The messages with a name that have not ended. */
 export function messagesOf(who: string, { sandbox, messages }: StepContext): readonly Message[] {
-  return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.message(id) ?? [])
+  return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.getMessage(id) ?? [])
 }
 
 function lettersOf(who: string, { sandbox, messages }: StepContext): readonly DeadLetter[] {
@@ -121,7 +121,7 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
 /** Sends a request as an application would, and compares the answer. Time moves until it arrives. */
 export async function request(given: RequestStep, stage: StepContext): Promise<void> {
   const { sandbox } = stage
-  const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }
+  const address = { store: sandbox.urls.store, queue: sandbox.urls.queue, stats: sandbox.urls.mgmt }
   const { body, path } = given
   const method = given.method ?? (body === undefined ? 'GET' : 'POST')
   const isJson = body !== undefined && typeof body !== 'string'
@@ -168,9 +168,9 @@ async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T 
   })
   const latest = clock.now() + maxWait
   for (let timers = 0; timers < maxTimers; timers++) {
-    await Promise.race([done, clock.settled()])
+    await Promise.race([done, clock.settle()])
     if (isDone) return work
-    const [next] = clock.pending()
+    const [next] = clock.pending
     if (next === undefined || next.at > latest) return undefined
     await clock.advanceTo(Math.max(next.at, clock.now()))
   }
@@ -183,7 +183,13 @@ function authorization({ service, token = 'standard' }: RequestStep, sandbox: Sa
   if (service === 'stats') return { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
   const readOnly = token === 'read-only'
   const chosen =
-    service === 'store' ? (readOnly ? tokens.readonly : tokens.store) : readOnly ? tokens.queueReadonly : tokens.queue
+    service === 'store'
+      ? readOnly
+        ? tokens.storeReadonly
+        : tokens.store
+      : readOnly
+        ? tokens.queueReadonly
+        : tokens.queue
   return { authorization: `Bearer ${chosen}` }
 }
 

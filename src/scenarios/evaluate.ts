@@ -48,7 +48,7 @@ const judgesByName: Judges = {
   outboundRequest: patternJudge('outbound request', evaluators.toHaveOutboundRequest),
   reached: ({ url: at, times }, { sandbox }) => {
     const fits = wildcard(at)
-    const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
+    const arrived = sandbox.traffic.ofType('attempt').filter(({ url }) => fits(url)).length
     return tallied(`${plural(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
   },
   executed: ({ argv: words, times }, { sandbox }) => {
@@ -65,7 +65,7 @@ const judgesByName: Judges = {
   pending: (count, { sandbox }) =>
     tallied(plural(count, 'message pending', 'messages pending'), sandbox.queue.messages.length, count),
   idle: (_, { sandbox }) => {
-    const waiting = sandbox.clock.pending().filter(({ background }) => !background)
+    const waiting = sandbox.clock.pending.filter(({ background }) => !background)
     if (waiting.length === 0) return { holds: true, expected: 'idle' }
     const lines = waiting.slice(0, 10).map(({ at, label }) => `${label} at ${iso(at)}`)
     return { holds: false, expected: 'idle', explanation: `Something is left to happen: ${lines.join(', ')}.` }
@@ -122,10 +122,10 @@ function fieldsText(pattern: Readonly<Record<string, unknown>>): string {
 }
 
 function judgeInvariants(names: true | readonly string[], sandbox: Sandbox): ExpectationVerdict {
-  const { checked, breaches } = sandbox.examine(names === true ? {} : { only: names })
+  const { checked, violations: breaches } = sandbox.checkInvariants(names === true ? {} : { only: names })
   const expected = `invariants ${names === true ? `(all ${checked.length})` : names.join(', ')}`
   if (breaches.length === 0) return { holds: true, expected }
-  const lines = breaches.map(({ invariant, promise, sentence, entries }) => {
+  const lines = breaches.map(({ invariant, guarantee: promise, message: sentence, entries }) => {
     const where = entries.map(({ seq }) => `#${seq}`).join(' ')
     return `${invariant}: ${promise}\nBut ${sentence}.${where === '' ? '' : ` (${where})`}`
   })

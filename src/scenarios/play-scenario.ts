@@ -32,7 +32,7 @@ export interface PlayOptions {
    * Registers the code under test: handlers of destinations, connections. Called when the initial state exists. A
    * handler at a url with a record (`recorded`) is called instead of the record.
    */
-  readonly prepare?: (sandbox: Sandbox) => void | Promise<void>
+  readonly setup?: (sandbox: Sandbox) => void | Promise<void>
   /** Instead of the scenario's own seed. */
   readonly seed?: number | string
   /** More options of the sandbox; the scenario takes precedence. */
@@ -69,18 +69,18 @@ export function checkPlayOptions({ sandbox }: PlayOptions): void {
 }
 
 /** One thing that was judged, and where it is in the scenario. */
-export interface Finding extends ExpectationVerdict {
+export interface PlayCheck extends ExpectationVerdict {
   /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
-  readonly place: string
+  readonly path: string
 }
 
 /** A scenario that was played. */
-export interface Play {
+export interface PlayResult {
   readonly scenario: Scenario
   readonly seed: number | string
   /** Everything holds. */
   readonly holds: boolean
-  readonly findings: readonly Finding[]
+  readonly checks: readonly PlayCheck[]
   /** The world as it was in the end: its store, queue and traffic can be read. Its clock stands. */
   readonly sandbox: Sandbox
   /** Virtual time of the end, and how long it took. */
@@ -94,11 +94,11 @@ export interface Play {
 /**
  * Plays a scenario from its initial state to its expectations, in a sandbox of its own.
  * @example
- * const play = await playScenario(story, { prepare: ({ destinations }) => destinations.on(url, handler) })
+ * const play = await playScenario(story, { setup: ({ destinations }) => destinations.on(url, handler) })
  * expect(play.holds, play.verdict()).toBe(true)
  * @throws TypeError for what cannot be played at all
  */
-export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<Play> {
+export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<PlayResult> {
   checkOptionNames('playScenario()', options, playOptionNames)
   checkPlayOptions(options)
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
@@ -126,7 +126,7 @@ class Player implements StepContext {
   readonly messages = new Map<string, string[]>()
   /** Urls of a record at which code answers instead. */
   underTest: ReadonlySet<string> = new Set()
-  readonly #findings: Finding[] = []
+  readonly #findings: PlayCheck[] = []
   /** What nobody expects to be otherwise. */
   readonly #notes: string[] = []
   #place = ''
@@ -138,7 +138,7 @@ class Player implements StepContext {
     readonly options: PlayOptions,
   ) {}
 
-  async play(): Promise<Play> {
+  async play(): Promise<PlayResult> {
     const { scenario, sandbox, options } = this
     const begunAt = sandbox.clock.now()
     await givenLoading(scenario)
@@ -148,11 +148,11 @@ class Player implements StepContext {
     prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.responderAt(url)))
-    const ownHosts = callsInternals.of(sandbox.calls).answerers()
-    await options.prepare?.(sandbox)
+    const ownHosts = callsInternals.of(sandbox.outbound).answerers()
+    await options.setup?.(sandbox)
     this.underTest = playRecords()
     for (const [index, rule] of (scenario.faults ?? []).entries()) {
-      sandbox.faults.add(rule, { line: this.#line(['faults', index]) })
+      sandbox.faults.add(rule, { location: this.#line(['faults', index]) })
     }
     for (const [index, step] of (scenario.steps ?? []).entries()) {
       const goesOn = await this.#perform(step, index)
@@ -171,7 +171,7 @@ class Player implements StepContext {
       scenario,
       seed: sandbox.traffic.context.seed ?? 1,
       holds: findings.every(({ holds }) => holds),
-      findings,
+      checks: findings,
       sandbox,
       endedAt,
       virtualMs: endedAt - begunAt,
@@ -190,7 +190,7 @@ class Player implements StepContext {
       return true
     } catch (error) {
       this.#findings.push({
-        place: this.#place,
+        path: this.#place,
         holds: false,
         expected: `step ${index + 1}, ${name}, succeeds`,
         explanation: (error as Error).message,
@@ -214,11 +214,11 @@ class Player implements StepContext {
   }
 
   differs(sentence: string): void {
-    this.#findings.push({ place: this.#place, holds: false, expected: 'the answer', explanation: sentence })
+    this.#findings.push({ path: this.#place, holds: false, expected: 'the answer', explanation: sentence })
   }
 
   #judge(expectation: Expectation, place: string): void {
-    this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...evaluate(expectation, this) })
+    this.#findings.push({ path: `${place}.${Object.keys(expectation)[0]}`, ...evaluate(expectation, this) })
   }
 
   /**
@@ -230,8 +230,8 @@ class Player implements StepContext {
     const { destinations, traffic } = this.sandbox
     for (const [index, { url: pattern, script = [] }] of (this.scenario.destinations ?? []).entries()) {
       const matched = new AddressPattern(pattern)
-      const left = destinations.unplayed.find((one) => one.pattern === matched.text)?.steps.length ?? 0
-      const attempts = traffic.of('attempt').filter(({ url }) => matched.matches(url))
+      const left = destinations.unused.find((one) => one.pattern === matched.text)?.steps.length ?? 0
+      const attempts = traffic.ofType('attempt').filter(({ url }) => matched.matches(url))
       // Each step meets one delivery; what a rule of faults answers uses none.
       if (attempts.length > script.length - left) continue
       const urls = new Set(attempts.map(({ url }) => url))
@@ -248,12 +248,12 @@ class Player implements StepContext {
 
   /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
-    const { calls, traffic } = this.sandbox
+    const { outbound: calls, traffic } = this.sandbox
     const { responderAt, hasAsked } = callsInternals.of(calls)
     for (const [index, { url: text, script = [] }] of (this.scenario.outbound ?? []).entries()) {
       const route = parsedPattern(text)
-      const left = calls.unplayed.find(({ pattern }) => pattern === text)?.steps.length ?? 0
-      const met = traffic.of('outbound').filter(({ method, url }) => isFor(route, method, url))
+      const left = calls.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0
+      const met = traffic.ofType('outbound').filter(({ method, url }) => isFor(route, method, url))
       // Each step meets one call; what a rule of faults answers uses none.
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
@@ -279,30 +279,31 @@ class Player implements StepContext {
   #judgeLeftovers(): void {
     const { destinations, traffic } = this.sandbox
     for (const explanation of destinations.unhandled) {
-      this.#findings.push({ place: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
+      this.#findings.push({ path: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
     }
     const expected = 'every script is played to its end'
-    for (const script of destinations.unplayed) {
+    for (const script of destinations.unused) {
       const explanation = unplayedText(script, 'delivery', traffic.entries)
-      this.#findings.push({ place: 'destinations', holds: false, expected, explanation })
+      this.#findings.push({ path: 'destinations', holds: false, expected, explanation })
     }
-    for (const script of this.sandbox.calls.unplayed) {
+    for (const script of this.sandbox.outbound.unused) {
       const explanation = unplayedText(script, 'call', traffic.entries)
-      this.#findings.push({ place: 'outbound', holds: false, expected, explanation })
+      this.#findings.push({ path: 'outbound', holds: false, expected, explanation })
     }
-    for (const { sentence } of this.sandbox.faults.unused()) {
-      this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })
+    for (const { message: sentence } of this.sandbox.faults.unused) {
+      this.#findings.push({ path: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })
     }
   }
 }
 
-function verdictText(findings: readonly Finding[], notes: readonly string[]): string {
+function verdictText(findings: readonly PlayCheck[], notes: readonly string[]): string {
   const lines = findings.map(
-    ({ holds, place, expected }) => `${holds ? '✓' : '✗'} ${plainText(place)}: ${plainText(expected)}`,
+    ({ holds, path: place, expected }) => `${holds ? '✓' : '✗'} ${plainText(place)}: ${plainText(expected)}`,
   )
   for (const note of notes) lines.push(`Note: ${plainText(note)}`)
   const broken = findings.filter(({ holds }) => !holds)
-  for (const { place, explanation } of broken) lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
+  for (const { path: place, explanation } of broken)
+    lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
   const count = findings.length - broken.length
   lines.push(
     '',
@@ -314,6 +315,6 @@ function verdictText(findings: readonly Finding[], notes: readonly string[]): st
 }
 
 /** The times of a play, as one reads them. */
-export function spanText({ sandbox, virtualMs }: Play): string {
+export function spanText({ sandbox, virtualMs }: PlayResult): string {
   return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
 }

@@ -52,12 +52,14 @@ export function judgeRecorded(
   sandbox: Sandbox,
   underTest: ReadonlySet<string>,
 ): ExpectationVerdict {
-  const url = sandbox.traffic.of('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
+  const url = sandbox.traffic.ofType('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
   const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
   if (!underTest.has(url)) return playedBack(recorded, ids, sandbox, `${then}; played back, no code answers at ${url}`)
   const expected = `${then}; the code under test delivers it`
   for (const id of ids) {
-    const now = sandbox.traffic.of('attempt').filter(({ messageId, kind }) => messageId === id && kind === 'message')
+    const now = sandbox.traffic
+      .ofType('attempt')
+      .filter(({ messageId, kind }) => messageId === id && kind === 'message')
     const wrong = wrongWith(recorded, now)
     if (wrong !== undefined) return { holds: false, expected, explanation: explained(recorded, url, wrong) }
   }

@@ -127,7 +127,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Runs until nothing is left but schedules; with `maxTimers`, at most that many timers.',
     example: true,
     schema: () => v.union([yes, v.strictObject({ maxTimers: positive })]),
-    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { budget: how.maxTimers }),
+    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { maxTimers: how.maxTimers }),
   },
   cancel: {
     summary: 'Cancels the messages of a name.',
@@ -142,7 +142,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     example: 'order',
     schema: () => named('The name of a publish step.'),
     run: (who, stage) => {
-      for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.release(id)
+      for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.deliverNow(id)
     },
   },
   retryDeadLetters: {
@@ -173,7 +173,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Creates a queue or changes its parallelism.',
     example: { name: 'orders', parallelism: 2 },
     schema: () => v.strictObject({ name, parallelism: positive }),
-    run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, queue.parallelism, undefined),
+    run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, { parallelism: queue.parallelism }),
   },
   schedule: {
     summary: 'Creates a schedule, or replaces the one of the same id.',
@@ -234,7 +234,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Creates a url group, or adds endpoints to it.',
     example: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'b' }] },
     schema: () => v.strictObject({ name, endpoints: members }),
-    run: (group, { sandbox }) => sandbox.queue.urlGroup(group.name, group.endpoints),
+    run: (group, { sandbox }) => sandbox.queue.urlGroups.addEndpoints(group.name, group.endpoints),
   },
   deleteUrlGroup: {
     summary: 'Deletes a url group.',
@@ -246,7 +246,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Rotates the signing keys: the next one becomes the current one.',
     example: true,
     schema: () => yes,
-    run: (_, { sandbox }) => sandbox.queue.keys.rotate(),
+    run: (_, { sandbox }) => sandbox.queue.signingKeys.rotate(),
   },
   resetPassword: {
     summary: 'Resets the password of the data store: its tokens are revoked.',
@@ -258,7 +258,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Adds fault rules; their windows begin now.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
     schema: () => rules(),
-    run: (given, stage) => stage.sandbox.faults.add(given, { line: stage.lineOf() }),
+    run: (given, stage) => stage.sandbox.faults.add(given, { location: stage.lineOf() }),
   },
   removeFaults: {
     summary: 'Removes the fault rules of a name.',

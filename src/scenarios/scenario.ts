@@ -197,12 +197,9 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   return {
     ...(seed !== undefined && { seed }),
     ...(startAt !== undefined && { startAt }),
-    ...(vocabulary !== undefined && { vocabulary }),
+    ...(vocabulary !== undefined && { dialect: vocabulary }),
     ...(policy !== undefined && { policy }),
-    ...(given?.signingKeys !== undefined && {
-      signingKey: given.signingKeys.current,
-      nextSigningKey: given.signingKeys.next,
-    }),
+    ...(given?.signingKeys !== undefined && { signingKeys: given.signingKeys }),
   }
 }
 
@@ -218,9 +215,10 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
   for (const argv of commands ?? []) sandbox.store.run(...argv)
-  for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroup(group, endpoints)
+  for (const [group, endpoints] of Object.entries(urlGroups ?? {}))
+    sandbox.queue.urlGroups.addEndpoints(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
-    sandbox.queue.upsertQueue(queue, parallelism, paused)
+    sandbox.queue.upsertQueue(queue, { parallelism, paused })
   for (const [key, { paused, period, ...limits }] of Object.entries(flowControl ?? {})) {
     recordInternal(sandbox, ({ queue }) => {
       const { flow } = engineOf(queue)
@@ -246,7 +244,7 @@ export function register(
   sandbox: Sandbox,
 ): void {
   const { delay = 0, status = 200, headers, body } = answer
-  sandbox.destinations.answer(url, async (_delivery, task) => {
+  sandbox.destinations.respond(url, async (_delivery, task) => {
     if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))
     return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
   })
@@ -258,10 +256,10 @@ export function register(
 export function prepareCalls({ outbound: calls = [] }: Scenario, sandbox: Sandbox): void {
   for (const { url, script = [], response: answer = {} } of calls) {
     const { delay = 0, status = 200, headers, body } = answer
-    sandbox.calls.answer(url, async (_call, task) => {
+    sandbox.outbound.respond(url, async (_call, task) => {
       if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))
       return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
     })
-    if (script.length > 0) sandbox.calls.script(url, script)
+    if (script.length > 0) sandbox.outbound.script(url, script)
   }
 }

@@ -1,13 +1,13 @@
 import type { DeliveryFault, Fault, FaultRule, HeaderRecord } from '../faults/fault.js'
 import type { Duration } from '../kernel/duration.js'
 import type { Policy } from '../policy/policy.js'
-import type { VocabularyName } from '../protocol/dialect.js'
+import type { DialectName } from '../protocol/dialect.js'
 import type { Expectation } from './expectations.js'
 import type { FlowControlStep, GroupMember, ScenarioStep, ScheduleStep } from './step-values.js'
 import type { ScenarioWord } from './values.js'
 
 /** What exists when a scenario begins. */
-export interface Given {
+export interface ScenarioGiven {
   /** What `store.dump()` gave. */
   readonly store?: object
   /** Commands of the data store, one after the other. */
@@ -57,9 +57,9 @@ export interface Scenario {
   readonly description?: string
   readonly seed?: string | number
   readonly startAt?: string | number
-  readonly dialect?: VocabularyName
+  readonly dialect?: DialectName
   readonly policy?: Partial<Policy>
-  readonly given?: Given
+  readonly given?: ScenarioGiven
   readonly destinations?: readonly ScenarioDestination[]
   readonly outbound?: readonly ScenarioCall[]
   readonly faults?: readonly FaultRule[]

@@ -1,5 +1,5 @@
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { NamedSeries, Point, RequestPoint } from './reports.js'
+import type { NamedSeries, RequestPoint, SeriesPoint } from './reports.js'
 
 /** A series by its numbers: the times stay those of the clock. One number stands for every point. */
 type SeriesFigure = number | readonly number[]
@@ -12,17 +12,17 @@ type Figure<T> = T extends readonly RequestPoint[]
   ? T | SeriesFigure
   : T extends readonly NamedSeries[]
     ? T | Readonly<Record<string, SeriesFigure>>
-    : T extends readonly Point[]
+    : T extends readonly SeriesPoint[]
       ? T | SeriesFigure
       : T
 
-export type Figures<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
+export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
 
 /** Arrays over the days of a month; all others end now. */
 const monthly = new Set(['daily_requests', 'daily_billings', 'daily_bandwidths'])
 
 /** A report in which some fields were set by hand. */
-export function withFigures<Report extends object>(report: Report, figures: Figures<Report>): Report {
+export function withFigures<Report extends object>(report: Report, figures: StatsOverrides<Report>): Report {
   const out = { ...report } as Record<string, unknown>
   // The search index's daily arrays have the same names, but cover the last five days.
   const overMonth = 'dlq_message_count' in report
@@ -42,7 +42,7 @@ function applied(counted: unknown, figure: unknown, fromStart: boolean): unknown
       return own === undefined ? series : { ...series, data_points: filled(series.data_points, own, false) }
     })
   }
-  return isNumbers(figure) ? filled(counted as readonly Point[], figure, fromStart) : figure
+  return isNumbers(figure) ? filled(counted as readonly SeriesPoint[], figure, fromStart) : figure
 }
 
 function isNamed(counted: readonly unknown[]): counted is readonly NamedSeries[] {
@@ -53,7 +53,7 @@ function isNumbers(figure: unknown): figure is SeriesFigure {
   return typeof figure === 'number' || (Array.isArray(figure) && figure.every((item) => typeof item === 'number'))
 }
 
-function filled(points: readonly Point[], figure: SeriesFigure, fromStart: boolean): Point[] {
+function filled(points: readonly SeriesPoint[], figure: SeriesFigure, fromStart: boolean): SeriesPoint[] {
   if (typeof figure === 'number') return points.map((point) => ({ ...point, y: figure }))
   const offset = fromStart ? 0 : points.length - figure.length
   return points.map((point, index) => ({ ...point, y: figure[index - offset] ?? 0 }))
@@ -131,7 +131,7 @@ function isSeries(item: unknown): boolean {
 }
 
 function isPoint(item: unknown): boolean {
-  const { x, y } = Object(item) as Partial<Point>
+  const { x, y } = Object(item) as Partial<SeriesPoint>
   return typeof x === 'string' && typeof y === 'number'
 }
 

@@ -1,4 +1,4 @@
-import type { AttemptEntry, Entry, EntryStamp, EntryType } from '../kernel/traffic-log.js'
+import type { AttemptEntry, Entry, EntryBase, EntryType } from '../kernel/traffic-log.js'
 import { type Grid, grids } from './periods.js'
 import { Ring, type RingRow } from './rings.js'
 import { type TallyName, type TallySource, tallies } from './tallies.js'
@@ -68,7 +68,7 @@ export class Ledger implements TallySource {
     for (const [interval, rows] of rings) this.#rings?.get(interval)?.load(rows)
   }
 
-  #attempt(entry: EntryStamp & AttemptEntry, isNew: boolean): void {
+  #attempt(entry: EntryBase & AttemptEntry, isNew: boolean): void {
     if (isNew) {
       // Every attempt is billed, those of callbacks too.
       this.#count(entry.at, 'attempts')

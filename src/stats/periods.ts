@@ -1,9 +1,9 @@
 import { day, dayOf, minute, monthOf } from './usage-calendar.js'
 
-export type Period = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
+export type StatsPeriod = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
 
 /** 60 points each, 240 for thirty days. [statistics.md 3.2] */
-const periods: Readonly<Record<Period, { readonly points: number; readonly interval: number }>> = {
+const periods: Readonly<Record<StatsPeriod, { readonly points: number; readonly interval: number }>> = {
   '1h': { points: 60, interval: minute },
   '3h': { points: 60, interval: 3 * minute },
   '12h': { points: 60, interval: 12 * minute },
@@ -14,11 +14,11 @@ const periods: Readonly<Record<Period, { readonly points: number; readonly inter
 }
 
 /** On both endpoints. [statistics.md 1] */
-export const defaultPeriod: Period = '1h'
+export const defaultPeriod: StatsPeriod = '1h'
 
-export const periodNames: readonly Period[] = Object.keys(periods) as Period[]
+export const periodNames: readonly StatsPeriod[] = Object.keys(periods) as StatsPeriod[]
 
-export function isPeriod(name: string): name is Period {
+export function isPeriod(name: string): name is StatsPeriod {
   return Object.hasOwn(periods, name)
 }
 
@@ -30,7 +30,7 @@ export interface Grid {
 }
 
 /** The last interval contains now; all begin at multiples of their length since the epoch. [statistics.md 3.2, choice] */
-export function gridOf(period: Period, now: number): Grid {
+export function gridOf(period: StatsPeriod, now: number): Grid {
   const { points, interval } = periods[period]
   const last = Math.floor(now / interval) * interval
   return { from: last - (points - 1) * interval, interval, points }

@@ -4,7 +4,7 @@ import type { UsageScript } from './usage-script.js'
 import type { UsageMetrics } from './usage-steps.js'
 
 /** Sizes of a story about the queue. */
-export interface QueueScale {
+export interface QueueUsageOptions {
   /** Bytes that one attempt sends and receives. Default 1024. */
   readonly messageSize?: number
   /** Messages that a workflow run takes, all delivered at once. Default 1. */
@@ -45,7 +45,7 @@ export class QueueUsage implements TallySource {
   readonly #messageSize: number
   readonly #messagesPerRun: number
 
-  constructor(story: UsageScript, now: () => number, { messageSize = 1024, messagesPerRun = 1 }: QueueScale) {
+  constructor(story: UsageScript, now: () => number, { messageSize = 1024, messagesPerRun = 1 }: QueueUsageOptions) {
     this.#story = story
     this.#now = now
     this.#messageSize = messageSize

@@ -1,34 +1,34 @@
-import { fiveDayGrid, type Grid, gridOf, monthGrid, type Period } from './periods.js'
+import { fiveDayGrid, type Grid, gridOf, monthGrid, type StatsPeriod } from './periods.js'
 import type { TallyName, TallySource } from './tallies.js'
 import { dailyStamp, day, dayOf, periodStamp, weekday } from './usage-calendar.js'
 
-export interface Point {
+export interface SeriesPoint {
   readonly x: string
   readonly y: number
 }
 
-export interface RequestPoint extends Point {
+export interface RequestPoint extends SeriesPoint {
   readonly workflow_message: number
   readonly workflow_run: number
 }
 
 export interface NamedSeries {
   readonly id: string
-  readonly data_points: readonly Point[]
+  readonly data_points: readonly SeriesPoint[]
 }
 
 /** The answer of the queue's statistics. [statistics.md 4] */
 export interface QueueReport {
   readonly days: readonly string[]
   readonly daily_requests: readonly RequestPoint[]
-  readonly daily_billings: readonly Point[]
-  readonly daily_bandwidths: readonly Point[]
-  readonly daily_used: readonly Point[]
-  readonly daily_used_workflow: readonly Point[]
+  readonly daily_billings: readonly SeriesPoint[]
+  readonly daily_bandwidths: readonly SeriesPoint[]
+  readonly daily_used: readonly SeriesPoint[]
+  readonly daily_used_workflow: readonly SeriesPoint[]
   readonly daily_qstash_messages: readonly NamedSeries[]
   readonly daily_workflow_messages: readonly NamedSeries[]
   readonly dlq_message_count: number
-  readonly daily_bandwidth_used: readonly Point[]
+  readonly daily_bandwidth_used: readonly SeriesPoint[]
   readonly total_monthly_billing: number
 }
 
@@ -43,25 +43,25 @@ export interface SearchReport {
   readonly monthly_bandwidth_usage: number
   readonly storage_usage: number
   readonly monthly_cost: number
-  readonly daily_update_requests: readonly Point[]
-  readonly daily_query_requests: readonly Point[]
-  readonly daily_bandwidths: readonly Point[]
+  readonly daily_update_requests: readonly SeriesPoint[]
+  readonly daily_query_requests: readonly SeriesPoint[]
+  readonly daily_bandwidths: readonly SeriesPoint[]
   readonly days: readonly string[]
-  readonly query_throughput: readonly Point[]
-  readonly update_throughput: readonly Point[]
-  readonly query_latency_mean: readonly Point[]
-  readonly query_latency_99: readonly Point[]
-  readonly update_latency_mean: readonly Point[]
-  readonly update_latency_99: readonly Point[]
-  readonly embeds_latency_mean: readonly Point[]
-  readonly embeds_latency_99: readonly Point[]
-  readonly vector_count: readonly Point[]
-  readonly data_size: readonly Point[]
+  readonly query_throughput: readonly SeriesPoint[]
+  readonly update_throughput: readonly SeriesPoint[]
+  readonly query_latency_mean: readonly SeriesPoint[]
+  readonly query_latency_99: readonly SeriesPoint[]
+  readonly update_latency_mean: readonly SeriesPoint[]
+  readonly update_latency_99: readonly SeriesPoint[]
+  readonly embeds_latency_mean: readonly SeriesPoint[]
+  readonly embeds_latency_99: readonly SeriesPoint[]
+  readonly vector_count: readonly SeriesPoint[]
+  readonly data_size: readonly SeriesPoint[]
   readonly daily_rerank_count: number
   readonly monthly_rerank_count: number
-  readonly daily_rerank_requests: readonly Point[]
-  readonly rerank_latency_mean: readonly Point[]
-  readonly rerank_latency_99: readonly Point[]
+  readonly daily_rerank_requests: readonly SeriesPoint[]
+  readonly rerank_latency_mean: readonly SeriesPoint[]
+  readonly rerank_latency_99: readonly SeriesPoint[]
 }
 
 /** The beginnings of the intervals, as the series of the period tell them. */
@@ -75,7 +75,7 @@ function dailyStamps(days: Grid, now: number): string[] {
   return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
 }
 
-function pointsAt(stamps: readonly string[], values: readonly number[]): Point[] {
+function pointsAt(stamps: readonly string[], values: readonly number[]): SeriesPoint[] {
   return stamps.map((x, index) => ({ x, y: values[index] ?? 0 }))
 }
 
@@ -114,7 +114,7 @@ const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
 export function queueReport(
   source: TallySource,
   now: number,
-  period: Period,
+  period: StatsPeriod,
   price: Price,
   deadLetters: number,
 ): QueueReport {
@@ -122,7 +122,7 @@ export function queueReport(
   const grid = gridOf(period, now)
   const [dates, times] = [dailyStamps(days, now), periodStamps(grid)]
   const daily = (tally: TallyName): number[] => source.series(tally, days)
-  const counted = (tally: TallyName): Point[] => pointsAt(times, source.series(tally, grid))
+  const counted = (tally: TallyName): SeriesPoint[] => pointsAt(times, source.series(tally, grid))
   const [messages, bytes] = [daily('attempts'), daily('bytes')]
   const [workflowMessages, workflowRuns] = [daily('workflowAttempts'), daily('runsStarted')]
   const bills = billings(messages, bytes, price)
@@ -192,16 +192,16 @@ export const unknownIndex: SearchSource = {
 }
 
 /** A search index's statistics; where nothing is known they are zeros, with correct lengths and times. */
-export function searchReport(source: SearchSource, now: number, period: Period): SearchReport {
+export function searchReport(source: SearchSource, now: number, period: StatsPeriod): SearchReport {
   const days = fiveDayGrid(now)
   const grid = gridOf(period, now)
   const [today, month] = [dayOf(now) * day, monthGrid(now).from]
   const [dates, times] = [dailyStamps(days, now), periodStamps(grid)]
-  const daily = (counter: SearchCounter): Point[] => pointsAt(dates, source.series(counter, days))
-  const counted = (counter: SearchCounter): Point[] => pointsAt(times, source.series(counter, grid))
-  const levels = (name: SearchLevel): Point[] => pointsAt(times, source.levels(name, grid))
-  const mean = (operation: SearchOperation): Point[] => pointsAt(times, source.latency(operation, 'mean', grid))
-  const p99 = (operation: SearchOperation): Point[] => pointsAt(times, source.latency(operation, 'p99', grid))
+  const daily = (counter: SearchCounter): SeriesPoint[] => pointsAt(dates, source.series(counter, days))
+  const counted = (counter: SearchCounter): SeriesPoint[] => pointsAt(times, source.series(counter, grid))
+  const levels = (name: SearchLevel): SeriesPoint[] => pointsAt(times, source.levels(name, grid))
+  const mean = (operation: SearchOperation): SeriesPoint[] => pointsAt(times, source.latency(operation, 'mean', grid))
+  const p99 = (operation: SearchOperation): SeriesPoint[] => pointsAt(times, source.latency(operation, 'p99', grid))
   return {
     pending_index_count: source.level('pending'),
     current_vector_count: source.level('vectors'),

@@ -4,7 +4,7 @@ import type { UsageScript } from './usage-script.js'
 import type { UsageMetrics } from './usage-steps.js'
 
 /** Sizes and prices of a story about a search index. */
-export interface SearchScale {
+export interface SearchUsageOptions {
   /** Bytes that one vector takes. Default 4096: 1024 numbers of four bytes. */
   readonly vectorSize?: number
   /** Bytes that one operation transfers. Default: one vector. */
@@ -41,7 +41,7 @@ export class SearchUsage implements SearchSource {
   constructor(
     story: UsageScript,
     now: () => number,
-    { vectorSize = 4096, requestSize = vectorSize, price = 0.4 }: SearchScale,
+    { vectorSize = 4096, requestSize = vectorSize, price = 0.4 }: SearchUsageOptions,
   ) {
     this.#story = story
     this.#now = now

@@ -1,11 +1,11 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { createRandom, type Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
-import { checkFigures, type Figures, withFigures } from './figures.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
+import { checkFigures, type StatsOverrides, withFigures } from './figures.js'
 import { countedTypes, Ledger } from './ledger.js'
-import { defaultPeriod, isPeriod, type Period, periodNames } from './periods.js'
-import { type QueueScale, QueueUsage, queueWords } from './queue-usage.js'
+import { defaultPeriod, isPeriod, periodNames, type StatsPeriod } from './periods.js'
+import { QueueUsage, type QueueUsageOptions, queueWords } from './queue-usage.js'
 import {
   type Price,
   payAsYouGo,
@@ -15,10 +15,10 @@ import {
   searchReport,
   unknownIndex,
 } from './reports.js'
-import { type SearchScale, SearchUsage, searchWords } from './search-usage.js'
+import { SearchUsage, type SearchUsageOptions, searchWords } from './search-usage.js'
 import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
-import type { QueueStep, SearchStep, UsageMetrics } from './usage-steps.js'
+import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
 
 /** A user of the queue, as the management API names it: either id is accepted. */
 export interface StatisticsUser {
@@ -30,7 +30,7 @@ export interface StatisticsUser {
 export const defaultUser: StatisticsUser = { id: 'defaultUser', uuid: '99a4c327-31f0-490f-a594-043ade84085a' }
 
 export interface StatisticsOptions {
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly now: () => number
   /** How many dead letters there are now. */
   readonly deadLetters?: () => number
@@ -44,7 +44,7 @@ export interface StatisticsOptions {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export type StatisticsEffects = MethodEffects<
-  Statistics,
+  Stats,
   {
     search: 'reads'
     forbid: 'changes'
@@ -61,11 +61,11 @@ export type StatisticsEffects = MethodEffects<
  * @example
  * sandbox.stats.queue.report('3h').daily_used
  * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
- * sandbox.stats.search('products').set({ monthly_cost: 0.5 })
+ * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
  */
-export class Statistics {
+export class Stats {
   static {
-    bindMethods(Statistics)
+    bindMethods(Stats)
   }
 
   readonly user: StatisticsUser
@@ -138,7 +138,7 @@ export class Statistics {
 class OwnFigures<Story, Report> {
   story: Story | undefined
   /** Fields that were set by hand. */
-  fields: Figures<Report> | undefined
+  fields: StatsOverrides<Report> | undefined
 
   clear(): void {
     this.story = undefined
@@ -148,7 +148,7 @@ class OwnFigures<Story, Report> {
 
 export type QueueStatisticsEffects = MethodEffects<
   QueueStatistics,
-  { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
+  { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
 /** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
@@ -176,7 +176,7 @@ export class QueueStatistics {
   }
 
   /** What the endpoint answers now. */
-  report(period: Period = defaultPeriod): QueueReport {
+  report(period: StatsPeriod = defaultPeriod): QueueReport {
     const { now, price = payAsYouGo, deadLetters } = this.#options
     const { story, fields = {} } = this.#own
     const source = story === undefined ? this.ledger : sumOf(this.ledger, story)
@@ -185,15 +185,15 @@ export class QueueStatistics {
   }
 
   /** Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones. */
-  set(figures: Figures<QueueReport>): void {
-    const [given] = this.#inputs.record('set', figures)
-    checkFigures('stats.queue.set()', given, this.report())
+  override(fields: StatsOverrides<QueueReport>): void {
+    const [given] = this.#inputs.record('override', fields)
+    checkFigures('stats.queue.override()', given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
   /** Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story. */
-  script(steps: readonly QueueStep[], scale: QueueScale = {}): void {
-    const [given, sizes] = this.#inputs.record('script', steps, scale)
+  script(steps: readonly QueueUsageStep[], options: QueueUsageOptions = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, options)
     const { now, random } = this.#options
     checkScale(queueWords, sizes, ['messageSize', 'messagesPerRun'])
     this.#own.story = new QueueUsage(
@@ -212,7 +212,7 @@ export class QueueStatistics {
 
 export type SearchStatisticsEffects = MethodEffects<
   SearchStatistics,
-  { report: 'reads'; set: 'changes'; script: 'changes'; clear: 'changes' }
+  { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
 /** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
@@ -245,22 +245,22 @@ export class SearchStatistics {
   }
 
   /** What the endpoint answers now. */
-  report(period: Period = defaultPeriod): SearchReport {
+  report(period: StatsPeriod = defaultPeriod): SearchReport {
     const { story = unknownIndex, fields } = this.#own
     const report = searchReport(story, this.#now(), checkedPeriod(period))
     return fields === undefined ? report : withFigures(report, fields)
   }
 
   /** Sets fields by hand; those not named follow the story. Later calls add to earlier ones. */
-  set(figures: Figures<SearchReport> = {}): void {
-    const [given] = this.#inputs.record('set', figures)
-    checkFigures('stats.search(id).set()', given, this.report())
+  override(fields: StatsOverrides<SearchReport> = {}): void {
+    const [given] = this.#inputs.record('override', fields)
+    checkFigures('stats.search(id).override()', given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
   /** Tells what went on at this index. Replaces an earlier story. */
-  script(steps: readonly SearchStep[], scale: SearchScale = {}): void {
-    const [given, sizes] = this.#inputs.record('script', steps, scale)
+  script(steps: readonly SearchUsageStep[], options: SearchUsageOptions = {}): void {
+    const [given, sizes] = this.#inputs.record('script', steps, options)
     const [now, random] = [this.#now, this.#random]
     checkScale(searchWords, sizes, ['vectorSize', 'requestSize', 'price'])
     this.#own.story = new SearchUsage(
@@ -277,7 +277,7 @@ export class SearchStatistics {
   }
 }
 
-function checkedPeriod(period: Period): Period {
+function checkedPeriod(period: StatsPeriod): StatsPeriod {
   if (isPeriod(period)) return period
   throw new RangeError(`There is no period ${JSON.stringify(period)}. Use one of ${periodNames.join(', ')}.`)
 }

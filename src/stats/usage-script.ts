@@ -7,9 +7,9 @@ import {
   checkSteps,
   type LatencyFigures,
   type LatencyTable,
-  type QueueStep,
+  type QueueUsageStep,
   resolved,
-  type SearchStep,
+  type SearchUsageStep,
   type UsageMetrics,
 } from './usage-steps.js'
 
@@ -67,18 +67,18 @@ export class UsageScript {
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
 
-  constructor(steps: readonly (QueueStep | SearchStep)[], options: StoryOptions) {
+  constructor(steps: readonly (QueueUsageStep | SearchUsageStep)[], options: StoryOptions) {
     const { words, told } = options
     checkSteps(steps, words)
     this.#options = options
     this.told = told
-    const of = <K extends SearchStep['kind']>(kind: K): Extract<SearchStep | QueueStep, { kind: K }>[] =>
-      steps.filter((step) => step.kind === kind) as Extract<SearchStep | QueueStep, { kind: K }>[]
+    const of = <K extends SearchUsageStep['kind']>(kind: K): Extract<SearchUsageStep | QueueUsageStep, { kind: K }>[] =>
+      steps.filter((step) => step.kind === kind) as Extract<SearchUsageStep | QueueUsageStep, { kind: K }>[]
     const span = (step: { readonly from?: string | number; readonly until?: string | number }): Span => ({
       from: step.from === undefined ? Number.NEGATIVE_INFINITY : resolved(step.from, told),
       until: step.until === undefined ? Number.POSITIVE_INFINITY : resolved(step.until, told),
     })
-    const during = (step: Extract<SearchStep, { kind: 'spike' | 'gap' }>): Span => {
+    const during = (step: Extract<SearchUsageStep, { kind: 'spike' | 'gap' }>): Span => {
       const from = resolved(step.at, told)
       return { from, until: from + milliseconds(step.for) }
     }

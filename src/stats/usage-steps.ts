@@ -7,13 +7,13 @@ import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/neares
  * A point in time: ISO text (in UTC where it names no zone) or milliseconds; or, with a sign, a distance from the
  * moment at which the story is told: `'-2h'`, `'+30m'`.
  */
-export type Moment = string | number
+export type UsageInstant = string | number
 
 interface When {
   /** Default: since ever. */
-  readonly from?: Moment
+  readonly from?: UsageInstant
   /** Default: for ever. */
-  readonly until?: Moment
+  readonly until?: UsageInstant
 }
 
 interface Jittered {
@@ -63,19 +63,19 @@ export interface SteadyStep<Rates> extends When, Jittered {
 }
 export interface SpikeStep {
   readonly kind: 'spike'
-  readonly at: Moment
+  readonly at: UsageInstant
   readonly factor: number
   readonly for: Duration
   readonly metrics?: readonly string[]
 }
 export interface GapStep {
   readonly kind: 'gap'
-  readonly at: Moment
+  readonly at: UsageInstant
   readonly for: Duration
 }
 export interface CounterResetStep {
   readonly kind: 'counter-reset'
-  readonly at: Moment
+  readonly at: UsageInstant
   readonly metrics?: readonly string[]
 }
 export interface LatenciesStep extends When, Jittered {
@@ -90,9 +90,15 @@ export interface MonthEndStep {
 }
 
 /** One step of a story about the queue. Plain data: it may be stored and sent. */
-export type QueueStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
+export type QueueUsageStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
 /** One step of a story about a search index. Plain data: it may be stored and sent. */
-export type SearchStep = SteadyStep<SearchRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep | LatenciesStep
+export type SearchUsageStep =
+  | SteadyStep<SearchRates>
+  | SpikeStep
+  | GapStep
+  | CounterResetStep
+  | MonthEndStep
+  | LatenciesStep
 
 interface WhenOptions {
   readonly from?: Instant
@@ -152,13 +158,23 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
   for (const [name, figures] of Object.entries(metrics))
     if (typeof figures === 'object') checkOptionNames(`${name} of latencies()`, figures, ['mean', 'p99'])
   checkWhen('latencies()', when)
-  return { kind: 'latencies', metrics, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
+  return {
+    kind: 'latencies',
+    metrics: metrics,
+    ...plainWhen(when),
+    ...(when.jitter !== undefined && { jitter: when.jitter }),
+  }
 }
 
 /** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
   checkOptionNames('monthEnd()', options, { for: true, metrics: true })
-  return { kind: 'month-end', factor, for: options.for ?? '1d', ...(options.metrics && { metrics: options.metrics }) }
+  return {
+    kind: 'month-end',
+    factor: factor,
+    for: options.for ?? '1d',
+    ...(options.metrics && { metrics: options.metrics }),
+  }
 }
 
 const rateNames: readonly string[] = Object.keys({
@@ -186,7 +202,7 @@ function checkWhen(called: string, when: WhenOptions & Jittered): void {
   checkOptionNames(called, when, { from: true, until: true, jitter: true })
 }
 
-function plainMoment(at: Instant): Moment {
+function plainMoment(at: Instant): UsageInstant {
   return typeof at === 'object' ? iso(instant(at)) : at
 }
 
@@ -200,7 +216,7 @@ function plainWhen({ from, until }: WhenOptions): When {
 const withoutZone = /^[+-]?\d{4,6}-\d\d-\d\dT[\d:.]+$/
 
 /** Milliseconds of a moment, for a story told at an instant. */
-export function resolved(moment: Moment, told: number): number {
+export function resolved(moment: UsageInstant, told: number): number {
   const signed = typeof moment === 'string' ? /^([+-])(?=[\d.]+[a-z])(.*)$/.exec(moment) : null
   if (signed) return told + (signed[1] === '-' ? -1 : 1) * milliseconds(signed[2] as Duration)
   return instant(typeof moment === 'string' && withoutZone.test(moment) ? `${moment}Z` : moment)
@@ -241,13 +257,13 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
     v.strictObject({ kind: v.literal('latencies'), metrics: v.strictObject(allFigures), ...when, ...jitter }),
   ])
   for (const step of steps) {
-    if (words.operations.length === 0 && (step as Partial<SearchStep> | null)?.kind === 'latencies') {
+    if (words.operations.length === 0 && (step as Partial<SearchUsageStep> | null)?.kind === 'latencies') {
       throw new TypeError(`${words.caller} knows no latencies: the queue's statistics have none.`)
     }
     checkLatencies(step as Partial<LatenciesStep> | null, words.caller)
     const result = v.safeParse(schema, step)
     if (!result.success) throw refusal(step, result.issues[0], words)
-    checkNames(result.output as QueueStep | SearchStep, words)
+    checkNames(result.output as QueueUsageStep | SearchUsageStep, words)
   }
 }
 
@@ -290,7 +306,7 @@ function stepFields(kind: unknown): readonly string[] {
   return kind === 'spike' ? ['at', 'factor', 'for', 'metrics'] : ['factor', 'for', 'metrics']
 }
 
-function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: UsageMetrics): void {
+function checkNames(step: QueueUsageStep | SearchUsageStep, { caller, rates, levels, counters }: UsageMetrics): void {
   if (step.kind === 'steady') {
     const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
     if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)

@@ -4,7 +4,7 @@ import type { Task } from '../kernel/time.js'
 import { Blocked, type CommandClient } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
 import type { LoggedStore, Sender } from './logged-store.js'
-import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 import { searchLoading } from './search/load-search.js'
 
 export interface ConnectionOptions {
@@ -12,10 +12,10 @@ export interface ConnectionOptions {
   readonly task?: Task
 }
 
-/** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connection()`. */
-export class DirectConnection {
+/** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connect()`. */
+export class StoreConnection {
   static {
-    bindMethods(DirectConnection)
+    bindMethods(StoreConnection)
   }
 
   readonly #journal: LoggedStore
@@ -27,7 +27,7 @@ export class DirectConnection {
   #isBusy = false
   #isClosed = false
 
-  /** Use `sandbox.store.connection()`. @internal */
+  /** Use `sandbox.store.connect()`. @internal */
   constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
     const client: CommandClient = task === undefined ? {} : { task }
@@ -39,13 +39,13 @@ export class DirectConnection {
    * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
    * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
    */
-  run(...words: readonly Word[]): Promise<PlainReply> {
+  run(...words: CommandArgs): Promise<PlainReply> {
     const argv = words.map((word, at) => bytesOfWord(word, at))
     return new Promise((resolve, reject) => {
       const answer = (reply: Reply): void => resolve(plainReply(reply))
       const send = (): void => {
         if (this.#isClosed) {
-          reject(new Error('This connection is closed: make another one with sandbox.store.connection().'))
+          reject(new Error('This connection is closed: make another one with sandbox.store.connect().'))
           return
         }
         const loading = searchLoading(argv, this.#journal.store)

@@ -26,7 +26,7 @@ export interface ComparedReplies {
   readonly other: unknown
 }
 
-export interface NamedDifference {
+export interface KnownDifference {
   readonly name: string
   /** What differs, in a sentence. */
   readonly about: string
@@ -38,7 +38,7 @@ export interface NamedDifference {
 }
 
 /** The differences that the reference names. The first that explains what was seen gives it its name. */
-export const namedDifferences: readonly NamedDifference[] = [
+export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'int or integer',
     about: 'The service says that a value is not an int where redis-server says integer.',
@@ -210,7 +210,7 @@ export const namedDifferences: readonly NamedDifference[] = [
 ]
 
 /** The row that names a difference, or `undefined`: it is a new one. */
-export function namedDifference(compared: ComparedReplies, other: ComparedSystem): NamedDifference | undefined {
+export function namedDifference(compared: ComparedReplies, other: ComparedSystem): KnownDifference | undefined {
   return namedDifferences.find((row) => row.of.includes(other) && row.explains(compared))
 }
 

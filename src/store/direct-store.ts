@@ -3,46 +3,46 @@ import { type Bytes, latin1, text, toBase64 } from '../kernel/bytes.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { StoreDiff, TrafficLog } from '../kernel/traffic-log.js'
 import type { Tokens } from './access/access-control.js'
-import { type ConnectionOptions, DirectConnection } from './connection.js'
-import { differenceOf, dumpOf, loadInto, type StoreDifference } from './dump/snapshot.js'
-import type { StoreDump } from './dump/store-dump.js'
+import { type ConnectionOptions, StoreConnection } from './connection.js'
+import { differenceOf, dumpOf, loadInto } from './dump/snapshot.js'
+import type { DumpedKey, StoreDump } from './dump/store-dump.js'
 import type { LoggedStore } from './logged-store.js'
-import type { Spend } from './meter.js'
-import { bytesOfWord, type PlainReply, plainReply, type Word } from './plain.js'
+import type { StoreCost } from './meter.js'
+import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 import type { RestStore } from './rest/store-front.js'
 import { calledTooEarly, searchLoading } from './search/load-search.js'
 import { SearchNotLoaded } from './search/stems.js'
 import { storeInternals } from './store-internals.js'
 import type { Language } from './values/search-definition.js'
 
-export { type PlainReply, plainReply, type Word } from './plain.js'
+export { type CommandArg, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 
 export type StoreEffects = MethodEffects<
-  DirectStore,
+  Store,
   {
     run: 'changes'
     loadSearch: 'reads'
-    connection: 'reads'
+    connect: 'reads'
     get: 'reads'
     dump: 'reads'
     load: 'changes'
     diff: 'reads'
     snapshot: 'reads'
-    spend: 'reads'
+    cost: 'reads'
     resetPassword: 'changes'
   }
 >
 
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
-export class DirectStore {
+export class Store {
   static {
-    bindMethods(DirectStore)
+    bindMethods(Store)
   }
 
   /** The log of everything that happened, which the matchers read. */
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly #journal: LoggedStore
   readonly #inputs: InputRecorder<Changes<StoreEffects>>
   readonly #tokens: Random
@@ -78,13 +78,13 @@ export class DirectStore {
    * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
-  run(...words: readonly Word[]): PlainReply {
-    const call = this.#inputs.recordCall('run', words)
+  run(...argv: CommandArgs): PlainReply {
+    const call = this.#inputs.recordCall('run', argv)
     const { access, meter } = this.#journal.store
-    const argv: Bytes[] = []
-    for (let at = 1; at < call.length; at++) argv.push(bytesOfWord(call[at]!, at - 1))
+    const bytes: Bytes[] = []
+    for (let at = 1; at < call.length; at++) bytes.push(bytesOfWord(call[at]!, at - 1))
     try {
-      return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
+      return plainReply(meter.pause(() => this.#journal.execute(bytes, access.standardUser, 'direct')))
     } catch (error) {
       if (error instanceof SearchNotLoaded) calledTooEarly.add(call)
       throw error
@@ -107,14 +107,14 @@ export class DirectStore {
    * BLOCK` and their like. `run()` and REST never wait.
    * @param options `task`: in a handler the task that it was given, so that time moves while it waits
    * @example
-   * const worker = sandbox.store.connection()
+   * const worker = sandbox.store.connect()
    * const job = worker.run('BLPOP', 'jobs', 0)
    * sandbox.store.run('RPUSH', 'jobs', 'send mail')
    * await job // ['jobs', 'send mail']
    */
-  connection(options: ConnectionOptions = {}): DirectConnection {
+  connect(options: ConnectionOptions = {}): StoreConnection {
     checkOptionNames('store.connection()', options, { task: true })
-    return new DirectConnection(this.#journal, options)
+    return new StoreConnection(this.#journal, options)
   }
 
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
@@ -141,7 +141,7 @@ export class DirectStore {
    * What has changed since a dump.
    * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
    */
-  diff(before: StoreDump): StoreDifference {
+  diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }
 
@@ -156,7 +156,7 @@ export class DirectStore {
   }
 
   /** What the service would have billed so far. */
-  spend(): Spend {
+  cost(): StoreCost {
     return this.#journal.store.meter.spend()
   }
 

@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { InputJournal } from '../kernel/input-journal.js'
-import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic-log.js'
+import type { CommandEntry, EntryBase, KeyspaceEntry, TrafficLog } from '../kernel/traffic-log.js'
 import { weightOfWords } from '../kernel/weight.js'
 import type { User } from './access/user.js'
 import { Blocked, type CommandClient, type WaitEnd } from './blocking/blocked.js'
@@ -36,7 +36,7 @@ export class LoggedStore {
   /** @param inputs hears of keys that were found expired by a mere look, which is no command */
   constructor(
     readonly store: StoreEngine,
-    readonly traffic: Traffic,
+    readonly traffic: TrafficLog,
     inputs?: InputJournal,
   ) {
     this.#inputs = inputs
@@ -257,7 +257,7 @@ function areSame(some: readonly Bytes[], others: readonly Bytes[]): boolean {
 
 // Classes, because a pipeline brings hundreds of entries: putting a literal and its stamp together costs four times as much.
 
-class Executed implements CommandEntry, EntryStamp {
+class Executed implements CommandEntry, EntryBase {
   seq = 0
   at = 0
   declare cause?: number
@@ -277,7 +277,7 @@ class Executed implements CommandEntry, EntryStamp {
   }
 }
 
-class Change implements KeyspaceEntry, EntryStamp {
+class Change implements KeyspaceEntry, EntryBase {
   seq = 0
   at = 0
   declare cause?: number

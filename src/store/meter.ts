@@ -3,7 +3,7 @@ import type { CommandDescription } from './command/command-description.js'
 import { type Reply, Status } from './command/reply.js'
 
 /** What the service would bill, since the start or the last reset. */
-export interface Spend {
+export interface StoreCost {
   /** Commands, those of pipelines, transactions and scripts each; a transaction costs two more. [store.md 4] */
   readonly commands: number
   readonly reads: number
@@ -17,7 +17,7 @@ export interface Spend {
 }
 
 /** What INFO counts. */
-export type InfoStatistics = Pick<Spend, 'commands' | 'reads' | 'writes' | 'bytesIn' | 'bytesOut'>
+export type InfoStatistics = Pick<StoreCost, 'commands' | 'reads' | 'writes' | 'bytesIn' | 'bytesOut'>
 
 /** The MULTI and EXEC around the commands of a transaction are billed, too. [store.md 4] */
 export const transactionOverhead = 2
@@ -71,7 +71,7 @@ export class CostMeter {
     }
   }
 
-  spend(): Spend {
+  spend(): StoreCost {
     if (this.now() >= this.#dayEnds) this.#turnPage()
     const commands = this.#commands
     return {

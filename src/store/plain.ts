@@ -5,9 +5,12 @@ import { NilArray, type Reply, Status } from './command/reply.js'
 export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 
 /** A word of a command: text, a number, or bytes. */
-export type Word = string | number | bigint | Uint8Array
+export type CommandArg = string | number | bigint | Uint8Array
 
-export function bytesOfWord(word: Word, at = 0): Bytes {
+/** A command and its arguments, one by one or as a list that is spread. */
+export type CommandArgs = readonly [command: CommandArg, ...args: CommandArg[]] | readonly CommandArg[]
+
+export function bytesOfWord(word: CommandArg, at = 0): Bytes {
   if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
     throw new TypeError(
       `store.run() and store.get() take texts, numbers and bytes; word ${at + 1} is ${word === null ? 'null' : typeof word}. Write objects as JSON.stringify(value).`,

@@ -1,5 +1,5 @@
 import { text } from '../kernel/bytes.js'
-import { type VirtualClock, waitingTimers } from '../kernel/clock.js'
+import { type Clock, waitingTimers } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { iso } from '../kernel/instant.js'
 import { parsedJson } from '../kernel/parsed-json.js'
@@ -10,9 +10,9 @@ import { near, quoted } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 
-export type RunEnd = 'success' | 'failed' | 'canceled'
+export type WorkflowRunEnd = 'success' | 'failed' | 'canceled'
 
-export const endStates: Readonly<Record<RunEnd, VendorRunState>> = {
+export const endStates: Readonly<Record<WorkflowRunEnd, VendorRunState>> = {
   success: 'RUN_SUCCESS',
   failed: 'RUN_FAILED',
   canceled: 'RUN_CANCELED',
@@ -20,7 +20,7 @@ export const endStates: Readonly<Record<RunEnd, VendorRunState>> = {
 
 /** What moves a run on, and tells of it. */
 export interface RunAdvancer {
-  readonly clock: VirtualClock
+  readonly clock: Clock
   /** The run step by step, as a text. */
   story(runId: string): string
 }
@@ -56,7 +56,7 @@ export function reached(run: WorkflowRunState, step: string, nth: number): Advan
   }
 }
 
-export function ended(run: WorkflowRunState, state: RunEnd | undefined): AdvanceGoal {
+export function ended(run: WorkflowRunState, state: WorkflowRunEnd | undefined): AdvanceGoal {
   return {
     what: state === undefined ? 'end' : `end with ${quoted(state)}`,
     isReached: () => (state === undefined ? !run.isStarted : run.state === endStates[state]),
@@ -88,7 +88,7 @@ export async function advanceUntil(
     return error
   }
   const isDecided = (): boolean => goal.isReached() || !run.isStarted
-  await clock.settled()
+  await clock.settle()
   while (!isDecided()) {
     if (engine.get(run.id) !== run) throw fail('it has been forgotten.')
     const next = nextTimer(clock, run)
@@ -102,7 +102,7 @@ export async function advanceUntil(
 }
 
 /** The next thing that happens, but for what renews itself for ever: unless the run itself waits for that. */
-function nextTimer(clock: VirtualClock, run: WorkflowRunState): Timer | undefined {
+function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
   const timers = waitingTimers(clock)
   const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
   return timers.find((timer) => !timer.background || own.has(timer))
@@ -122,12 +122,12 @@ function unsent({ eventId, step, deadline }: Wait, now: number): string {
   const event = quoted(eventId)
   return (
     `step ${quoted(step.stepName)} waits for event ${event}, which nobody sends, and would time out in ${formatDuration(deadline - now)}. ` +
-    `Promise it: workflow.event(${event}, data), or workflow.event(${event}).timesOut(); or let the time pass with clock.advance().`
+    `Promise it: workflow.stubEvent(${event}, data), or workflow.stubEvent(${event}).timesOut(); or let the time pass with clock.advance().`
   )
 }
 
 /** Where time is the host's. */
-function pause(clock: VirtualClock): Promise<void> {
+function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.schedule(clock.now() + pollIntervalMs, 'a look at a run', () => resolve(), { background: true })
   })

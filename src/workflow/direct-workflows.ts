@@ -5,10 +5,10 @@ import { internals } from '../kernel/internals.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { fieldsOf, ReadonlyView } from '../kernel/views.js'
 import { shownUrl } from '../secrets/urls.js'
-import { advanceUntil, ended, endStates, type RunAdvancer, type RunEnd, reached } from './advance-run.js'
+import { advanceUntil, ended, endStates, type RunAdvancer, reached, type WorkflowRunEnd } from './advance-run.js'
 import { explainRun } from './explain-run.js'
-import { type History, type HistoryOptions, historyOfRun } from './run-history.js'
-import { type EventStub, eventBytes, jsonOf, quoted, type StepError } from './stubs.js'
+import { historyOfRun, type RunHistory, type RunHistoryOptions } from './run-history.js'
+import { type EventStub, eventBytes, jsonOf, quoted, type StubError } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
 
@@ -17,27 +17,45 @@ interface WorkflowInternals {
   readonly course: RunAdvancer
 }
 
-const { attach, of } = internals<DirectWorkflows, WorkflowInternals>('workflows')
+const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
 /** The engine behind the face, for the rest of the house. */
-export const workflowsOf = (workflow: DirectWorkflows): WorkflowEngine => of(workflow).engine
+export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<
-  DirectWorkflows,
+  Workflow,
   {
-    run: 'reads'
+    getRun: 'reads'
     notify: 'changes'
-    step: 'reads'
-    event: 'changes'
+    stubStep: 'reads'
+    stubEvent: 'changes'
     skipSleeps: 'changes'
     skipRetryDelays: 'changes'
   }
 >
 
+/** Whom an event is for. */
+export interface NotifyOptions {
+  /** Only this run. Default: every run that waits for the event. */
+  readonly runId?: string | undefined
+}
+
+const notifyOptionNames: Readonly<Record<keyof NotifyOptions, true>> = { runId: true }
+
+/** @throws TypeError for anything but an object with these names */
+function checkNotify(options: NotifyOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `workflow.notify() takes an event, its data and { runId }: workflow.notify('approved', data, { runId }), got ${shown(options)}.`,
+    )
+  }
+  checkOptionNames('workflow.notify()', options, Object.keys(notifyOptionNames))
+}
+
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
-export class DirectWorkflows {
+export class Workflow {
   static {
-    bindMethods(DirectWorkflows)
+    bindMethods(Workflow)
   }
 
   readonly #inputs: InputRecorder<Changes<WorkflowsEffects>>
@@ -59,7 +77,7 @@ export class DirectWorkflows {
    * A run by its id.
    * @throws TypeError when there is none, with the runs that there are
    */
-  run(id: string): WorkflowRun {
+  getRun(id: string): WorkflowRun {
     const run = of(this).engine.get(id)
     if (run !== undefined) return this.#handOut(run)
     const known = this.runs.map((one) => `${one.id} of ${shownUrl(one.url)}`)
@@ -70,47 +88,48 @@ export class DirectWorkflows {
 
   #handOut(run: WorkflowRunState): WorkflowRun {
     const { engine, course } = of(this)
-    return new WorkflowRun(run, engine, course, this.#inputs.below(['run', run.id]))
+    return new WorkflowRun(run, engine, course, this.#inputs.below(['getRun', run.id]))
   }
 
   /**
    * Tells an event to the runs that wait for it, as `client.notify()` does.
-   * @param runId tells it to this run only, and keeps it for the run's next wait if it does not wait yet
+   * @param options.runId tells it to this run only, and keeps it for the run's next wait if it does not wait yet
    * @returns how many waits it ended
    */
-  notify(eventId: string, data?: unknown, runId?: string): number {
-    const [id, given, to] = this.#inputs.record('notify', eventId, data, runId)
-    return of(this).engine.notify(id, eventBytes(given), to).length
+  notify(eventId: string, data?: unknown, options: NotifyOptions = {}): number {
+    checkNotify(options)
+    const [id, given, { runId }] = this.#inputs.record('notify', eventId, data, options)
+    return of(this).engine.notify(id, eventBytes(given), runId).length
   }
 
   /**
    * Says what becomes of a step, in every run, without a change of the app: its body does not run.
    * @param name the step's name
    * @param nth which of the steps of this name in a run, from 1; all of them by default
-   * @example sandbox.workflow.step('charge').returns({ id: 'ch_1' })
+   * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
-  step(name: string, nth?: number): StepStubBuilder {
-    const called = 'workflow.step()'
+  stubStep(name: string, nth?: number): StepStubBuilder {
+    const called = 'workflow.stubStep()'
     if (typeof name !== 'string' || name === '')
       throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
     }
-    return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['step', name, nth]))
+    return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['stubStep', name, nth]))
   }
 
   /**
    * Promises an event: it comes, once, as soon as somebody waits for it.
    * @param data as for `client.notify()`; none by default
-   * @example sandbox.workflow.event('approved', { by: 'Ada' })
-   * @example sandbox.workflow.event('approved').timesOut()
+   * @example sandbox.workflow.stubEvent('approved', { by: 'Ada' })
+   * @example sandbox.workflow.stubEvent('approved').timesOut()
    */
-  event(eventId: string, data?: unknown): EventStubBuilder {
-    const [, given] = this.#inputs.record('event', eventId, data)
+  stubEvent(eventId: string, data?: unknown): EventStubBuilder {
+    const [, given] = this.#inputs.record('stubEvent', eventId, data)
     if (typeof eventId !== 'string' || eventId === '') {
-      throw new TypeError(`workflow.event() needs the id of an event, got ${shown(eventId)}.`)
+      throw new TypeError(`workflow.stubEvent() needs the id of an event, got ${shown(eventId)}.`)
     }
-    if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.event(${quoted(eventId)}, …)`)
+    if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
     // `timesOut()` may follow: who waits already is told when the present code is done, or time moves.
@@ -142,7 +161,7 @@ export class DirectWorkflows {
   }
 }
 
-export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; fails: 'changes'; timesOut: 'changes' }>
+export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; throws: 'changes'; timesOut: 'changes' }>
 
 /** What may become of a step. */
 export class StepStubBuilder {
@@ -164,7 +183,7 @@ export class StepStubBuilder {
   }
 
   get #called(): string {
-    return `workflow.step(${quoted(this.#name)})`
+    return `workflow.stubStep(${quoted(this.#name)})`
   }
 
   /**
@@ -184,18 +203,18 @@ export class StepStubBuilder {
    * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
    * A `WorkflowNonRetryableError` fails the run at once.
    */
-  fails(error: Error | string | StepError = 'the step failed', options: { readonly times?: number } = {}): this {
-    const called = `${this.#called}.fails()`
+  throws(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
+    const called = `${this.#called}.throws()`
     checkOptionNames(called, options, { times: true })
-    const [given, { times }] = this.#inputs.record('fails', error, options)
+    const [given, { times }] = this.#inputs.record('throws', error, options)
     const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
       throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
     }
     if (!(told instanceof Error))
       checkOptionNames(`The error of ${called}`, told, { name: true, message: true, stack: true, retryAfter: true })
-    const { name, message, stack, retryAfter } = told as StepError
-    const fate = { does: 'fails', error: { name, message, stack, retryAfter } } as const
+    const { name, message, stack, retryAfter } = told as StubError
+    const fate = { does: 'throws', error: { name, message, stack, retryAfter } } as const
     this.#engine.script.verbs.addStep(this.#name, this.#nth, fate, timesOf(called, times))
     return this
   }
@@ -263,7 +282,7 @@ const runReaders: { readonly [Name in keyof RunView]-?: (run: WorkflowRunState) 
   id: (run) => run.id,
   url: (run) => run.url,
   state: (run) => run.state,
-  createdAt: (run) => run.time,
+  createdAt: (run) => run.createdAt,
   completedAt: (run) => run.completedAt,
   result: ({ result }) => {
     if (result === undefined || result === '') return undefined
@@ -279,7 +298,14 @@ let runFields: PropertyDescriptorMap
 
 export type RunEffects = MethodEffects<
   WorkflowRun,
-  { explain: 'reads'; history: 'reads'; cancel: 'changes'; reaches: 'reads'; ends: 'reads'; toJSON: 'reads' }
+  {
+    explain: 'reads'
+    history: 'reads'
+    cancel: 'changes'
+    advanceToStep: 'reads'
+    advanceToEnd: 'reads'
+    toJSON: 'reads'
+  }
 >
 
 /** One run, as it stands whenever it is asked. */
@@ -325,7 +351,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
    * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
    */
-  history(options: HistoryOptions = {}): History {
+  history(options: RunHistoryOptions = {}): RunHistory {
     checkOptionNames('history()', options, { secrets: true })
     return historyOfRun(this.#run, options)
   }
@@ -342,7 +368,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * @param nth which of the steps of this name
    * @throws Error with the story of the run, when it cannot come there
    */
-  async reaches(step: string, nth = 1): Promise<void> {
+  async advanceToStep(step: string, nth = 1): Promise<void> {
     await advanceUntil(this.#engine, this.#course, this.#run, reached(this.#run, step, nth))
   }
 
@@ -351,7 +377,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * @param state how it must end; any end by default
    * @throws Error with the story of the run, when it ends otherwise or not at all
    */
-  async ends(state?: RunEnd): Promise<void> {
+  async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     if (state !== undefined && !Object.hasOwn(endStates, state)) {
       throw new TypeError(`A run ends as ${Object.keys(endStates).map(quoted).join(', ')}; got ${shown(state)}.`)
     }

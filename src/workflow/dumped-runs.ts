@@ -38,7 +38,9 @@ export function dumpOf(
   }
   const turns = new Map([...waits.all()].map((wait, turn) => [wait, turn]))
   return {
-    runs: [...runs.values()].sort((a, b) => a.time - b.time || a.seq - b.seq).map((run) => dumpedRun(run, runs, turns)),
+    runs: [...runs.values()]
+      .sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq)
+      .map((run) => dumpedRun(run, runs, turns)),
     urls,
     messages,
     partOf: (message) => dumpedPart(message, runs),
@@ -83,7 +85,7 @@ function dumpedRun(
   return {
     id: run.id,
     url: run.url,
-    createdAt: run.time,
+    createdAt: run.createdAt,
     state: run.state,
     ...(completedAt !== undefined && { completedAt }),
     ...(result !== undefined && { result: portableString(result) }),

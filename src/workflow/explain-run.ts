@@ -10,9 +10,9 @@ import type { KeptReply, WorkflowRunState } from './workflow-run.js'
 
 /** Why a run is where it is, in sentences that a person can act on. */
 export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {
-  const { id, url, time, isStarted, waits, failureFunction } = run
+  const { id, url, createdAt: time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
-    .filter(({ part, ended }) => !ended && part?.runId === id)
+    .filter(({ part, isEnded: ended }) => !ended && part?.runId === id)
     .flatMap((message) => [explain(queue, message.id), ...lastFailure(run, message, queue)])
   const waiting = [...(waits ?? [])].map(
     ({ step, eventId, deadline }) =>

@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import { fromBase64 } from '../kernel/bytes.js'
 import { isHeader } from '../kernel/http.js'
 import { instant } from '../kernel/instant.js'
-import type { History, HistoryEntry } from './run-history.js'
+import type { RunHistory, RunHistoryEntry } from './run-history.js'
 import { readStep, type StepBody } from './step.js'
 
 // A history as it stands in a file: everything in it is untrusted.
 
 /** What was given is no run. The sentence says what to give instead. */
-export class HistoryError extends TypeError {}
+export class RunHistoryError extends TypeError {}
 
 export const logHint: string = 'GET /v2/workflows/logs?workflowRunId=ID'
 export const listHint: string = 'GET /v2/workflows/runs/ID'
@@ -62,22 +62,22 @@ const rawEntry = v.object({
   // An empty payload may be left out.
   body: v.nullish(v.string(), ''),
   callType: v.string(),
-  unknown: v.optional(v.picklist(['redacted', 'cut', 'left out', 'perhaps undefined'])),
+  unknown: v.optional(v.picklist(['redacted', 'truncated', 'omitted', 'maybe-undefined'])),
 })
 
-export function entryOf(given: unknown, at: number): HistoryEntry {
+export function entryOf(given: unknown, at: number): RunHistoryEntry {
   const read = v.safeParse(rawEntry, isObject(given) ? given : undefined)
   const what = `Entry ${at + 1} of the list`
   if (!read.success)
-    throw new HistoryError(
+    throw new RunHistoryError(
       `${what} is not { messageId, body, callType }${isObject(given) ? `: its fields are ${fieldsOf(given)}` : ''}. ${whatToGive}`,
     )
   const { unknown, ...entry } = read.output
   const body = fromBase64(entry.body ?? '')
   if (body === undefined && !/REDACTED/.test(entry.body ?? ''))
-    throw new HistoryError(`${what} has a body that is not base64. ${whatToGive}`)
+    throw new RunHistoryError(`${what} has a body that is not base64. ${whatToGive}`)
   const isUnread = at > 0 && entry.callType === 'step' && (body === undefined || readStep(body) === undefined)
-  const is = isUnread ? 'cut' : body === undefined ? 'redacted' : unknown
+  const is = isUnread ? 'truncated' : body === undefined ? 'redacted' : unknown
   return {
     messageId: entry.messageId,
     body: body === undefined ? '' : (entry.body ?? ''),
@@ -115,32 +115,33 @@ const historyShape = v.object({
 
 /**
  * A history as it was written to a file.
- * @throws HistoryError when it is none, or one of a version that this package does not know
+ * @throws RunHistoryError when it is none, or one of a version that this package does not know
  */
-export function checkedHistory(given: unknown): History {
+export function checkedHistory(given: unknown): RunHistory {
   if (!isObject(given) || given.format !== 'stuntdouble/history')
-    throw new HistoryError(`This is no history. ${howToGet}`)
+    throw new RunHistoryError(`This is no history. ${howToGet}`)
   if (given.version !== 1)
-    throw new HistoryError(
+    throw new RunHistoryError(
       `This history is of version ${shown(given.version === undefined ? 'none' : String(given.version))}; this stuntdouble reads version 1. Update the package, or take the history anew.`,
     )
   const read = v.safeParse(historyShape, given)
   if (!read.success) {
     const [issue] = read.issues
-    throw new HistoryError(
+    throw new RunHistoryError(
       `This history is damaged at ${v.getDotPath(issue)?.slice(0, 100) ?? 'its top'}: ${issue.message.slice(0, 200)}. ${howToGet}`,
     )
   }
   for (const [name, value] of Object.entries(read.output.headers ?? {})) {
-    if (!isHeader(name, value)) throw new HistoryError(`This history has a header that is none: ${shown(name)}.`)
+    if (!isHeader(name, value)) throw new RunHistoryError(`This history has a header that is none: ${shown(name)}.`)
   }
-  return { ...read.output, entries: read.output.entries.map(entryOf) } as History
+  return { ...read.output, entries: read.output.entries.map(entryOf) } as RunHistory
 }
 
-const howToGet = 'Take one with historyOf(sandbox, runId), historyFrom(json, { url }), or `npx stuntdouble history`.'
+const howToGet =
+  'Take one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
 
 /** The step of an entry; `undefined` for the payload, what third parties were asked, and what cannot be read. */
-export function stepOfEntry({ body, callType }: HistoryEntry, at: number): StepBody | undefined {
+export function stepOfEntry({ body, callType }: RunHistoryEntry, at: number): StepBody | undefined {
   if (at === 0 || callType !== 'step') return undefined
   const bytes = fromBase64(body)
   return bytes === undefined ? undefined : readStep(bytes)

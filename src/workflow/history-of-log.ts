@@ -2,13 +2,13 @@ import { utf8 } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import { timeOf, type UnknownRecord } from './history-file.js'
 import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
-import { type History, historyHead, shownHeaders } from './run-history.js'
+import { historyHead, type RunHistory, shownHeaders } from './run-history.js'
 
 // The grouped log shows steps as people read them; here they become the list again that a delivery carries.
 // [workflow.md 3.1, 5 to 10]
 
 /** A run as `GET /v2/workflows/logs` shows it, as a history. What the log leaves out is told. */
-export function historyOfLog(run: UnknownRecord, secrets: boolean): History {
+export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
   const groups = groupsIn(run.steps)
   const [first] = groups
   const init = first?.steps[0]?.stepType === 'Initial' ? first.steps[0] : undefined

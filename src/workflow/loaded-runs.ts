@@ -36,7 +36,7 @@ export function loading(
       for (const loaded of all.values()) complete(loaded, messages, all)
       for (const message of messages.values()) {
         checkPlace(message)
-        if (message.part instanceof CallbackMessage && !message.ended) message.part.accepted(message)
+        if (message.part instanceof CallbackMessage && !message.isEnded) message.part.accepted(message)
       }
       restoreWaits(engine, [...all.values()])
     },
@@ -109,7 +109,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     if (invoked !== undefined) record.invoked = all.get(invoked)?.run ?? missingRun(run, invoked)
   }
   for (const { message, behind } of dumped.held) {
-    const waits = behind.map(messageOf).filter((one) => !one.ended)
+    const waits = behind.map(messageOf).filter((one) => !one.isEnded)
     if (waits.length === 0)
       throw new TypeError(
         `The message ${shortened(message)} of the dump is held behind calls that have all been answered.`,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Bytes, toBase64, utf8 } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { someOf } from './history-file.js'
-import type { HistoryEntry, StepIdentity, Unknown } from './run-history.js'
+import type { RunHistoryEntry, StepIdentity, Unknown } from './run-history.js'
 
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 
@@ -89,7 +89,7 @@ const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
 /** The list as it grows, step by step. */
 export class RebuiltRunLog {
-  readonly entries: HistoryEntry[] = []
+  readonly entries: RunHistoryEntry[] = []
   open: StepIdentity | undefined
   readonly #isEmptied: boolean
   readonly #unknown = new Map<Unknown, string[]>()
@@ -168,7 +168,7 @@ export class RebuiltRunLog {
       const unknown = this.#doubt(what, out, opensJson(out) || type === 'WaitForWebhook')
       return { out: out === undefined ? undefined : toBase64(utf8(out)), unknown }
     }
-    if (out === undefined && alwaysDefined.has(type)) return { unknown: this.#tell('left out', what) }
+    if (out === undefined && alwaysDefined.has(type)) return { unknown: this.#tell('omitted', what) }
     return { out, unknown: this.#doubt(what, out, true) }
   }
 
@@ -179,17 +179,17 @@ export class RebuiltRunLog {
   ) {
     const isHidden = [out, body].some((one) => one !== undefined && isRedacted(one))
     if (status === undefined || body === undefined || isHidden)
-      return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'left out' : 'cut', what) }
+      return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'omitted' : 'truncated', what) }
     // A body that was cut shows nothing of it, unless it was JSON.
-    const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('cut', what) : undefined
+    const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('truncated', what) : undefined
     return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
   }
 
   /** Whether a value is what the app had. */
   #doubt(what: string, out: string | undefined, isOfJson: boolean): Unknown | undefined {
-    if (out === undefined) return this.#tell(this.#isEmptied ? 'left out' : 'perhaps undefined', what)
+    if (out === undefined) return this.#tell(this.#isEmptied ? 'omitted' : 'maybe-undefined', what)
     if (isRedacted(out)) return this.#tell('redacted', what)
-    return isOfJson && parsedJson(out) === undefined ? this.#tell('cut', what) : undefined
+    return isOfJson && parsedJson(out) === undefined ? this.#tell('truncated', what) : undefined
   }
 
   #tell(unknown: Unknown, what: string): Unknown {
@@ -213,9 +213,9 @@ export class RebuiltRunLog {
 
 const sentenceOf: Readonly<Record<Unknown, string>> = {
   redacted: 'Redacted, and what depends on it cannot be checked',
-  cut: 'Cut off, and what depends on it cannot be checked (ask for the log without trimBody)',
-  'left out': 'Not in the log, and what depends on it cannot be checked (ask for it without trimBody)',
-  'perhaps undefined': 'Without a value in the log, taken as undefined',
+  truncated: 'Cut off, and what depends on it cannot be checked (ask for the log without trimBody)',
+  omitted: 'Not in the log, and what depends on it cannot be checked (ask for it without trimBody)',
+  'maybe-undefined': 'Without a value in the log, taken as undefined',
 }
 
 function identityOf({ stepId, stepName, stepType }: LoggedStep, concurrent: number): StepIdentity {

@@ -7,10 +7,10 @@ import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
 /** Why the value of an entry is not what the app had: hidden, cut off, not shown, or perhaps only undefined. */
-export type Unknown = 'redacted' | 'cut' | 'left out' | 'perhaps undefined'
+export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
 /** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` gives it. */
-export interface HistoryEntry {
+export interface RunHistoryEntry {
   readonly messageId: string
   /** Base64 of what was submitted. */
   readonly body: string
@@ -30,7 +30,7 @@ export interface StepIdentity {
 }
 
 /** What a run has done so far, as plain JSON: enough to ask another version of its code whether it would go on so. */
-export interface History {
+export interface RunHistory {
   readonly format: 'stuntdouble/history'
   readonly version: 1
   readonly url: string
@@ -42,14 +42,14 @@ export interface History {
   /** `RUN_SUCCESS`: the entries lead to the end of the run. */
   readonly state: string
   /** The first one is the payload. */
-  readonly entries: readonly HistoryEntry[]
+  readonly entries: readonly RunHistoryEntry[]
   /** A step that has begun and has no entry yet: a wait, a call, an invocation. */
   readonly open?: StepIdentity
   /** What is not there, and how to get it, a sentence each. */
   readonly missing?: readonly string[]
 }
 
-export interface HistoryOptions {
+export interface RunHistoryOptions {
   /** Also what looks like a secret among the headers, and what the trigger redacts. Default false. */
   readonly secrets?: boolean
 }
@@ -60,10 +60,10 @@ export const historyHead = { format: 'stuntdouble/history', version: 1 } as cons
 /** Steps that have no entry before somebody else has answered. [workflow.md 6 to 9] */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
 
-export function historyOfRun(run: WorkflowRunState, { secrets = false }: HistoryOptions = {}): History {
+export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHistoryOptions = {}): RunHistory {
   const { settings } = run.configuration
   const redact = secrets ? undefined : settings.redact
-  const entries = run.entries.map(({ message: { id, body }, callType }, at): HistoryEntry => {
+  const entries = run.entries.map(({ message: { id, body }, callType }, at): RunHistoryEntry => {
     const shown = redact?.body !== true ? body : at === 0 || callType !== 'step' ? ('' as Bytes) : withoutResult(body)
     const entry = { messageId: id, body: toBase64(shown), callType }
     return shown === body ? entry : { ...entry, unknown: 'redacted' }
@@ -82,7 +82,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: History
     ...historyHead,
     url: run.url,
     runId: run.id,
-    createdAt: run.time,
+    createdAt: run.createdAt,
     headers: shown.headers,
     state: run.state,
     entries,

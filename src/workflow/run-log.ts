@@ -24,7 +24,7 @@ export function runShape(run: WorkflowRunState, view: LogView): Shape {
     workflowRunId: run.id,
     workflowUrl: run.url,
     workflowState: run.state,
-    workflowRunCreatedAt: run.time,
+    workflowRunCreatedAt: run.createdAt,
     workflowRunCompletedAt: run.completedAt,
     workflowRunCallerIp: run.callerIp,
     steps: groupsOf(run, view),
@@ -57,7 +57,7 @@ function groupsOf(run: WorkflowRunState, view: LogView): Shape[] {
   return next === undefined ? groups : [...groups, { type: 'next', steps: [next] }]
 }
 
-function initShape({ entries, time, configuration }: WorkflowRunState, { shown }: LogView): Shape {
+function initShape({ entries, createdAt: time, configuration }: WorkflowRunState, { shown }: LogView): Shape {
   const first = entries[0]?.message
   return {
     stepName: 'init',
@@ -84,7 +84,7 @@ function stepShape(run: WorkflowRunState, record: StepRecord, attempted: Message
   const errors = message === undefined || message === attempted ? [] : view.errors(message)
   const sleep = result ?? plan
   const waiting =
-    message !== undefined && !message.ended && message.notBefore > view.now ? message.notBefore : undefined
+    message !== undefined && !message.isEnded && message.notBefore > view.now ? message.notBefore : undefined
   return {
     stepId: record.stepId,
     stepName: record.stepName,
@@ -118,7 +118,7 @@ function outOf({ result, message }: StepRecord, { shown }: LogView): string | un
 }
 
 function stateOf(run: WorkflowRunState, { result, message, plan }: StepRecord, now: number): string {
-  const isAsleep = message !== undefined && !message.ended && message.notBefore > now
+  const isAsleep = message !== undefined && !message.isEnded && message.notBefore > now
   if (result !== undefined && !isAsleep) return 'STEP_SUCCESS'
   if (message?.state === 'FAILED') return 'STEP_FAILED'
   if (run.state === 'RUN_CANCELED' || run.state === 'RUN_FAILED') return 'STEP_CANCELED'
@@ -161,7 +161,7 @@ function invokeShape({ invoked }: StepRecord, { shown }: LogView): Shape {
   return {
     invokedWorkflowRunId: invoked.id,
     invokedWorkflowUrl: invoked.url,
-    invokedWorkflowCreatedAt: invoked.time,
+    invokedWorkflowCreatedAt: invoked.createdAt,
     invokedWorkflowRunBody: first && shownBody(first, shown),
     invokedWorkflowRunHeaders: first && headerMap(redactedHeaders(first.headers, first.settings.redact)),
   }
@@ -243,9 +243,9 @@ export interface EventShape extends Shape {
 }
 
 export function eventsOf(run: WorkflowRunState): EventShape[] {
-  const common = { workflowRunId: run.id, workflowUrl: run.url, workflowCreatedAt: run.time }
+  const common = { workflowRunId: run.id, workflowUrl: run.url, workflowCreatedAt: run.createdAt }
   const events: EventShape[] = [
-    { ...common, time: run.time, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id },
+    { ...common, time: run.createdAt, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id },
   ]
   for (const record of run.steps) {
     const { stepId, stepName, stepType, concurrent, createdAt, message, result, wait, invoked } = record
@@ -254,7 +254,7 @@ export function eventsOf(run: WorkflowRunState): EventShape[] {
     if (wait !== undefined) events.push({ ...common, time: createdAt, state: 'WAITER_ADDED', messageId, stepInfo })
     if (invoked !== undefined) events.push({ ...common, time: createdAt, state: 'INVOKED', messageId, stepInfo })
     if (result !== undefined && message !== undefined)
-      events.push({ ...common, time: message.time, state: 'STEP_SUCCESS', messageId, stepInfo })
+      events.push({ ...common, time: message.createdAt, state: 'STEP_SUCCESS', messageId, stepInfo })
   }
   if (run.completedAt !== undefined) events.push({ ...common, time: run.completedAt, state: run.state })
   return events

@@ -45,7 +45,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 
   get runCreatedAt(): number {
-    return this.run.time
+    return this.run.createdAt
   }
 
   get redact(): FieldRedaction | undefined {
@@ -85,7 +85,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 
   deadLetter(): Record<string, unknown> {
-    const { id, url, time, labels, failureFunction, failureReply: reply } = this.run
+    const { id, url, createdAt: time, labels, failureFunction, failureReply: reply } = this.run
     const state = this.failureFunctionState
     return {
       workflowRunId: id,
@@ -130,7 +130,7 @@ abstract class RunMessageBase implements RunMessage {
   }
 
   #headersIn(words: RunDialect, message: Message, init: boolean, callType: string | undefined): [string, string][] {
-    const { id, url, time, labels, configuration } = this.run
+    const { id, url, createdAt: time, labels, configuration } = this.run
     const headers: [string, string][] = [
       [words.runId, id],
       [words.url, onWire(url)],
@@ -327,7 +327,7 @@ export class CallbackMessage extends RunMessageBase {
   }
 
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
-    if (message.ended) this.run.callbacks?.delete(message)
+    if (message.isEnded) this.run.callbacks?.delete(message)
     super.ends(message, reply, error)
   }
 
@@ -392,6 +392,6 @@ function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record
     ...others,
     ...(run.payload !== '' && { sourceBody: toBase64(run.payload) }),
     workflowRunId: run.id,
-    workflowCreatedAt: run.time,
+    workflowCreatedAt: run.createdAt,
   }
 }

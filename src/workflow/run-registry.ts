@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import { Records } from '../kernel/indexed-records.js'
 import { IdSource, type Random } from '../kernel/random.js'
 import { FifoList } from '../queue/message/fifo-list.js'
@@ -13,7 +13,7 @@ const runIdLength = 21
 export class RunRegistry {
   /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
   readonly proven: Set<string> = new Set()
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #retention: number
   readonly #byId = new Map<string, WorkflowRunState>()
   readonly #records = runRecords()
@@ -22,7 +22,7 @@ export class RunRegistry {
   readonly #ids: IdSource
   #sequence = 0
 
-  constructor({ limits }: QueueEngine, clock: Clock, random: Random) {
+  constructor({ limits }: QueueEngine, clock: ServiceClock, random: Random) {
     this.#clock = clock
     this.#retention = limits.logRetention
     this.#ids = new IdSource(random.fork('run'), 'wfr_', runIdLength)
@@ -98,11 +98,11 @@ export class RunRegistry {
   }
 }
 
-function endOf({ completedAt, time }: WorkflowRunState): number {
+function endOf({ completedAt, createdAt: time }: WorkflowRunState): number {
   return completedAt ?? time
 }
 
-function isOf({ time }: WorkflowRunState, createdAt: string | undefined): boolean {
+function isOf({ createdAt: time }: WorkflowRunState, createdAt: string | undefined): boolean {
   return createdAt === undefined || createdAt.trim() === String(time)
 }
 
@@ -112,6 +112,6 @@ function runRecords(): Records<WorkflowRunState> {
     label: (run) => run.labels,
     callerIp: (run) => run.callerIp,
     flowControlKey: (run) => run.configuration.settings.flowControl?.key,
-    workflowCreatedAt: (run) => String(run.time),
+    workflowCreatedAt: (run) => String(run.createdAt),
   })
 }

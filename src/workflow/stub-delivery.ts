@@ -157,7 +157,7 @@ function messageIn(body: Bytes): string | undefined {
 /** The service makes the results of calls, waits, invocations and sleeps: there a verb meets their submission. */
 function concerns({ fate }: StepStub, stepType: string): boolean {
   if (fate.does === 'returns') return ownResult.has(stepType)
-  return fate.does === 'fails' || !isWait(stepType)
+  return fate.does === 'throws' || !isWait(stepType)
 }
 
 function isWait(stepType: string): boolean {
@@ -174,7 +174,7 @@ function met(
   verb.used++
   const { fate, text: note } = verb
   if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
-  if (fate.does === 'fails') return { ...failure(delivery.message, step, fate.error), note }
+  if (fate.does === 'throws') return { ...failure(delivery.message, step, fate.error), note }
   const { concurrent, ...own } = step
   // In the order of the SDK, which leaves out what is undefined.
   stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
@@ -220,7 +220,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
   return { status: 500, headers, body: utf8(JSON.stringify({ error: 'WorkflowError', message: wrapped, stack })) }
 }
 
-type StepFailure = Extract<StepStub['fate'], { does: 'fails' }>['error']
+type StepFailure = Extract<StepStub['fate'], { does: 'throws' }>['error']
 
 /** Other characters cannot stand in a header. */
 function isHeaderText(value: string): boolean {

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import { headerOf } from '../kernel/http.js'
 import type { Message, RawOutcome, StubbableDelivery } from '../queue/message/message.js'
 import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
@@ -16,10 +16,10 @@ import type { StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
 export class StubRunner implements StepScript {
   readonly verbs: Stubs = new Stubs()
   readonly #engine: RunEngine
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #stage: StubContext
 
-  constructor(engine: RunEngine, clock: Clock) {
+  constructor(engine: RunEngine, clock: ServiceClock) {
     this.#engine = engine
     this.#clock = clock
     this.#stage = {
@@ -144,7 +144,8 @@ export class StubRunner implements StepScript {
       const messages = run.entries.map(({ message }) => message)
       if (run.failureFunction !== undefined) messages.push(run.failureFunction)
       for (const message of messages) {
-        if (message.delivery.is !== 'planned' || message.due <= this.#engine.now() || !isMeant(run, message)) continue
+        if (message.delivery.is !== 'planned' || message.nextAttemptAt <= this.#engine.now() || !isMeant(run, message))
+          continue
         this.verbs.skipped(what)
         this.#engine.queue.courier.release(message)
       }

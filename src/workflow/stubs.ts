@@ -3,7 +3,7 @@ import { compactJson } from '../kernel/compact-json.js'
 import { nearestName } from '../kernel/nearest-name.js'
 
 /** What a step throws, as its endpoint would tell it. */
-export interface StepError {
+export interface StubError {
   /** `WorkflowNonRetryableError` fails the run at once, `WorkflowRetryAfterError` waits for `retryAfter`. Default `Error`. */
   readonly name?: string | undefined
   readonly message: string
@@ -15,7 +15,7 @@ export interface StepError {
 /** What becomes of a step, as plain data. */
 export type StubbedStep =
   | { readonly does: 'returns'; readonly value?: unknown }
-  | { readonly does: 'fails'; readonly error: StepError }
+  | { readonly does: 'throws'; readonly error: StubError }
   | { readonly does: 'timesOut' }
 
 /** What becomes of a wait for an event. */
@@ -62,7 +62,7 @@ export class Stubs {
 
   addStep(step: string, nth: number | undefined, fate: StubbedStep, times: number = Number.POSITIVE_INFINITY): void {
     const name = nth === undefined ? quoted(step) : `${quoted(step)}, ${nth}`
-    const verb = { text: `workflow.step(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
+    const verb = { text: `workflow.stubStep(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
     // Of those that hold for ever the latest is meant; the others come first, in their order.
     const before = this.#steps.findIndex((one) => one.step === step && one.nth === nth && one.times === times)
     if (times === Number.POSITIVE_INFINITY && before >= 0) this.#steps.splice(before, 1)
@@ -71,7 +71,7 @@ export class Stubs {
 
   addEvent(eventId: string, fate: StubbedEvent): EventStub {
     const verb: EventStub = {
-      text: `workflow.event(${quoted(eventId)})`,
+      text: `workflow.stubEvent(${quoted(eventId)})`,
       eventId,
       number: this.#events.length,
       fate,

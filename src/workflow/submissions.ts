@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { Message } from '../queue/message/message.js'
 import { Published } from '../queue/message/message-entries.js'
 import type { AcceptedPublish, PublishCall } from '../queue/publisher.js'
@@ -18,9 +18,9 @@ import type { WorkflowRunState } from './workflow-run.js'
 export class Submissions {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
 
-  constructor(engine: RunEngine, settings: RunSettings, traffic: Traffic) {
+  constructor(engine: RunEngine, settings: RunSettings, traffic: TrafficLog) {
     this.#engine = engine
     this.#settings = settings
     this.#traffic = traffic

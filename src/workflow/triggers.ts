@@ -1,6 +1,6 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { Message, MessageOrigin } from '../queue/message/message.js'
 import { Published } from '../queue/message/message-entries.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
@@ -49,9 +49,9 @@ export const deepestInvocation = 100
 export class Triggers {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
 
-  constructor(engine: RunEngine, settings: RunSettings, traffic: Traffic) {
+  constructor(engine: RunEngine, settings: RunSettings, traffic: TrafficLog) {
     this.#engine = engine
     this.#settings = settings
     this.#traffic = traffic

@@ -1,8 +1,8 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import type { Records } from '../kernel/indexed-records.js'
 import type { Random } from '../kernel/random.js'
-import type { Traffic } from '../kernel/traffic-log.js'
+import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/dumped-run-rows.js'
 import type { Message, RawOutcome, RunReply, StubbableDelivery } from '../queue/message/message.js'
 import type { AcceptedPublish, PublishCall, WorkflowPublisher } from '../queue/publisher.js'
@@ -28,9 +28,9 @@ import { type ResolvedWait, Waits } from './workflow-waits.js'
 
 export interface WorkflowOptions {
   readonly queue: QueueEngine
-  readonly clock: Clock
+  readonly clock: ServiceClock
   readonly random: Random
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
 }
 
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
@@ -41,9 +41,9 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   waits: Waits
   /** What a test has said about steps and events. */
   readonly script: StubRunner
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #random: Random
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
   readonly #settings: RunSettings
   /** How runs begin. */
   readonly triggers: Triggers
@@ -255,7 +255,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     for (const one of free) this.queue.courier.letGo(one)
     const now = this.now()
     if (!run.isStarted) run.rest()
-    else if (run !== this.#quick && !free.some(({ due }) => due <= now)) {
+    else if (run !== this.#quick && !free.some(({ nextAttemptAt: due }) => due <= now)) {
       this.#quick?.rest()
       this.#quick = run
     }

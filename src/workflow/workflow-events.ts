@@ -1,5 +1,5 @@
 import { type Bytes, toBase64 } from '../kernel/bytes.js'
-import { hiddenBody, type Traffic } from '../kernel/traffic-log.js'
+import { hiddenBody, type TrafficLog } from '../kernel/traffic-log.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
@@ -13,9 +13,9 @@ export type AskedWait = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { 
 /** Steps that wait, and what they wait for. [workflow.md 7] */
 export class Events {
   readonly #engine: RunEngine
-  readonly #traffic: Traffic
+  readonly #traffic: TrafficLog
 
-  constructor(engine: RunEngine, traffic: Traffic) {
+  constructor(engine: RunEngine, traffic: TrafficLog) {
     this.#engine = engine
     this.#traffic = traffic
   }

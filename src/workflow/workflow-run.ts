@@ -124,7 +124,7 @@ export class WorkflowRunState implements IndexedRecord {
     readonly id: string,
     readonly seq: number,
     /** Creation, in virtual milliseconds. */
-    readonly time: number,
+    readonly createdAt: number,
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,

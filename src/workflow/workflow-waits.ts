@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Clock } from '../kernel/clock.js'
+import type { ServiceClock } from '../kernel/clock.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Message } from '../queue/message/message.js'
 import type { Wait, WorkflowRunState } from './workflow-run.js'
@@ -12,14 +12,14 @@ export interface ResolvedWait {
 
 /** Who waits for which event, and which events came too early. [workflow.md 7, 8] */
 export class Waits {
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #policy: ResolvedPolicy
   readonly #wake: (wait: Wait, event: Bytes | undefined) => Message
   /** By event, in the order in which they began to wait. */
   readonly #byEvent = new Map<string, Set<Wait>>()
 
   /** @param wake delivers the result of a wait: the event, or `undefined` when its time is over */
-  constructor(clock: Clock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
+  constructor(clock: ServiceClock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
     this.#clock = clock
     this.#policy = policy
     this.#wake = wake

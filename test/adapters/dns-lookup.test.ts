@@ -21,7 +21,7 @@ test.each([
 ])('a client over %s is told what to use', async (_, call) => {
   using sandbox = createSandbox({ name: 'mine' })
   replaceFetch(sandbox)
-  const error = await call(`${sandbox.addresses.store}/ping`)
+  const error = await call(`${sandbox.urls.store}/ping`)
   expect(error.message).toBe(
     'mine.store.test is an address of the sandbox, and stuntdouble/fetch answers there only for the global fetch. This client connects in another way, over node:http or with an earlier reference to fetch: use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.',
   )
@@ -37,7 +37,7 @@ test('a real host of the service is refused there, too', async () => {
 
 test('other hosts are looked up as ever, and at the end everything is as it was', async () => {
   const { lookup } = dns
-  const [one, two] = [createSandbox({ name: 'one' }), createSandbox({ base: 'http://localhost:1/' })]
+  const [one, two] = [createSandbox({ name: 'one' }), createSandbox({ urls: { base: 'http://localhost:1/' } })]
   replaceFetch(one)
   replaceFetch(two)
   expect(await promisify(dns.lookup)('127.0.0.1')).toEqual({ address: '127.0.0.1', family: 4 })

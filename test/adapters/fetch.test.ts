@@ -21,7 +21,7 @@ afterEach(() => {
 
 const ping = async (sandbox: ReturnType<typeof createSandbox>): Promise<string> => {
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-  return (await fetch(`${sandbox.addresses.store}/ping`, { headers })).text()
+  return (await fetch(`${sandbox.urls.store}/ping`, { headers })).text()
 }
 
 test('the example of its docstring does what it says', async () => {
@@ -39,7 +39,7 @@ test('the example of its docstring does what it says', async () => {
   ) as (...names: unknown[]) => Promise<unknown>
   await run(make, replaceFetch, Redis)
   const [sandbox] = sandboxes
-  expect(sandbox!.traffic.of('command').map(({ argv }) => argv.join(' '))).toEqual(['set greeting hello'])
+  expect(sandbox!.traffic.ofType('command').map(({ argv }) => argv.join(' '))).toEqual(['set greeting hello'])
   expect(foreign).toEqual([])
 })
 

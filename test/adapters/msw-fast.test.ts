@@ -28,7 +28,7 @@ test("the sandbox answers, and the user's handlers for all others", async () => 
     ],
     onUnhandledFrame: 'bypass',
   })
-  const answer = await fetch(`${sandbox.addresses.store}/echo/hi?_token=${sandbox.tokens.store}`)
+  const answer = await fetch(`${sandbox.urls.store}/echo/hi?_token=${sandbox.tokens.store}`)
   expect(await answer.json()).toEqual({ result: 'hi' })
   const me = await fetch('https://shop.test/me')
   expect([me.url, await me.json()]).toEqual(['https://shop.test/me', { id: 42 }])

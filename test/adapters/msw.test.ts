@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { http } from 'msw'
 import { setupServer } from 'msw/node'
-import { createSandbox, hostTimers } from 'stuntdouble'
+import { createSandbox, fakeTimers } from 'stuntdouble'
 import { mswHandlers, passthroughHandlers } from 'stuntdouble/msw'
 import { afterEach, expect, test, vi } from 'vitest'
 
@@ -35,7 +35,7 @@ test('our handlers stand beside those of the user', async () => {
     http.get('https://shop.test/me', () => Response.json({ id: 42 })),
   )
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-  expect(await (await fetch(`${sandbox.addresses.store}/echo/hi`, { headers })).json()).toEqual({ result: 'hi' })
+  expect(await (await fetch(`${sandbox.urls.store}/echo/hi`, { headers })).json()).toEqual({ result: 'hi' })
   expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
   await expect(fetch('https://elsewhere.test/')).rejects.toThrow('fetch failed')
 })
@@ -44,7 +44,7 @@ test('two sandboxes with names of their own live in one server', async () => {
   using a = createSandbox({ name: 'a' })
   using b = createSandbox({ name: 'b' })
   listening(...mswHandlers(a), ...mswHandlers(b))
-  await fetch(`${b.addresses.store}/set/k/of-b?_token=${b.tokens.store}`)
+  await fetch(`${b.urls.store}/set/k/of-b?_token=${b.tokens.store}`)
   expect([a.store.run('GET', 'k'), b.store.run('GET', 'k')]).toEqual([null, 'of-b'])
 })
 
@@ -73,7 +73,7 @@ test('scopes of server.boundary() have handlers of their own beside ours', async
   const scope = (answer: string) =>
     server.boundary(async () => {
       server.use(http.get('https://shop.test/name', () => new Response(answer)))
-      await fetch(`${sandbox.addresses.store}/incr/visits?_token=${sandbox.tokens.store}`)
+      await fetch(`${sandbox.urls.store}/incr/visits?_token=${sandbox.tokens.store}`)
       return name()
     })
   expect(await Promise.all([scope('one')(), scope('two')()])).toEqual(['one', 'two'])
@@ -85,7 +85,7 @@ test("a handler of the user's that was added later wins over ours, and resetHand
   const server = setupServer(...mswHandlers(sandbox))
   server.listen({ onUnhandledFrame: 'bypass' })
   ends.push(() => server.close())
-  const url = `${sandbox.addresses.store}/ping?_token=${sandbox.tokens.store}`
+  const url = `${sandbox.urls.store}/ping?_token=${sandbox.tokens.store}`
   server.use(http.get(url.split('?')[0]!, () => new Response('busy', { status: 503 })))
   expect((await fetch(url)).status).toBe(503)
   server.resetHandlers()
@@ -96,13 +96,13 @@ test('answers arrive under fake timers, and a client that waits is led by the cl
   using sandbox = createSandbox()
   vi.useFakeTimers({ now: sandbox.clock.now() })
   ends.push(() => vi.useRealTimers())
-  sandbox.clock.follow(hostTimers(vi))
+  sandbox.clock.follow(fakeTimers(vi))
   listening(...mswHandlers(sandbox))
   sandbox.faults.add({ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } })
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const client = async (): Promise<string> => {
     for (;;) {
-      const answer = await fetch(`${sandbox.addresses.store}/echo/hi`, { headers })
+      const answer = await fetch(`${sandbox.urls.store}/echo/hi`, { headers })
       if (answer.ok) return answer.text()
       await new Promise((resume) => setTimeout(resume, 2000))
     }

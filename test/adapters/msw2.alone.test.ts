@@ -48,7 +48,7 @@ describe('msw 2', () => {
     )
     server.listen({ onUnhandledRequest: 'error' })
     try {
-      const answer = await fetch(`${sandbox.addresses.store}/echo/hi?_token=${sandbox.tokens.store}`)
+      const answer = await fetch(`${sandbox.urls.store}/echo/hi?_token=${sandbox.tokens.store}`)
       expect(await answer.json()).toEqual({ result: 'hi' })
       expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
       // Nobody listens there: that it was tried shows that msw let it through.

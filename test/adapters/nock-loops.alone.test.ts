@@ -5,10 +5,10 @@ import { createSandbox } from '../../src/index.js'
 // In a process of its own because nock replaces the network.
 
 test('a loop of requests over nock lets a timer that is due fire within 200 rounds', async () => {
-  using sandbox = createSandbox({ warn() {} })
+  using sandbox = createSandbox({ onWarning() {} })
   nockScopes(sandbox)
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-  const once = async (): Promise<string> => (await fetch(`${sandbox.addresses.store}/get/a`, { headers })).text()
+  const once = async (): Promise<string> => (await fetch(`${sandbox.urls.store}/get/a`, { headers })).text()
   for (let warm = 0; warm < 3; warm++) expect(await once()).toBe('{"result":null}')
   let hasFired = false
   setTimeout(() => {

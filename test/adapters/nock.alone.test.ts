@@ -50,8 +50,8 @@ describe('what nock says is pending', () => {
   const sent = { method: 'POST', body: '["SET","k","v"]' } as const
 
   test('is about the mocks of the test, whatever the sandbox was asked', async () => {
-    const sandbox = sandboxThroughNock({ regions: { 'us-east-1': 'https://us.queue.test' } })
-    sandbox.calls.on('https://api.shop.test', () => new Response('ours'))
+    const sandbox = sandboxThroughNock({ urls: { regions: { 'us-east-1': 'https://us.queue.test' } } })
+    sandbox.outbound.on('https://api.shop.test', () => new Response('ours'))
     expect(nock.pendingMocks()).toEqual([])
     expect(nock.isDone()).toBe(true)
 
@@ -62,7 +62,7 @@ describe('what nock says is pending', () => {
 
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     for (let asked = 0; asked < 3; asked++) {
-      expect(await send(https, sandbox.addresses.store, { ...sent, headers })).toMatchObject({ status: 200 })
+      expect(await send(https, sandbox.urls.store, { ...sent, headers })).toMatchObject({ status: 200 })
       expect(nock.pendingMocks()).toHaveLength(2)
     }
     await send(https, 'https://mail.test/send', { method: 'POST' })
@@ -81,7 +81,7 @@ describe('what nock says is pending', () => {
 
 describe('clients', () => {
   test('https', async () => {
-    const { addresses, tokens, store } = sandboxThroughNock()
+    const { urls: addresses, tokens, store } = sandboxThroughNock()
     const headers = { authorization: `Bearer ${tokens.store}` }
     const body = JSON.stringify(['SET', 'greeting', 'grüße'])
     expect(await send(https, addresses.store, { method: 'POST', headers, body })).toEqual({
@@ -99,7 +99,7 @@ describe('clients', () => {
   })
 
   test('http, at an address of its own', async () => {
-    const { addresses, tokens } = sandboxThroughNock({ base: 'http://double.test:8080/a' })
+    const { urls: addresses, tokens } = sandboxThroughNock({ urls: { base: 'http://double.test:8080/a' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
     expect(addresses.store).toBe('http://double.test:8080/a/store')
     expect(await send(http, `${addresses.store}/echo/hi`, { headers })).toEqual({
@@ -109,7 +109,7 @@ describe('clients', () => {
   })
 
   test('a broken connection is the error of a client over http', async () => {
-    const { addresses, faults, tokens } = sandboxThroughNock()
+    const { urls: addresses, faults, tokens } = sandboxThroughNock()
     faults.add({ on: 'store.request', fault: { kind: 'reset' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
     await expect(send(https, `${addresses.store}/ping`, { headers })).rejects.toMatchObject({
@@ -143,16 +143,16 @@ describe('others', () => {
     expect(await (await fetch(real)).text()).toBe('real')
     nock.disableNetConnect()
     await expect(fetch(real)).rejects.toThrow()
-    expect((await fetch(`${sandbox.addresses.store}/ping?_token=${sandbox.tokens.store}`)).status).toBe(200)
+    expect((await fetch(`${sandbox.urls.store}/ping?_token=${sandbox.tokens.store}`)).status).toBe(200)
     sandbox.dispose()
     await expect(fetch(real)).rejects.toThrow()
   })
 
   test('two sandboxes with names of their own', async () => {
     const [a, b] = [sandboxThroughNock({ name: 'a' }), sandboxThroughNock({ name: 'b' })]
-    await fetch(`${b.addresses.store}/set/k/of-b?_token=${b.tokens.store}`)
+    await fetch(`${b.urls.store}/set/k/of-b?_token=${b.tokens.store}`)
     expect([a.store.get('k'), b.store.get('k')]).toEqual([null, 'of-b'])
     a.dispose()
-    expect((await fetch(`${b.addresses.store}/get/k?_token=${b.tokens.store}`)).status).toBe(200)
+    expect((await fetch(`${b.urls.store}/get/k?_token=${b.tokens.store}`)).status).toBe(200)
   })
 })

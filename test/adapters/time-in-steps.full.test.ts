@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { setupServer } from 'msw/node'
-import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, fakeTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { mswHandlers } from 'stuntdouble/msw'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -44,7 +44,7 @@ function start(sandbox: Sandbox, habits: readonly Habit[]): void {
   let count = 0
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const ask = async (path: string): Promise<unknown> =>
-    (await fetch(`${sandbox.addresses.store}/${path}`, { headers })).json()
+    (await fetch(`${sandbox.urls.store}/${path}`, { headers })).json()
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
   const perform = async (what: Act): Promise<void> => {
     const n = ++count
@@ -58,7 +58,7 @@ function start(sandbox: Sandbox, habits: readonly Habit[]): void {
       await ask(`append/k/${n}`)
     }
     if (what.do === 'publish') {
-      await fetch(`${sandbox.addresses.queue}/v2/publish/${app}?n=${n}`, {
+      await fetch(`${sandbox.urls.queue}/v2/publish/${app}?n=${n}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-delay': `${Math.ceil(what.ms / 1000)}s` },
         body: String(n),
@@ -106,7 +106,7 @@ async function play(via: Way, habits: readonly Habit[], steps: readonly number[]
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   using _ = via(sandbox)
   vi.useFakeTimers({ now: sandbox.clock.now(), toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
-  sandbox.clock.follow(hostTimers(vi))
+  sandbox.clock.follow(fakeTimers(vi))
   let deliveries = 0
   sandbox.destinations.on(`${app}*`, async (request, task) => {
     sandbox.store.run('SADD', 'seen', await request.text())
@@ -159,13 +159,13 @@ describe('many timers', () => {
   test('a timer that sets itself again at the same instant does not go on for ever', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     const again = async (): Promise<void> => {
       await undefined
       setTimeout(again, 0)
     }
     setTimeout(again, 10)
-    await expect(sandbox.clock.advance('1s', { budget: 5 })).rejects.toThrow(
+    await expect(sandbox.clock.advance('1s', { maxTimers: 5 })).rejects.toThrow(
       /timers fired at one instant\. Most often: "a timer of the host"/,
     )
   })
@@ -173,7 +173,7 @@ describe('many timers', () => {
   test('a long move with many timers takes no longer than their work', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     let fired = 0
     setInterval(() => fired++, 60_000)
     await sandbox.clock.advance('7d')

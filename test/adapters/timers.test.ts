@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { runInNewContext } from 'node:vm'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, fakeTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 // Not one of our dependencies, but Jest's own: what its fake timers are made of.
 const jestRequire = createRequire(createRequire(import.meta.url).resolve('@jest/fake-timers'))
-const fakeTimers = jestRequire('@sinonjs/fake-timers') as {
+const sinonTimers = jestRequire('@sinonjs/fake-timers') as {
   install(options: { now: number; toFake?: string[] }): { tickAsync(by: number): Promise<number>; uninstall(): void }
 }
 
@@ -18,12 +18,12 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('hostTimers(vi)', () => {
+describe('fakeTimers(vi)', () => {
   test("the client's own timeout fires in step with the sandbox's time", async () => {
     using sandbox = createSandbox()
     const { clock, queue, destinations } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const log: string[] = []
     const note = (what: string) =>
       log.push(`${what} at ${clock.now() - Date.parse('2030-01-01T00:00:00Z')} ${Date.now() - clock.now()}`)
@@ -44,12 +44,12 @@ describe('hostTimers(vi)', () => {
   test('a client that retries on its own timers reaches the sandbox', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     sandbox.faults.add({ on: 'store.request', times: 2, fault: { kind: 'status', status: 503 } })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const persistent = async (): Promise<string> => {
       for (;;) {
-        const answer = await sandbox.fetch(`${sandbox.addresses.store}/echo/hi`, { headers })
+        const answer = await sandbox.fetch(`${sandbox.urls.store}/echo/hi`, { headers })
         if (answer.ok) return answer.text()
         await new Promise((resume) => setTimeout(resume, 1000))
       }
@@ -68,8 +68,8 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox()
     const { clock, store } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
-    const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+    clock.follow(fakeTimers(vi))
+    const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
     using _fetch = replaceFetch(sandbox)
     await redis.set('lock', 'mine', { nx: true, ex: 15 })
     const extended: [at: number, reply: number][] = []
@@ -81,7 +81,7 @@ describe('hostTimers(vi)', () => {
     sandbox.queue.publish({ to: 'https://shop.test/', delay: '1m' })
     for (const step of steps) await (step === 'drain' ? clock.drain() : clock.advance(step))
     expect(extended).toEqual([10, 20, 30, 40, 50, 60].map((second) => [second, 1]))
-    expect(sandbox.traffic.of('command').map(({ at }) => (at - start) / 1000)).toEqual([0, 10, 20, 30, 40, 50, 60])
+    expect(sandbox.traffic.ofType('command').map(({ at }) => (at - start) / 1000)).toEqual([0, 10, 20, 30, 40, 50, 60])
     expect(store.run('TTL', 'lock')).toBe(15)
   })
 
@@ -89,9 +89,9 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox()
     const { clock, queue, destinations, traffic } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const ask = (path: string) => sandbox.fetch(`${sandbox.addresses.store}/${path}`, { headers })
+    const ask = (path: string) => sandbox.fetch(`${sandbox.urls.store}/${path}`, { headers })
     setTimeout(async () => {
       await ask('rpush/log/a1')
       await ask('rpush/log/a2')
@@ -101,7 +101,7 @@ describe('hostTimers(vi)', () => {
     queue.publish({ to: 'https://shop.test/', delay: '5s' })
     await clock.advance('1m')
     expect(sandbox.store.run('LRANGE', 'log', 0, -1)).toEqual(['a1', 'a2', 'b', 'ours'])
-    expect(new Set(traffic.of('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
+    expect(new Set(traffic.ofType('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
   })
 
   describe('a handler that awaits a timer of the host', () => {
@@ -109,7 +109,7 @@ describe('hostTimers(vi)', () => {
     const opened = (): Sandbox => {
       const sandbox = createSandbox()
       vi.useFakeTimers({ now: sandbox.clock.now(), toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
-      sandbox.clock.follow(hostTimers(vi))
+      sandbox.clock.follow(fakeTimers(vi))
       return sandbox
     }
 
@@ -121,14 +121,14 @@ describe('hostTimers(vi)', () => {
         const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
         destinations.on('https://shop.test/', async () => {
           await sleep(2000)
-          await sandbox.fetch(`${sandbox.addresses.store}/set/k/v`, { headers })
+          await sandbox.fetch(`${sandbox.urls.store}/set/k/v`, { headers })
           await sleep(3000)
           return new Response('done')
         })
         queue.publish({ to: 'https://shop.test/', delay: '1s' })
         await (move === 'drain' ? clock.drain() : clock.advance('1m'))
-        const [attempt] = traffic.of('attempt')
-        const [request] = traffic.of('request')
+        const [attempt] = traffic.ofType('attempt')
+        const [request] = traffic.ofType('request')
         expect([attempt!.at - start, request!.at - start, attempt!.outcome!.at - start]).toEqual([1000, 3000, 6000])
         expect(attempt!.outcome!.status).toBe(200)
       },
@@ -145,7 +145,9 @@ describe('hostTimers(vi)', () => {
       queue.publish({ to: 'https://shop.test/slow', retries: 0, timeout: '10s' })
       queue.publish({ to: 'https://shop.test/quick', delay: '5s' })
       await clock.advance('2m')
-      const ends = traffic.of('attempt').map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
+      const ends = traffic
+        .ofType('attempt')
+        .map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
       expect(ends).toEqual([
         ['https://shop.test/slow', 10, 0],
         ['https://shop.test/quick', 5, 200],
@@ -166,14 +168,14 @@ describe('hostTimers(vi)', () => {
       })
       queue.publish({ to: 'https://shop.test/' })
       await clock.drain()
-      expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({ at: start, status: 200 })
+      expect(sandbox.traffic.ofType('attempt')[0]!.outcome).toMatchObject({ at: start, status: 200 })
     })
   })
 
   test('drain does not wait for timers of the host, which may renew themselves for ever', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     let fired = 0
     setInterval(() => fired++, 1000)
     await sandbox.clock.drain()
@@ -184,7 +186,7 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox({ clock: 'auto' })
     const { clock } = sandbox
     vi.useFakeTimers({ now: clock.now() })
-    clock.follow(hostTimers(vi))
+    clock.follow(fakeTimers(vi))
     const seen: number[] = []
     setInterval(() => seen.push(clock.now() - start), 10_000)
     sandbox.destinations.record('https://shop.test/')
@@ -196,7 +198,7 @@ describe('hostTimers(vi)', () => {
   test('an error in a timer reaches whoever moves time, and the rest fires with the next move', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     let fired = 0
     setTimeout(() => {
       throw new Error('the app slipped')
@@ -211,7 +213,7 @@ describe('hostTimers(vi)', () => {
   test('leaves the timers alone once it is ended', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: 0 })
-    const leave = sandbox.clock.follow(hostTimers(vi))
+    const leave = sandbox.clock.follow(fakeTimers(vi))
     leave()
     await sandbox.clock.advance('5s')
     expect(Date.now()).toBe(0)
@@ -219,19 +221,19 @@ describe('hostTimers(vi)', () => {
 
   test('says what is missing when the timers are real', async () => {
     using sandbox = createSandbox()
-    sandbox.clock.follow(hostTimers(vi))
+    sandbox.clock.follow(fakeTimers(vi))
     await expect(sandbox.clock.advance('5s')).rejects.toThrow(
-      'clock.follow(hostTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
+      'clock.follow(fakeTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
     )
   })
 })
 
-describe('hostTimers() of @sinonjs/fake-timers', () => {
+describe('fakeTimers() of @sinonjs/fake-timers', () => {
   test('follows', async () => {
     using sandbox = createSandbox()
-    const installed = fakeTimers.install({ now: sandbox.clock.now(), toFake: ['setTimeout', 'Date'] })
+    const installed = sinonTimers.install({ now: sandbox.clock.now(), toFake: ['setTimeout', 'Date'] })
     try {
-      sandbox.clock.follow(hostTimers(installed))
+      sandbox.clock.follow(fakeTimers(installed))
       let fired = 0
       setTimeout(() => fired++, 2000)
       await sandbox.clock.advance('1999ms')
@@ -250,11 +252,11 @@ test.each([
   '({ 1: { callAt: 1700 }, 2: { callAt: 1200 } })',
 ])('the next timer is found in %s, of another realm as in Jest', (timers) => {
   const clock = { now: 1000, timers: runInNewContext(timers), tickAsync: async () => undefined }
-  expect(hostTimers(clock).nextIn?.()).toBe(200)
+  expect(fakeTimers(clock).nextIn?.()).toBe(200)
 })
 
 test.each([[undefined], [null], [{}], [setTimeout]])('%o is no host', (host) => {
-  expect(() => hostTimers(host as never)).toThrow(
-    'hostTimers() takes the fake timers of the test runner: hostTimers(vi)',
+  expect(() => fakeTimers(host as never)).toThrow(
+    'fakeTimers() takes the fake timers of the test runner: fakeTimers(vi)',
   )
 })

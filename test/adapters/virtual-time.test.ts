@@ -4,7 +4,7 @@ import { fastNetwork } from 'stuntdouble/msw/fast'
 import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { gateOf, letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
+import { Clock, gateOf, letOutsideContinue } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
 import { neutralDialect } from '../../src/protocol/dialect.js'
 import type { Exchange } from '../../src/protocol/service.js'
@@ -12,7 +12,7 @@ import { fetchThrough } from '../../src/protocol/web.js'
 
 /** A service whose every answer takes ten milliseconds of virtual time. */
 function slowWorld() {
-  const clock = new VirtualClock({ startAt: 0 })
+  const clock = new Clock({ startAt: 0 })
   const arrivals: number[] = []
   const exchange: Exchange = () => {
     arrivals.push(clock.now())
@@ -26,8 +26,8 @@ function slowWorld() {
   return {
     clock,
     arrivals,
-    addresses,
-    vocabulary: neutralDialect,
+    urls: addresses,
+    dialect: neutralDialect,
     owns: (url: string) => url.startsWith(addresses.store),
     fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(gateOf(clock), exchange, input, init),
     onDispose: () => () => {},
@@ -58,7 +58,7 @@ describe.each(Object.keys(ways))('a client held by a slow service, through %s', 
       const answers: number[] = []
       const client = async (): Promise<void> => {
         for (let count = 0; count < 5; count++) {
-          await (await fetch(`${world.addresses.store}/get/a`)).text()
+          await (await fetch(`${world.urls.store}/get/a`)).text()
           answers.push(world.clock.now())
         }
       }

@@ -8,11 +8,11 @@ describe('a call to a foreign host', () => {
   test('is answered by its handler, and stands under the attempt that made it', async () => {
     const sandbox = world()
     charging(sandbox)
-    sandbox.calls.on(bank, async (request) => Response.json({ order: await request.text() }, { status: 201 }))
+    sandbox.outbound.on(bank, async (request) => Response.json({ order: await request.text() }, { status: 201 }))
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
-    const [attempt] = sandbox.traffic.of('attempt')
-    expect(sandbox.traffic.of('outbound')).toMatchObject([
+    const [attempt] = sandbox.traffic.ofType('attempt')
+    expect(sandbox.traffic.ofType('outbound')).toMatchObject([
       { cause: attempt!.seq, method: 'POST', url: bank, body: 'order 1', handlerRuns: 1, response: { status: 201 } },
     ])
     expect(sandbox.traffic.timeline()).toBe(
@@ -31,16 +31,16 @@ describe('a call to a foreign host', () => {
     const sandbox = world()
     charging(sandbox)
     let money = 0
-    sandbox.calls.on(bank, () => {
+    sandbox.outbound.on(bank, () => {
       money++
       return Response.json({}, { status: 201 })
     })
-    sandbox.calls.script(bank, [fault.lostAck()])
+    sandbox.outbound.script(bank, [fault.lostAck()])
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     expect(money).toBe(2)
     expect(
-      sandbox.traffic.of('outbound').map(({ response: answer, handlerRuns: handled }) => ({ ...answer, handled })),
+      sandbox.traffic.ofType('outbound').map(({ response: answer, handlerRuns: handled }) => ({ ...answer, handled })),
     ).toMatchObject([
       { status: 0, error: 'read ECONNRESET', handled: 1 },
       { status: 201, handled: 1 },
@@ -50,9 +50,9 @@ describe('a call to a foreign host', () => {
 
   test('of the test itself has no cause', async () => {
     const sandbox = world()
-    sandbox.calls.answer(bank, 204)
+    sandbox.outbound.respond(bank, 204)
     await post()
-    expect(sandbox.traffic.of('outbound')[0]!.cause).toBeUndefined()
+    expect(sandbox.traffic.ofType('outbound')[0]!.cause).toBeUndefined()
   })
 
   test('that nobody registered goes on to the fetch that was there before', async () => {
@@ -64,11 +64,11 @@ describe('a call to a foreign host', () => {
     }
     try {
       const sandbox = world()
-      sandbox.calls.answer('https://bank.test/charges', 204)
+      sandbox.outbound.respond('https://bank.test/charges', 204)
       expect(await (await fetch('https://elsewhere.test/')).text()).toBe('before')
       expect(await (await fetch('https://bank.test/refunds')).text()).toBe('before')
       expect(asked).toEqual(['https://elsewhere.test/', 'https://bank.test/refunds'])
-      expect(sandbox.traffic.of('outbound')).toEqual([])
+      expect(sandbox.traffic.ofType('outbound')).toEqual([])
       sandbox.dispose()
     } finally {
       globalThis.fetch = before
@@ -79,10 +79,10 @@ describe('a call to a foreign host', () => {
 describe('what is registered', () => {
   test('a plain answer, a plain function, and a Response that answers many times', async () => {
     const sandbox = world()
-    sandbox.calls
-      .answer('https://a.test/', { status: 201, headers: { 'x-id': '7' }, body: { id: 7 } })
-      .answer('https://b.test/', (call) => ({ body: `${call.method} ${call.text()} ${call.header('X-Tag')}` }))
-      .answer('https://c.test/', new Response('again', { status: 202 }))
+    sandbox.outbound
+      .respond('https://a.test/', { status: 201, headers: { 'x-id': '7' }, body: { id: 7 } })
+      .respond('https://b.test/', (call) => ({ body: `${call.method} ${call.text()} ${call.header('X-Tag')}` }))
+      .respond('https://c.test/', new Response('again', { status: 202 }))
     const a = await fetch('https://a.test/')
     expect([a.status, a.headers.get('x-id'), await a.json()]).toEqual([201, '7', { id: 7 }])
     const b = await fetch('https://b.test/', { method: 'PUT', body: 'hello', headers: { 'x-tag': 't' } })
@@ -95,32 +95,34 @@ describe('what is registered', () => {
 
   test('a method may stand in front; exact patterns win over wildcards, later ones over earlier ones', async () => {
     const sandbox = world()
-    sandbox.calls
-      .answer('https://bank.test/*', 202)
-      .answer('POST https://bank.test/charges', 201)
-      .answer('delete https://bank.test/*', 204)
+    sandbox.outbound
+      .respond('https://bank.test/*', 202)
+      .respond('POST https://bank.test/charges', 201)
+      .respond('delete https://bank.test/*', 204)
     const statusOf = async (method: string, path: string) =>
       (await fetch(`https://bank.test${path}`, { method })).status
     expect(await statusOf('POST', '/charges')).toBe(201)
     expect(await statusOf('POST', '/charges?expand=1')).toBe(201)
     expect(await statusOf('GET', '/charges')).toBe(202)
     expect(await statusOf('DELETE', '/charges')).toBe(204)
-    sandbox.calls.off('POST https://bank.test/charges')
+    sandbox.outbound.off('POST https://bank.test/charges')
     expect(await statusOf('POST', '/charges')).toBe(202)
   })
 
   test('a call to a path that is not registered is told which one is nearest', () => {
     const sandbox = world()
-    sandbox.calls.answer('https://bank.test/refunds', 200).answer('https://bank.test/chrages', 201)
-    expect(sandbox.calls.wrongWith('POST', 'https://bank.test/charges?expand=1')).toContain(
+    sandbox.outbound.respond('https://bank.test/refunds', 200).respond('https://bank.test/chrages', 201)
+    expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/charges?expand=1')).toContain(
       'registered is https://bank.test/chrages',
     )
-    expect(sandbox.calls.wrongWith('POST', 'https://bank.test/x')).toContain('registered is https://bank.test/refunds')
+    expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/x')).toContain(
+      'registered is https://bank.test/refunds',
+    )
   })
 
   test('a recorder keeps the calls; without an answer the host says 200', async () => {
     const sandbox = world()
-    const seen = sandbox.calls.record('https://bank.test/*')
+    const seen = sandbox.outbound.record('https://bank.test/*')
     expect(() => seen.last()).toThrow('Nothing has arrived at https://bank.test/*')
     expect(
       (await fetch(bank, { method: 'POST', body: '{"amount":5}', headers: { authorization: 'Bearer sk' } })).status,
@@ -132,48 +134,48 @@ describe('what is registered', () => {
 
   test('steps of a script: a fault, fault.pass(), a Response, a handler; then the handler underneath', async () => {
     const sandbox = world()
-    sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [
+    sandbox.outbound.respond(bank, 201)
+    sandbox.outbound.script(bank, [
       fault.status(503),
       fault.pass(),
       new Response(null, { status: 402 }),
       () => new Response('one'),
     ])
-    expect(sandbox.calls.unplayed).toMatchObject([
+    expect(sandbox.outbound.unused).toMatchObject([
       { pattern: bank, steps: [{ kind: 'status' }, { kind: 'pass' }, { kind: 'response' }, { kind: 'handler' }] },
     ])
     const seen: number[] = []
     for (let turn = 0; turn < 5; turn++) seen.push((await post()).status)
     expect(seen).toEqual([503, 201, 402, 200, 201])
-    expect(sandbox.calls.unplayed).toEqual([])
-    expect(sandbox.traffic.of('outbound').map(({ handlerRuns: handled }) => handled)).toEqual([0, 1, 1, 1, 1])
+    expect(sandbox.outbound.unused).toEqual([])
+    expect(sandbox.traffic.ofType('outbound').map(({ handlerRuns: handled }) => handled)).toEqual([0, 1, 1, 1, 1])
   })
 
   test('a handler that throws is a 500 to the app, and is kept for the test', async () => {
     const sandbox = world()
-    sandbox.calls.on(bank, () => {
+    sandbox.outbound.on(bank, () => {
       throw new RangeError('no such account')
     })
     expect((await post()).status).toBe(500)
-    expect(sandbox.calls.errors).toMatchObject([{ message: 'no such account' }])
+    expect(sandbox.outbound.errors).toMatchObject([{ message: 'no such account' }])
   })
 
   test('a handler sleeps in virtual time, and its caller with it', async () => {
     const sandbox = world()
     charging(sandbox)
-    sandbox.calls.on(bank, async (_request, task) => {
+    sandbox.outbound.on(bank, async (_request, task) => {
       await task.sleep('30s')
       return new Response()
     })
     sandbox.queue.publish({ to: shop })
     await sandbox.clock.drain()
-    const [attempt] = sandbox.traffic.of('attempt')
+    const [attempt] = sandbox.traffic.ofType('attempt')
     expect(attempt!.outcome!.at - attempt!.at).toBe(30_000)
   })
 
   test('events come one by one', async () => {
     const sandbox = world()
-    sandbox.calls.on('https://llm.test/chat', () => {
+    sandbox.outbound.on('https://llm.test/chat', () => {
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => controller.enqueue(new TextEncoder().encode('data: one\n\n')),
       })
@@ -181,28 +183,28 @@ describe('what is registered', () => {
     })
     const reader = (await fetch('https://llm.test/chat')).body!.getReader()
     expect(new TextDecoder().decode((await reader.read()).value)).toBe('data: one\n\n')
-    expect(sandbox.traffic.of('outbound')[0]!.response).toMatchObject({ status: 200, body: undefined })
+    expect(sandbox.traffic.ofType('outbound')[0]!.response).toMatchObject({ status: 200, body: undefined })
   })
 
   test('a reset forgets it, as it does destinations', async () => {
     const sandbox = world()
-    sandbox.calls.answer(bank, 204)
+    sandbox.outbound.respond(bank, 204)
     sandbox.reset()
-    expect(sandbox.calls.isEmpty).toBe(true)
+    expect(sandbox.outbound.isEmpty).toBe(true)
   })
 })
 
 describe('what is wrong is refused, with what to do', () => {
-  const { calls } = createSandbox()
+  const { outbound: calls } = createSandbox()
   test.each([
     [
       () => calls.on(bank, 5 as never),
-      'calls.on("https://bank.test/charges") needs a function (request, task) => Response',
+      'outbound.on("https://bank.test/charges") needs a function (request, task) => Response',
     ],
     [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
-    [() => calls.answer(bank, undefined as never), 'needs what to answer'],
-    [() => calls.answer(bank, 99), 'calls.answer("https://bank.test/charges"): 99 is not the status of an answer'],
-    [() => calls.answer(bank, fault.lostAck() as never), 'got a fault: use calls.script(url, [fault])'],
+    [() => calls.respond(bank, undefined as never), 'needs what to answer'],
+    [() => calls.respond(bank, 99), 'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer'],
+    [() => calls.respond(bank, fault.lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
     [
       () => calls.script(bank, fault.status(500) as never),
       'takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array',
@@ -219,11 +221,11 @@ describe('what is wrong is refused, with what to do', () => {
 
   test('a call that was only nearly registered is told', async () => {
     const sandbox = createSandbox()
-    sandbox.calls.answer('POST https://bank.test/charges', 201)
-    expect(sandbox.calls.takes('POST', 'https://bank.test/charge')).toBe(false)
-    expect(sandbox.calls.takes('PUT', 'https://bank.test/charges')).toBe(false)
-    expect(sandbox.calls.takes('GET', 'https://elsewhere.test/')).toBe(false)
-    expect(sandbox.calls.unhandled).toEqual([
+    sandbox.outbound.respond('POST https://bank.test/charges', 201)
+    expect(sandbox.outbound.takes('POST', 'https://bank.test/charge')).toBe(false)
+    expect(sandbox.outbound.takes('PUT', 'https://bank.test/charges')).toBe(false)
+    expect(sandbox.outbound.takes('GET', 'https://elsewhere.test/')).toBe(false)
+    expect(sandbox.outbound.unhandled).toEqual([
       expect.stringContaining(
         'POST https://bank.test/charge: registered is POST https://bank.test/charges, of another path.',
       ),
@@ -231,8 +233,8 @@ describe('what is wrong is refused, with what to do', () => {
         'PUT https://bank.test/charges: registered is POST https://bank.test/charges, of another method.',
       ),
     ])
-    expect(await failure(sandbox.calls.fetch('https://bank.test/refunds'))).toMatchObject({
-      message: expect.stringContaining("Register sandbox.calls.on('https://bank.test/refunds', handler)"),
+    expect(await failure(sandbox.outbound.fetch('https://bank.test/refunds'))).toMatchObject({
+      message: expect.stringContaining("Register sandbox.outbound.on('https://bank.test/refunds', handler)"),
     })
   })
 })

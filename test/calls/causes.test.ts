@@ -18,7 +18,7 @@ const plans = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
-  faults: arb.outboundFaults({ max: 3 }),
+  faults: arb.outboundFaults({ maxRules: 3 }),
   alone: fc.nat({ max: 2 }),
 })
 
@@ -26,12 +26,12 @@ describe('whatever handlers and faults do', () => {
   test('each call is one entry, its cause is the attempt that made it, and the host ran as often as the entries say', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async ({ messages, faults, alone }) => {
-        const sandbox = createSandbox({ warn: () => {} })
+        const sandbox = createSandbox({ onWarning: () => {} })
         const restore = replaceFetch(sandbox)
         try {
           const sent: string[] = []
           const ran: string[] = []
-          sandbox.calls.on(`${bank}/*`, async (request, task) => {
+          sandbox.outbound.on(`${bank}/*`, async (request, task) => {
             ran.push(request.headers.get('x-call')!)
             await task.sleep(Number(new URL(request.url).searchParams.get('sleep')) * 1000)
             return new Response()
@@ -62,12 +62,12 @@ describe('whatever handlers and faults do', () => {
           await moving
           await sandbox.clock.drain()
           await own
-          const calls = sandbox.traffic.of('outbound')
+          const calls = sandbox.traffic.ofType('outbound')
           const nameOf = (entry: Entry): string =>
             (entry as unknown as { header(name: string): string }).header('x-call')
           expect(calls.map(nameOf).sort()).toEqual([...sent].sort())
           for (const call of calls) {
-            const cause = call.cause === undefined ? undefined : sandbox.traffic.find(call.cause)
+            const cause = call.cause === undefined ? undefined : sandbox.traffic.get(call.cause)
             const maker = cause?.type === 'attempt' ? `${cause.messageId}/${cause.retried}` : 'test'
             expect(nameOf(call).startsWith(`${maker}/`), `${nameOf(call)} was made by ${maker}`).toBe(true)
             expect(call.possibleCauses).toBeUndefined()
@@ -85,9 +85,9 @@ describe('whatever handlers and faults do', () => {
 })
 
 test('two deliveries over the network are under way: neither is guessed', async () => {
-  const sandbox = createSandbox({ warn: () => {}, fetch: globalThis.fetch, clock: 'real' })
+  const sandbox = createSandbox({ onWarning: () => {}, fetch: globalThis.fetch, clock: 'real' })
   onTestFinished(() => sandbox.dispose())
-  sandbox.calls.answer(`${bank}/*`, 200)
+  sandbox.outbound.respond(`${bank}/*`, 200)
   // An app behind a socket: it answers once both deliveries have arrived.
   const waiting: (() => void)[] = []
   let arrived = (): void => {}
@@ -104,17 +104,17 @@ test('two deliveries over the network are under way: neither is guessed', async 
   for (const id of [1, 2]) sandbox.queue.publish({ to: url, body: { id } })
   await both
   const outside = { method: 'POST', url: `${bank}/charges`, headers: [], body: () => '' as never }
-  await sandbox.calls.exchange(outside, { outside: true })
-  const attempts = sandbox.traffic.of('attempt').map(({ seq }) => seq)
-  expect(sandbox.traffic.of('outbound')).toMatchObject([{ possibleCauses: attempts }])
-  expect(sandbox.traffic.of('outbound')[0]!.cause).toBeUndefined()
+  await sandbox.outbound.exchange(outside, { outside: true })
+  const attempts = sandbox.traffic.ofType('attempt').map(({ seq }) => seq)
+  expect(sandbox.traffic.ofType('outbound')).toMatchObject([{ possibleCauses: attempts }])
+  expect(sandbox.traffic.ofType('outbound')[0]!.cause).toBeUndefined()
   expect(sandbox.traffic.timeline()).toContain(`made by #${attempts[0]} or #${attempts[1]}`)
   const [first, second] = waiting
   first!()
-  const isOver = (): boolean => sandbox.traffic.of('attempt').some(({ outcome }) => outcome !== undefined)
+  const isOver = (): boolean => sandbox.traffic.ofType('attempt').some(({ outcome }) => outcome !== undefined)
   while (!isOver()) await new Promise((resolve) => setImmediate(resolve))
-  await sandbox.calls.exchange(outside, { outside: true })
-  const left = sandbox.traffic.of('attempt').find(({ outcome }) => outcome === undefined)
-  expect(sandbox.traffic.of('outbound')[1]).toMatchObject({ cause: left!.seq })
+  await sandbox.outbound.exchange(outside, { outside: true })
+  const left = sandbox.traffic.ofType('attempt').find(({ outcome }) => outcome === undefined)
+  expect(sandbox.traffic.ofType('outbound')[1]).toMatchObject({ cause: left!.seq })
   second!()
 })

@@ -5,7 +5,7 @@ import { bank, charging, failure, shop, world } from './world.js'
 /** A bank that counts what it takes. */
 function banking(sandbox: Sandbox): { taken: number } {
   const account = { taken: 0 }
-  sandbox.calls.on(bank, () => {
+  sandbox.outbound.on(bank, () => {
     account.taken++
     return Response.json({ id: account.taken }, { status: 201 })
   })
@@ -38,10 +38,10 @@ describe('faults that break the connection look to the app as they would on a ne
       const sandbox = world()
       const account = banking(sandbox)
       if (way === 'rule') sandbox.faults.add({ on: 'outbound.request', match: { url: bank, method: 'POST' }, fault })
-      else sandbox.calls.script(bank, [fault])
+      else sandbox.outbound.script(bank, [fault])
       expect(await failure(settled(sandbox, charge()))).toEqual({ name: 'TypeError', message: 'fetch failed', code })
       expect(account.taken).toBe(taken)
-      expect(sandbox.traffic.of('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: 0 } }])
+      expect(sandbox.traffic.ofType('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: 0 } }])
       sandbox.dispose()
     }
   })
@@ -71,16 +71,16 @@ describe('faults that answer', () => {
     sandbox.faults.add({ on: 'outbound.request', fault })
     expect((await settled(sandbox, charge())).status).toBe(expected)
     expect(account.taken).toBe(taken)
-    expect(sandbox.traffic.of('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: expected } }])
-    expect(sandbox.traffic.of('fault')).toMatchObject([
-      { point: 'outbound.request', cause: sandbox.traffic.of('outbound')[0]!.seq },
+    expect(sandbox.traffic.ofType('outbound')).toMatchObject([{ handlerRuns: taken, response: { status: expected } }])
+    expect(sandbox.traffic.ofType('fault')).toMatchObject([
+      { point: 'outbound.request', cause: sandbox.traffic.ofType('outbound')[0]!.seq },
     ])
   })
 
   test('a 429 says when to come again', async () => {
     const sandbox = world()
     banking(sandbox)
-    sandbox.calls.script(bank, [fault.rateLimited({ limit: 'burst', retryAfter: '2s' })])
+    sandbox.outbound.script(bank, [fault.rateLimited({ limit: 'burst', retryAfter: '2s' })])
     expect((await charge()).headers.get('retry-after')).toBe('2')
   })
 })
@@ -89,7 +89,7 @@ describe('bodies', () => {
   test('that break off, trickle, never come or are no JSON', async () => {
     const sandbox = world()
     banking(sandbox)
-    sandbox.calls.script(bank, [fault.truncate(3), fault.corruptJson(), fault.halfOpen('5s'), fault.slowBody(1)])
+    sandbox.outbound.script(bank, [fault.truncate(3), fault.corruptJson(), fault.halfOpen('5s'), fault.slowBody(1)])
     const cut = await charge()
     expect(await failure(cut.text())).toMatchObject({ name: 'TypeError', message: 'terminated' })
     expect(await (await charge()).text()).toBe('{"id":2<')
@@ -115,7 +115,7 @@ describe('the app gives up', () => {
     giving.abort(new Error('too slow'))
     await rejected
     expect(account.taken).toBe(1)
-    expect(sandbox.traffic.of('outbound')).toMatchObject([
+    expect(sandbox.traffic.ofType('outbound')).toMatchObject([
       {
         handlerRuns: 1,
         response: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and answered 201' },
@@ -128,7 +128,7 @@ describe('the app gives up', () => {
     const account = banking(sandbox)
     await expect(charge({ signal: AbortSignal.abort(new Error('never mind')) })).rejects.toThrow('never mind')
     expect(account.taken).toBe(0)
-    expect(sandbox.traffic.of('outbound')).toEqual([])
+    expect(sandbox.traffic.ofType('outbound')).toEqual([])
   })
 
   test('by the time-out of its delivery: the queue tries again, and the bank takes twice', async () => {
@@ -139,6 +139,6 @@ describe('the app gives up', () => {
     sandbox.queue.publish({ to: shop, timeout: '10s', retries: 1 })
     await sandbox.clock.drain()
     expect(account.taken).toBe(2)
-    expect(sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([0, 200])
+    expect(sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([0, 200])
   })
 })

@@ -10,7 +10,7 @@ describe('what threw', () => {
   test('the handler of a foreign host is told as such, with its line', async () => {
     const sandbox = world()
     charging(sandbox)
-    sandbox.calls.on(bank, () => {
+    sandbox.outbound.on(bank, () => {
       throw new RangeError('no such account')
     })
     sandbox.queue.publish({ to: shop, body: 'order 1', retries: 1 })
@@ -29,7 +29,7 @@ describe('what threw', () => {
   test('a broken connection names no line of the host', async () => {
     const sandbox = world()
     charging(sandbox)
-    sandbox.calls.script(bank, [fault.lostAck()])
+    sandbox.outbound.script(bank, [fault.lostAck()])
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     const text = failureOf(() => expect(sandbox).toHaveOutboundRequest(bank, { times: 1 }))
@@ -139,7 +139,7 @@ describe('an expect that fails inside of a handler', () => {
   test('one of another host is counted in calls', async () => {
     const sandbox = world()
     charging(sandbox)
-    sandbox.calls.on(bank, () => {
+    sandbox.outbound.on(bank, () => {
       expect(1).toBe(2)
       return new Response()
     })

@@ -12,7 +12,7 @@ afterEach(() => {
 })
 
 function made(): Sandbox {
-  const sandbox = createSandbox({ warn: () => {} })
+  const sandbox = createSandbox({ onWarning: () => {} })
   ends.push(() => sandbox.dispose())
   return sandbox
 }
@@ -31,13 +31,13 @@ describe('msw', () => {
     server.listen({ onUnhandledFrame: 'error' })
     ends.push(() => server.close())
     expect((await fetch(bank, { method: 'POST' })).status).toBe(299)
-    sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [fault.lostAck()])
+    sandbox.outbound.respond(bank, 201)
+    sandbox.outbound.script(bank, [fault.lostAck()])
     expect((await fetch(refunds, { method: 'POST' })).status).toBe(298)
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
-    const attempts = sandbox.traffic.of('attempt')
-    expect(sandbox.traffic.of('outbound')).toMatchObject([
+    const attempts = sandbox.traffic.ofType('attempt')
+    expect(sandbox.traffic.ofType('outbound')).toMatchObject([
       { cause: attempts[0]!.seq, body: 'order 1', handlerRuns: 1, response: { status: 0 } },
       { cause: attempts[1]!.seq, body: 'order 1', handlerRuns: 1, response: { status: 201 } },
     ])
@@ -45,7 +45,7 @@ describe('msw', () => {
 
   test('the network of fetch only', async () => {
     const sandbox = made()
-    sandbox.calls.answer(bank, 201)
+    sandbox.outbound.respond(bank, 201)
     const network = fastNetwork(sandbox, {
       handlers: [mswHttp.post(refunds, () => new Response('msw', { status: 298 }))],
     })

@@ -13,7 +13,7 @@ afterEach(() => {
 })
 
 function made(): Sandbox {
-  const sandbox = createSandbox({ warn: () => {} })
+  const sandbox = createSandbox({ onWarning: () => {} })
   ends.push(() => sandbox.dispose())
   return sandbox
 }
@@ -38,17 +38,17 @@ describe('nock', () => {
 
   test('clients over https call what is registered, before or after the scopes were made; other scopes are left alone', async () => {
     const sandbox = made()
-    sandbox.calls.answer(bank, 201)
+    sandbox.outbound.respond(bank, 201)
     nockScopes(sandbox)
     ends.push(() => nock.cleanAll())
     nock('https://bank.test').post('/refunds').reply(298)
-    sandbox.calls.script('https://mail.test/send', [fault.status(503), fault.lostAck()])
+    sandbox.outbound.script('https://mail.test/send', [fault.status(503), fault.lostAck()])
     expect(await send(bank, 'amount=5')).toBe(201)
     expect(await send(refunds)).toBe(298)
     expect(await send('https://mail.test/send')).toBe(503)
     await expect(send('https://mail.test/send')).rejects.toThrow('read ECONNRESET')
     expect(
-      sandbox.traffic.of('outbound').map(({ method, url, body, handlerRuns: handled }) => [method, url, body, handled]),
+      sandbox.traffic.ofType('outbound').map(({ method, url, body, handlerRuns: handled }) => [method, url, body, handled]),
     ).toEqual([
       ['POST', bank, 'amount=5', 1],
       ['POST', 'https://mail.test/send', '', 0],
@@ -60,11 +60,11 @@ describe('nock', () => {
     const sandbox = made()
     nockScopes(sandbox)
     ends.push(() => nock.cleanAll())
-    sandbox.calls.answer(bank, 201)
+    sandbox.outbound.respond(bank, 201)
     sandbox.destinations.on(shop, async () => new Response(null, { status: (await send(bank)) === 201 ? 200 : 500 }))
     sandbox.queue.publish({ to: shop })
     await sandbox.clock.drain()
-    expect(sandbox.traffic.of('outbound')).toMatchObject([{ cause: sandbox.traffic.of('attempt')[0]!.seq }])
+    expect(sandbox.traffic.ofType('outbound')).toMatchObject([{ cause: sandbox.traffic.ofType('attempt')[0]!.seq }])
   })
 
   test('after a reset what was registered is forgotten', async () => {
@@ -75,18 +75,18 @@ describe('nock', () => {
       nock.cleanAll()
       nock.enableNetConnect()
     })
-    sandbox.calls.answer(bank, 201)
+    sandbox.outbound.respond(bank, 201)
     sandbox.reset()
     await expect(send(bank)).rejects.toThrow()
-    sandbox.calls.answer(bank, 202)
+    sandbox.outbound.respond(bank, 202)
     expect(await send(bank)).toBe(202)
   })
 
-  test("other scopes answer before unhandledCalls: 'error' refuses", async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+  test("other scopes answer before onUnhandledOutbound: 'error' refuses", async () => {
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     nockScopes(sandbox)
     nock('https://sms.invalid').post('/send').reply(299)
-    sandbox.calls.answer('https://sms.invalid/other', 200)
+    sandbox.outbound.respond('https://sms.invalid/other', 200)
     expect((await fetch('https://sms.invalid/send', { method: 'POST' })).status).toBe(299)
     expect(leftovers(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()

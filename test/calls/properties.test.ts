@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { everyCrashPoint } from '../../packages/explore/src/checks.js'
-import { checkDelivery } from '../../packages/explore/src/delivery/check-delivery.js'
-import { expectIdempotent } from '../../packages/explore/src/delivery/idempotence.js'
+import { assertCrashSafe } from '../../packages/explore/src/checks.js'
+import { assertResilient } from '../../packages/explore/src/delivery/check-delivery.js'
+import { assertIdempotent } from '../../packages/explore/src/delivery/idempotence.js'
 import type { Sandbox } from '../../src/index.js'
 import { appWith, payments } from '../workflow/crash-defects.js'
 
@@ -21,55 +21,58 @@ const route =
   }
 
 const deliver = (sandbox: Sandbox): void => {
-  sandbox.calls.on(bank, () => Response.json({ id: 'ch_1' }, { status: 201 }))
+  sandbox.outbound.on(bank, () => Response.json({ id: 'ch_1' }, { status: 201 }))
   sandbox.queue.publish({ to: shop, body: 'order 1' })
 }
 
-describe('expectIdempotent', () => {
+describe('assertIdempotent', () => {
   test('finds an app that charges twice when the answer of the bank is lost', async () => {
-    const found = expectIdempotent(route(false), { deliver, under: ['lost-call'] })
+    const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-call'] })
     await expect(found).rejects.toThrow(
       'The handler is not idempotent under lost-call: a foreign host did its work, and its answer to the handler was lost.',
     )
     await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
-    await expect(found).rejects.toThrow("Replay: expectIdempotent(handler, { …, only: ['lost-call 1'] })")
+    await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-call 1'] })")
   })
 
   test('a key by which the bank knows a second call is enough, under everything', async () => {
-    await expectIdempotent(route(true), { deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
+    await assertIdempotent(route(true), {
+      publish: deliver,
+      under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'],
+    })
   })
 })
 
-describe('checkDelivery', () => {
+describe('assertResilient', () => {
   test('loses answers of foreign hosts, too, and tells the smallest such schedule', async () => {
-    const found = checkDelivery({
-      deliver,
+    const found = assertResilient({
+      publish: deliver,
       handler: { [shop]: route(true) },
       holds: ({ traffic }) =>
         traffic
-          .of('outbound')
+          .ofType('outbound')
           .every(({ handlerRuns: handled, response: answer }) => handled === 0 || (answer?.status ?? 0) > 0),
     })
     await expect(found).rejects.toThrow(
-      "defineScenario('found by checkDelivery', [\n  { on: 'outbound.request', times: 1, fault: { kind: 'lost-ack' } },\n])",
+      "defineScenario('found by assertResilient', [\n  { on: 'outbound.request', times: 1, fault: { kind: 'lost-ack' } },\n])",
     )
   })
 })
 
-describe('everyCrashPoint', () => {
-  test('loses the answer of a host that sandbox.calls has, while the process lives', async () => {
+describe('assertCrashSafe', () => {
+  test('loses the answer of a host that sandbox.outbound has, while the process lives', async () => {
     const paying = (key?: string) =>
       appWith(({ sandbox, charge }) => {
-        sandbox.calls.on(payments, () => new Response('{}'))
+        sandbox.outbound.on(payments, () => new Response('{}'))
         return async (context) => {
           await context.run('charge', () => charge(context.requestPayload.id, key))
         }
       })
-    const found = await everyCrashPoint(paying(), { only: ['lost-call 1.1'] }).catch((error) => error)
+    const found = await assertCrashSafe(paying(), { only: ['lost-response 1.1'] }).catch((error) => error)
     expect(found.message).toContain('is lost, after the host did its work')
     expect(found.message).toContain(
       `{ on: 'outbound.request', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
     )
-    expect(await everyCrashPoint(paying('o1'))).toMatchObject({ untried: 0 })
+    expect(await assertCrashSafe(paying('o1'))).toMatchObject({ notTried: 0 })
   })
 })

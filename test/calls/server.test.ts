@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../../packages/server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../packages/server/src/server.js'
 import { connect } from '../../src/client/connect.js'
 import { fault } from '../../src/index.js'
 import { failure } from './world.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 beforeAll(async () => {
   server = await startServer({ port: 0 })
 })
@@ -15,8 +15,8 @@ const bank = 'https://bank.test'
 describe('an address of the server that stands for a foreign host', () => {
   test('answers what is registered, as the host would', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'answers' })
-    await sandbox.calls.answer(`${bank}/charges`, { status: 201, body: { id: 'ch_1' } })
-    const base = sandbox.calls.address(bank)
+    await sandbox.outbound.respond(`${bank}/charges`, { status: 201, body: { id: 'ch_1' } })
+    const base = sandbox.outbound.urlFor(bank)
     expect(base).toBe(`${server.origin}/answers/outbound/https://bank.test`)
     const answer = await fetch(`${base}/charges?expand=1`, {
       method: 'POST',
@@ -25,20 +25,20 @@ describe('an address of the server that stands for a foreign host', () => {
     })
     expect([answer.status, await answer.json()]).toEqual([201, { id: 'ch_1' }])
     const { traffic } = await sandbox.snapshot()
-    expect(traffic.of('outbound')).toMatchObject([
+    expect(traffic.ofType('outbound')).toMatchObject([
       { method: 'POST', url: `${bank}/charges?expand=1`, body: 'amount=5', handlerRuns: 1, response: { status: 201 } },
     ])
-    expect(JSON.stringify(traffic.of('outbound'))).not.toContain('sk_live_1')
+    expect(JSON.stringify(traffic.ofType('outbound'))).not.toContain('sk_live_1')
   })
 
   test('plays scripts and records', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'scripts' })
-    const seen = await sandbox.calls.record(`${bank}/*`)
-    await sandbox.calls.script(`${bank}/charges`, [fault.lostAck(), fault.status(503), fault.status(402)])
-    const charge = () => fetch(`${sandbox.calls.address(bank)}/charges`, { method: 'POST' })
+    const seen = await sandbox.outbound.record(`${bank}/*`)
+    await sandbox.outbound.script(`${bank}/charges`, [fault.lostAck(), fault.status(503), fault.status(402)])
+    const charge = () => fetch(`${sandbox.outbound.urlFor(bank)}/charges`, { method: 'POST' })
     expect(await failure(charge())).toMatchObject({ message: 'fetch failed' })
     expect((await charge()).status).toBe(503)
-    expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [{ kind: 'status', status: 402 }] }])
+    expect(await sandbox.outbound.unused).toMatchObject([{ steps: [{ kind: 'status', status: 402 }] }])
     expect(await seen.count).toBe(2)
     expect(await seen.last()).toMatchObject({ url: `${bank}/charges`, method: 'POST', status: 503, handlerRuns: 0 })
   })
@@ -54,23 +54,23 @@ describe('an address of the server that stands for a foreign host', () => {
     })
     expect(server.tenants).not.toContain('nobody')
     await using sandbox = await connect(server.origin, { tenant: 'near' })
-    await sandbox.calls.answer(`${bank}/charges`, 201)
+    await sandbox.outbound.respond(`${bank}/charges`, 201)
     const near = await asked('/near/outbound/https://bank.test/charge')
     expect([near.status, await near.json()]).toEqual([
       502,
       { error: expect.stringContaining('registered is https://bank.test/charges, of another path.') },
     ])
-    expect(await sandbox.calls.unhandled).toHaveLength(1)
+    expect(await sandbox.outbound.unhandled).toHaveLength(1)
   })
 
   test.each(['https:/bank.test/charges', 'https%3A%2F%2Fbank.test/charges'])('also written %s', async (written) => {
     await using sandbox = await connect(server.origin, { tenant: 'written' })
-    await sandbox.calls.answer(`${bank}/charges`, 204)
+    await sandbox.outbound.respond(`${bank}/charges`, 204)
     expect((await fetch(`${server.origin}/written/outbound/${written}`)).status).toBe(204)
   })
 
   test('a function cannot be sent', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'functions' })
-    expect(() => sandbox.calls.on(bank, () => new Response())).toThrow('cannot call the function')
+    expect(() => sandbox.outbound.on(bank, () => new Response())).toThrow('cannot call the function')
   })
 })

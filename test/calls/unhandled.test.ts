@@ -20,36 +20,36 @@ const cause = (asked: Promise<unknown>): Promise<string> =>
     (error: Error) => String((error.cause as Error | undefined)?.message ?? error.message),
   )
 
-const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.calls.answer('POST ${mail}', …)`
+const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.outbound.respond('POST ${mail}', …)`
 
-describe("unhandledCalls: 'error'", () => {
+describe("onUnhandledOutbound: 'error'", () => {
   test('refuses what nobody answers, and the test fails although the app hid it', async () => {
-    const sandbox = connected({ via: 'fetch', unhandledCalls: 'error' })
+    const sandbox = connected({ intercept: 'fetch', onUnhandledOutbound: 'error' })
     expect(await cause(fetch(mail, { method: 'POST' }))).toBe(refused)
     expect(leftovers(sandbox, {})?.message).toContain(refused)
     expect(leftovers(sandbox, { strict: { unhandled: false } })).toBeUndefined()
     sandbox.reset()
     expect(leftovers(sandbox, {})).toBeUndefined()
-    sandbox.calls.answer(mail, 202)
+    sandbox.outbound.respond(mail, 202)
     expect((await fetch(mail, { method: 'POST' })).status).toBe(202)
     expect(leftovers(sandbox, {})).toBeUndefined()
   })
 
   test('a client over node:https is told its host', async () => {
-    connected({ unhandledCalls: 'error' })
+    connected({ onUnhandledOutbound: 'error' })
     const error = await new Promise<Error>((resolve) => https.get(mail).on('error', resolve))
-    expect(error.message).toMatch(/a request to mail\.invalid.*calls\.answer\('https:\/\/mail\.invalid\/\*', …\)/)
+    expect(error.message).toMatch(/a request to mail\.invalid.*outbound\.respond\('https:\/\/mail\.invalid\/\*', …\)/)
   })
 
   test('handlers of msw answer before it', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     const server = setupServer(
       ...mswHandlers(sandbox),
       mswHttp.post(sms, () => new Response(null, { status: 299 })),
     )
     server.listen({ onUnhandledFrame: 'bypass' })
     onTestFinished(() => server.close())
-    sandbox.calls.answer('https://sms.invalid/other', 200)
+    sandbox.outbound.respond('https://sms.invalid/other', 200)
     expect((await fetch(sms, { method: 'POST' })).status).toBe(299)
     expect(leftovers(sandbox, {})).toBeUndefined()
     await cause(fetch(mail, { method: 'POST' }))
@@ -57,7 +57,7 @@ describe("unhandledCalls: 'error'", () => {
   })
 
   test('this machine is no other host', async () => {
-    const sandbox = connected({ via: 'fetch', unhandledCalls: 'error' })
+    const sandbox = connected({ intercept: 'fetch', onUnhandledOutbound: 'error' })
     const server = http.createServer((_, answer) => void answer.end('here')).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))
@@ -85,12 +85,12 @@ describe('a refused request, with an assertion that fails first', () => {
   const missing = (sandbox: Sandbox): string => failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))
 
   test('leads the failure, with its attempts and what to register', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     // Nothing else is registered, and nothing else is wrong.
     await ordered(sandbox, charge)
-    const [first] = sandbox.traffic.of('attempt')
+    const [first] = sandbox.traffic.ofType('attempt')
     const sent = `The app sent POST ${pay}?key=1 in 4 attempts (first: #${first!.seq}). `
-    const advice = `sandbox.calls.answer('POST ${pay}', …)`
+    const advice = `sandbox.outbound.respond('POST ${pay}', …)`
     for (const text of [missing(sandbox), withTrace('expected 1 to be 2', sandbox)]) {
       expect(text.split('\n')[2]).toContain(sent)
       expect(text.split('\n')[2]).toContain(advice)
@@ -101,7 +101,7 @@ describe('a refused request, with an assertion that fails first', () => {
   })
 
   test('is one of several hosts, each with its own count', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     await ordered(
       sandbox,
       async () => {
@@ -111,7 +111,7 @@ describe('a refused request, with an assertion that fails first', () => {
       1,
     )
     await cause(fetch(mail))
-    const told = sandbox.calls.unanswered
+    const told = sandbox.outbound.unanswered
     expect(told).toHaveLength(2)
     expect(told[0]).toContain(`GET ${mail} in 2 attempts (first: #`)
     expect(told[1]).toContain(`POST ${pay}?key=1 in 2 attempts (first: #`)
@@ -120,26 +120,26 @@ describe('a refused request, with an assertion that fails first', () => {
   })
 
   test('of the test itself has no attempt', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     await Promise.all([cause(charge()), cause(charge()), cause(fetch(mail))])
-    expect(sandbox.calls.unanswered).toEqual([
+    expect(sandbox.outbound.unanswered).toEqual([
       expect.stringContaining(`POST ${pay}?key=1 2 times. `),
       expect.stringContaining(`GET ${mail}. `),
     ])
   })
 
   test('with several queries is counted without them, with one query it is shown', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     for (const page of [0, 1, 2]) await cause(fetch(`${mail}?page=${page}`))
     for (let times = 0; times < 2; times++) await cause(charge())
-    expect(sandbox.calls.unanswered).toEqual([
+    expect(sandbox.outbound.unanswered).toEqual([
       expect.stringContaining(`GET ${mail} 3 times. `),
       expect.stringContaining(`POST ${pay}?key=1 2 times. `),
     ])
   })
 
   test('is counted where others come first', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     const hosts = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.invalid/x`)
     for (const host of hosts.slice(0, 2)) await cause(fetch(host))
     expect(missing(sandbox)).not.toMatch(/and \d+ more/)
@@ -153,7 +153,7 @@ describe('a refused request, with an assertion that fails first', () => {
   })
 
   test('of a client over node:https has its attempt, and the host alone', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     const get = (): Promise<unknown> =>
       new Promise((resolve, reject) => https.get(pay).on('error', reject).on('response', resolve))
     await ordered(sandbox, get, 1)
@@ -163,7 +163,7 @@ describe('a refused request, with an assertion that fails first', () => {
   })
 
   test('is still known after a reset of the sandbox, and what was before it is not', async () => {
-    const sandbox = connected({ unhandledCalls: 'error' })
+    const sandbox = connected({ onUnhandledOutbound: 'error' })
     await cause(fetch(mail))
     sandbox.reset()
     expect(missing(sandbox)).not.toContain(mail)
@@ -171,23 +171,23 @@ describe('a refused request, with an assertion that fails first', () => {
     expect(missing(sandbox).split('\n')[2]).toContain('in 2 attempts')
   })
 
-  test.each(['pass', 'warn', undefined] as const)(
-    'is none with unhandledCalls: %j, which let it through',
+  test.each(['bypass', 'warn', undefined] as const)(
+    'is none with onUnhandledOutbound: %j, which let it through',
     async (unhandledCalls) => {
-      const sandbox = connected({ ...(unhandledCalls && { unhandledCalls }), warn: () => {} })
+      const sandbox = connected({ ...(unhandledCalls && { onUnhandledOutbound: unhandledCalls }), onWarning: () => {} })
       await ordered(sandbox, charge, 0)
       const text = missing(sandbox)
       expect(text).not.toContain('refused')
       expect(text).toContain('threw: TypeError: fetch failed')
-      expect(sandbox.calls.unanswered).toEqual([])
+      expect(sandbox.outbound.unanswered).toEqual([])
     },
   )
 
-  test.each(['pass', 'warn', 'error'] as const)(
+  test.each(['bypass', 'warn', 'error'] as const)(
     'of another path than what is registered leads with %j, too',
     async (unhandledCalls) => {
-      const sandbox = connected({ ...(unhandledCalls && { unhandledCalls }), warn: () => {} })
-      sandbox.calls.answer(`POST ${pay}s`, 201)
+      const sandbox = connected({ ...(unhandledCalls && { onUnhandledOutbound: unhandledCalls }), onWarning: () => {} })
+      sandbox.outbound.respond(`POST ${pay}s`, 201)
       await ordered(sandbox, charge, 0)
       expect(missing(sandbox).split('\n')[2]).toContain(`registered is POST ${pay}s, of another path`)
     },
@@ -196,8 +196,8 @@ describe('a refused request, with an assertion that fails first', () => {
 
 describe('by default', () => {
   test('what nobody registered is let through, and nothing is said', async () => {
-    const sandbox = connected({ via: 'fetch' })
-    sandbox.calls.answer(bank, 201)
+    const sandbox = connected({ intercept: 'fetch' })
+    sandbox.outbound.respond(bank, 201)
     expect(await cause(fetch(mail, { method: 'POST' }))).toContain('mail.invalid')
     expect(leftovers(sandbox, {})).toBeUndefined()
   })
@@ -206,8 +206,8 @@ describe('by default', () => {
     ['GET', sms, 'method'],
     ['POST', `${sms}s`, 'path'],
   ])('%s %s: a near miss of another %s that nobody answered fails the test', async (method, url, wrong) => {
-    const sandbox = connected({ via: 'fetch' })
-    sandbox.calls.answer(`POST ${sms}`, 201)
+    const sandbox = connected({ intercept: 'fetch' })
+    sandbox.outbound.respond(`POST ${sms}`, 201)
     await cause(fetch(url, { method }))
     const told = `Nobody answers ${method} ${url}: registered is POST ${sms}, of another ${wrong}.`
     expect(leftovers(sandbox, {})?.message).toContain(told)
@@ -217,7 +217,11 @@ describe('by default', () => {
 
 test("'warn' lets it through, and warns once for each host", async () => {
   const warned: string[] = []
-  const sandbox = connected({ via: 'fetch', unhandledCalls: 'warn', warn: (text) => void warned.push(text) })
+  const sandbox = connected({
+    intercept: 'fetch',
+    onUnhandledOutbound: 'warn',
+    onWarning: (text) => void warned.push(text),
+  })
   expect(await cause(fetch(mail))).toContain('ENOTFOUND')
   await cause(fetch(mail))
   expect(warned).toEqual([
@@ -227,7 +231,7 @@ test("'warn' lets it through, and warns once for each host", async () => {
 })
 
 test('another word', () => {
-  expect(() => sandboxOf({ unhandledCalls: 'fail' as 'error' })).toThrow(
-    `unhandledCalls is 'pass', 'warn' or 'error', got "fail".`,
+  expect(() => sandboxOf({ onUnhandledOutbound: 'fail' as 'error' })).toThrow(
+    `onUnhandledOutbound is 'bypass', 'warn' or 'error', got "fail".`,
   )
 })

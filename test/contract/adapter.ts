@@ -63,7 +63,7 @@ export const maxRequest = 400_000
 export const options: SandboxOptions = {
   seed: 7,
   startAt: '2030-01-01T09:00:00Z',
-  warn: () => {},
+  onWarning: () => {},
   policy: { maxRequestSize: maxRequest },
 }
 export const globalFetch: typeof globalThis.fetch = async (input, init) => globalThis.fetch(input, init)

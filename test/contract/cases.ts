@@ -58,7 +58,7 @@ const storeRequests: readonly Case[] = [
     expect((await client.store('/ping', { token: 'wrong' })).status).toBe(401)
   }),
   one('plain', 'lets the read-only token read, and not write', async (client) => {
-    const token = client.sandbox.tokens.readonly
+    const token = client.sandbox.tokens.storeReadonly
     expect((await client.store('/get/k', { token })).status).toBe(200)
     const refused = await client.store('/set/k/v', { token })
     expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([
@@ -210,7 +210,7 @@ const storeTime: readonly Case[] = [
     faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 3_000 } })
     const order: string[] = []
     const slow = client.command('GET', 'k').then(() => order.push('slow'))
-    await expect.poll(() => client.sandbox.traffic.of('request').length).toBe(1)
+    await expect.poll(() => client.sandbox.traffic.ofType('request').length).toBe(1)
     await client.command('PING').then(() => order.push('fast'))
     await movedUntil(client, slow)
     expect(order).toEqual(['fast', 'slow'])
@@ -266,7 +266,7 @@ const streams: readonly Case[] = [
     client.sandbox.faults.add({ on: 'store.request', fault: { kind: 'hang' } })
     const controller = new AbortController()
     const answer = client.store('/ping', { signal: controller.signal })
-    await expect.poll(() => client.sandbox.traffic.of('request').length).toBe(1)
+    await expect.poll(() => client.sandbox.traffic.ofType('request').length).toBe(1)
     controller.abort()
     await expect(answer).rejects.toMatchObject({ name: 'AbortError' })
   }),
@@ -308,7 +308,8 @@ const publishing: readonly Case[] = [
       [
         'Service-Delay',
         '90s',
-        (client: Client) => expect(client.sandbox.queue.messages[0]!.due).toBe(client.sandbox.clock.now() + 90_000),
+        (client: Client) =>
+          expect(client.sandbox.queue.messages[0]!.nextAttemptAt).toBe(client.sandbox.clock.now() + 90_000),
       ],
       ['Service-Method', 'PUT', (client: Client) => expect(client.sandbox.queue.messages[0]!.method).toBe('PUT')],
       [
@@ -409,7 +410,7 @@ const publishing: readonly Case[] = [
   }),
   one('plain', 'logs the states of a message', async (client) => {
     const { destinations, clock } = client.sandbox
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     await client.queue(`/publish/${shop}`, post('x'))
     await clock.drain()
     const { events } = (await (await client.queue('/logs')).json()) as { events: { state: string }[] }
@@ -417,7 +418,7 @@ const publishing: readonly Case[] = [
   }),
   one('plain', 'returns signing keys and rotates them', async (client) => {
     const keys = (await (await client.queue('/keys')).json()) as { current: string; next: string }
-    expect(keys).toEqual(client.sandbox.queue.keys.pair())
+    expect(keys).toEqual(client.sandbox.queue.signingKeys.pair())
     const rotated = (await (await client.queue('/keys/rotate', { method: 'POST' })).json()) as typeof keys
     expect(rotated.current).toBe(keys.next)
   }),
@@ -428,7 +429,7 @@ const publishing: readonly Case[] = [
   }),
   one('plain', 'reports a delivery in a callback', async (client) => {
     const { destinations, clock } = client.sandbox
-    destinations.answer(shop, { status: 200, body: 'done' })
+    destinations.respond(shop, { status: 200, body: 'done' })
     const reports = destinations.record('https://shop.test/report')
     await client.queue(`/publish/${shop}`, post('x', { 'Service-Callback': 'https://shop.test/report' }))
     await clock.drain()
@@ -468,7 +469,7 @@ const statistics: readonly Case[] = [
   ...(['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const).map((period) =>
     one('plain', `returns usage of the queue over ${period}`, async (client) => {
       const { destinations, clock, stats } = client.sandbox
-      destinations.answer(shop, 200)
+      destinations.respond(shop, 200)
       await client.queue(`/publish/${shop}`, post('x'))
       await clock.drain()
       const answer = await client.stats(`/queue/stats/${stats.user.id}?period=${period}`)
@@ -477,7 +478,7 @@ const statistics: readonly Case[] = [
     }),
   ),
   one('plain', 'returns usage of a search index', async (client) => {
-    client.sandbox.stats.search('products').set({ current_vector_count: 7 })
+    client.sandbox.stats.search('products').override({ current_vector_count: 7 })
     const answer = await client.stats('/search/products/stats')
     expect(await answer.json()).toMatchObject({ current_vector_count: 7 })
   }),

@@ -34,7 +34,7 @@ export class Client {
   }
 
   store(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
-    return this.#ask(`${this.sandbox.addresses.store}${path}`, this.sandbox.tokens.store, init)
+    return this.#ask(`${this.sandbox.urls.store}${path}`, this.sandbox.tokens.store, init)
   }
 
   async command(...words: (string | number)[]): Promise<unknown> {
@@ -43,14 +43,14 @@ export class Client {
   }
 
   queue(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
-    return this.#ask(`${this.sandbox.addresses.queue}/v2${path}`, this.sandbox.tokens.queue, init)
+    return this.#ask(`${this.sandbox.urls.queue}/v2${path}`, this.sandbox.tokens.queue, init)
   }
 
   stats(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
     const { mgmtUser, mgmtKey } = this.sandbox.tokens
     const authorization = `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}`
     const { token, ...rest } = init
-    return this.fetch(`${this.sandbox.addresses.mgmt}/v2${path}`, {
+    return this.fetch(`${this.sandbox.urls.mgmt}/v2${path}`, {
       ...rest,
       headers: token === null ? {} : { authorization },
     })

@@ -24,7 +24,7 @@ export function echoSuite({ passesOtherOrigins, exceptions = [], streamError, co
     beforeEach(async () => {
       closed = false
       world = new EchoWorld()
-      base = world.addresses.store
+      base = world.urls.store
       connection = await connect(world)
     })
     afterEach(async () => {

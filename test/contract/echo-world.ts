@@ -4,21 +4,21 @@ import { ConnectionBroken } from '../../src/kernel/http.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
 import { neutralDialect } from '../../src/protocol/dialect.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
-import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
+import type { Exchange, RawRequest, RawResponse } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
 /** Takes the place of the services: it does on request what a sandbox does rarely. */
 export class EchoWorld {
   readonly vocabulary = neutralDialect
-  readonly received: Call[] = []
+  readonly received: RawRequest[] = []
   readonly streams: EventStream[] = []
   readonly streamEnds: string[] = []
   readonly #locate
   #release: (() => void)[] = []
   #ends: (() => void)[] = []
 
-  constructor(readonly addresses = addressesOf()) {
-    this.#locate = locator(addresses)
+  constructor(readonly urls = addressesOf()) {
+    this.#locate = locator(urls)
   }
 
   owns(url: string): boolean {
@@ -60,14 +60,14 @@ export class EchoWorld {
     for (const release of this.#release.splice(0)) release()
   }
 
-  #stream(call: Call): Answer {
+  #stream(call: RawRequest): RawResponse {
     const stream = eventStream({ signal: call.signal, onEnd: (reason) => this.streamEnds.push(reason) })
     this.streams.push(stream)
     stream.send(latin1('first'))
     return { status: 200, headers: [['content-type', 'text/event-stream']], body: stream.body }
   }
 
-  async #slow(): Promise<Answer> {
+  async #slow(): Promise<RawResponse> {
     await new Promise<void>((resolve) => this.#release.push(resolve))
     return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('slow') }
   }
@@ -80,7 +80,7 @@ export interface Echo {
   body: string
 }
 
-async function echo(call: Call): Promise<Answer> {
+async function echo(call: RawRequest): Promise<RawResponse> {
   const seen: Echo = {
     method: call.method,
     url: call.url,
@@ -92,7 +92,7 @@ async function echo(call: Call): Promise<Answer> {
 }
 
 export const allBytes = Uint8Array.from({ length: 256 }, (_, index) => index)
-const everyByte: Answer = {
+const everyByte: RawResponse = {
   status: 200,
   headers: [['content-type', 'application/octet-stream']],
   body: latin1(String.fromCharCode(...allBytes)),
@@ -103,7 +103,7 @@ export const numberedHeaders: readonly [string, string][] = Array.from({ length:
   `x-n-${n}`,
   `v ${n}`,
 ])
-const manyHeaders: Answer = {
+const manyHeaders: RawResponse = {
   status: 200,
   headers: [['set-cookie', 'a=1'], ...numberedHeaders, ['set-cookie', 'b=2; path=/'], ['x-empty', '']],
   body: latin1('text'),

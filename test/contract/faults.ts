@@ -33,7 +33,7 @@ async function deliveriesOf(client: Client, fault: Fault): Promise<readonly Deli
   const answer = await client.queue(`/publish/${shop}`, post('x', { 'service-retries': '1' }))
   expect(answer.status).toBe(200)
   await clock.drain()
-  return recorder.all.map((attempt) => {
+  return recorder.requests.map((attempt) => {
     return { at: attempt.at - begun, claims: claimsOf(attempt.header('service-signature') ?? '') }
   })
 }
@@ -146,7 +146,7 @@ const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
       inject(client, 'queue.delivery', { kind: 'reorder', withinMs: 60_000 })
       for (const body of ['first', 'second']) await client.queue(`/publish/${shop}`, post(body))
       await clock.drain()
-      expect(recorder.all.map((request) => request.text())).toEqual(['second', 'first'])
+      expect(recorder.requests.map((request) => request.text())).toEqual(['second', 'first'])
     }),
   ],
   delay: [

@@ -96,11 +96,11 @@ export function seen(
   const run: Case['run'] = async (client) => {
     const { sandbox, visibility } = client
     sandbox.faults.add({ on: 'store.request', fault, ...more })
-    const found = await look(client, `${sandbox.addresses.store}/incr/a`, sandbox.tokens.store)
+    const found = await look(client, `${sandbox.urls.store}/incr/a`, sandbox.tokens.store)
     expect(found).toMatchObject(visibility.instead?.[title] ?? expected)
     if (found.error !== undefined) expect(found.body).toBeUndefined()
     expect(sandbox.store.get('a')).toBe(stored)
-    expect(sandbox.traffic.of('fault').map(({ fault: kind }) => kind)).toEqual([fault.kind])
+    expect(sandbox.traffic.ofType('fault').map(({ fault: kind }) => kind)).toEqual([fault.kind])
     const code = codes[fault.kind]
     if (code === undefined || found.error === undefined) return
     if (visibility.networkErrors !== undefined) expect(found.code).toMatch(visibility.networkErrors)
@@ -124,7 +124,7 @@ export const networkErrors: Case = transport(
     ] as const
     for (const [fault, code] of faults) {
       sandbox.faults.add({ on: 'store.request', times: 1, fault })
-      const found = await look(client, `${sandbox.addresses.store}/incr/a`, sandbox.tokens.store)
+      const found = await look(client, `${sandbox.urls.store}/incr/a`, sandbox.tokens.store)
       expect(found, fault.kind).toMatchObject(noAnswer)
       expect(found.code, fault.kind).toMatch(visibility.networkErrors ?? code)
     }
@@ -142,7 +142,7 @@ export const retryAfter: readonly Case[] = (
   define('fault', `shows the client a rate limit with Retry-After as ${form}`, async (client) => {
     const { sandbox, visibility } = client
     sandbox.faults.add({ on: 'queue.request', fault: fault.rateLimited({ limit: 'burst', retryAfter: '2s', form }) })
-    const found = await look(client, `${sandbox.addresses.queue}/v2/keys`, sandbox.tokens.queue)
+    const found = await look(client, `${sandbox.urls.queue}/v2/keys`, sandbox.tokens.queue)
     expect(found).toMatchObject({ status: 429, retryAfter: visibility.headers === 'hidden' ? null : value })
   }),
 )
@@ -169,7 +169,7 @@ async function listened(
 ): Promise<void> {
   sandbox.faults.add({ on: 'stream.open', fault })
   const client = new AbortController()
-  const answer = await fetch(`${sandbox.addresses.store}/subscribe/c`, {
+  const answer = await fetch(`${sandbox.urls.store}/subscribe/c`, {
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     signal: client.signal,
   })

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 
 /** What the destination answers to one delivery. */
 async function answerTo(url: string, prepare: (sandbox: Sandbox) => void): Promise<number | undefined> {
-  const sandbox = createSandbox({ warn: () => {} })
-  sandbox.destinations.answer('*', 200)
+  const sandbox = createSandbox({ onWarning: () => {} })
+  sandbox.destinations.respond('*', 200)
   prepare(sandbox)
   sandbox.queue.publish({ to: url, retries: 0 })
   await sandbox.clock.drain()
-  const { outcome } = sandbox.traffic.of('attempt').at(-1)!
+  const { outcome } = sandbox.traffic.ofType('attempt').at(-1)!
   return outcome !== undefined && 'status' in outcome ? outcome.status : undefined
 }
 
@@ -24,7 +24,7 @@ test.each([
   ['http://10.0.0.1/x', 'http://10.1/x', 500],
   ['https://shop.test/ΣΑΣ*', 'https://shop.test/σας-1', 500],
 ])('%s is %s', async (pattern, url, expected) => {
-  const byDestination = await answerTo(url, ({ destinations }) => destinations.answer(pattern, 500))
+  const byDestination = await answerTo(url, ({ destinations }) => destinations.respond(pattern, 500))
   const byRule = await answerTo(url, ({ faults }) => {
     faults.add({ on: 'queue.delivery', match: { url: pattern }, fault: fault.status(500) })
   })

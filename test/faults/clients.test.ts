@@ -18,9 +18,9 @@ afterEach(() => {
 })
 
 function world(options: SandboxOptions = {}) {
-  const sandbox = createSandbox({ vocabulary: 'upstash', clock: 'auto', warn: () => {}, ...options })
+  const sandbox = createSandbox({ dialect: 'upstash', clock: 'auto', onWarning: () => {}, ...options })
   ends.push(replaceFetch(sandbox), () => sandbox.dispose())
-  const { store, queue } = sandbox.addresses
+  const { store, queue } = sandbox.urls
   const redis = new Redis({ url: store, token: sandbox.tokens.store, retry: false, enableTelemetry: false })
   const retrying = new Redis({
     url: store,
@@ -60,17 +60,17 @@ describe('the queue SDK', () => {
   test('retries a publish whose answer was lost: two messages, one with an id for deduplication', async () => {
     const { sandbox } = world()
     const client = new Client({
-      baseUrl: sandbox.addresses.queue,
+      baseUrl: sandbox.urls.queue,
       token: sandbox.tokens.queue,
       retry: { retries: 2, backoff: () => 1 },
       enableTelemetry: false,
     })
-    sandbox.destinations.answer('https://shop.test/*', 200)
+    sandbox.destinations.respond('https://shop.test/*', 200)
     sandbox.faults.add({ on: 'queue.request', every: 2, times: 2, fault: fault.lostAck() })
     await client.publish({ url: 'https://shop.test/twice', body: 'x' })
     await client.publish({ url: 'https://shop.test/once', body: 'x', deduplicationId: 'd' })
     await sandbox.clock.drain()
-    expect(sandbox.traffic.of('attempt').map(({ url }) => url.slice(18))).toEqual(['twice', 'twice', 'once'])
+    expect(sandbox.traffic.ofType('attempt').map(({ url }) => url.slice(18))).toEqual(['twice', 'twice', 'once'])
   })
 })
 
@@ -123,11 +123,11 @@ test('a clock that runs with the host waits for real', async () => {
 })
 
 test('a fault that would go on for ever is bounded by the budget of the clock, and named', async () => {
-  const sandbox = createSandbox({ warn: () => {} })
-  sandbox.destinations.answer('https://shop.test/*', 200)
+  const sandbox = createSandbox({ onWarning: () => {} })
+  sandbox.destinations.respond('https://shop.test/*', 200)
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.restart('1s') })
   sandbox.queue.publish({ to: 'https://shop.test/orders' })
-  await expect(sandbox.clock.drain({ budget: 500 })).rejects.toThrow(
+  await expect(sandbox.clock.drain({ maxTimers: 500 })).rejects.toThrow(
     'The clock gave up: 500 timers fired. Most often: "delivery to https://shop.test/orders"',
   )
 })

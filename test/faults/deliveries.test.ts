@@ -14,7 +14,7 @@ const start = Date.parse('2030-01-01T00:00:00Z')
 const shop = 'https://shop.test/orders'
 
 function world(...rules: FaultRule[]) {
-  const sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  const sandbox = createSandbox({ dialect: 'upstash', onWarning: () => {} })
   sandbox.faults.add(rules)
   const handled: [number, string][] = []
   sandbox.destinations.on('https://shop.test/*', async (request) => {
@@ -25,10 +25,10 @@ function world(...rules: FaultRule[]) {
     sandbox.queue.publish({ to: shop, body, retries: 1, retryDelay: '10000', ...more })
   const attempts = () =>
     sandbox.traffic
-      .of('attempt')
+      .ofType('attempt')
       .map(({ at, outcome }) => [at - start, outcome?.status, outcome?.error ?? '', outcome && outcome.at - start])
-  const faults = () => sandbox.traffic.of('fault').map(({ fault, effect }) => `${fault}: ${effect}`)
-  const notes = () => sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.note)
+  const faults = () => sandbox.traffic.ofType('fault').map(({ fault, effect }) => `${fault}: ${effect}`)
+  const notes = () => sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.note)
   return { sandbox, publish, handled, attempts, faults, notes, drain: () => sandbox.clock.drain() }
 }
 
@@ -147,7 +147,7 @@ describe('after the handler', () => {
     'a late answer: a handler that awaits %d of its own requests works at once',
     async (count) => {
       const at = world(once(fault.lateResponse('2s')))
-      const { addresses, clock, destinations, fetch, tokens, traffic } = at.sandbox
+      const { urls: addresses, clock, destinations, fetch, tokens, traffic } = at.sandbox
       const worked: number[] = []
       destinations.on('https://app.test/work', async (request) => {
         await request.text()
@@ -160,12 +160,12 @@ describe('after the handler', () => {
       const begun = clock.now()
       at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 1 })
       await at.drain()
-      const first = traffic.of('attempt')[0]!
+      const first = traffic.ofType('attempt')[0]!
       expect(first.outcome).toMatchObject({ at: begun + 5000, note: 'the handler answered 200 2 s after the time-out' })
       expect(worked[0]).toBe(begun)
       expect(
         traffic
-          .of('command')
+          .ofType('command')
           .slice(0, count)
           .map(({ at: when }) => when),
       ).toEqual(Array(count).fill(begun))
@@ -182,7 +182,7 @@ describe('after the handler', () => {
     at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 0 })
     await at.drain()
     await clock.advance('1m')
-    expect(traffic.of('attempt')[0]!.outcome!.note).toBe('the handler answered 200 2 s after the time-out')
+    expect(traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 2 s after the time-out')
   })
 
   test('a slow body takes its time, or meets the time-out', async () => {
@@ -276,7 +276,7 @@ describe('later, or never', () => {
     )
     await at.drain()
     expect(at.attempts()).toEqual([[90_000, 200, '', 90_000]])
-    expect(at.sandbox.traffic.of('attempt')[0]!.waitReason).toBe('held by a fault, 1m30s')
+    expect(at.sandbox.traffic.ofType('attempt')[0]!.waitReason).toBe('held by a fault, 1m30s')
   })
 
   test('reorder: held until a later one has gone', async () => {
@@ -316,7 +316,7 @@ describe('later, or never', () => {
     at.publish('b', { queue: 'line' })
     await at.drain()
     expect(at.handled.map(([, body]) => body)).toEqual(['b'])
-    expect([at.sandbox.queue.messages, at.sandbox.queue.deadLetters, at.sandbox.queue.message(lost.id)]).toEqual([
+    expect([at.sandbox.queue.messages, at.sandbox.queue.deadLetters, at.sandbox.queue.getMessage(lost.id)]).toEqual([
       [],
       [],
       undefined,
@@ -356,7 +356,7 @@ describe('later, or never', () => {
 describe('signatures, as the SDK of a receiver sees them', () => {
   const verify = async (...rules: FaultRule[]) => {
     const at = world(...rules)
-    const { current, next } = at.sandbox.queue.keys
+    const { current, next } = at.sandbox.queue.signingKeys
     const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
     const verdicts: string[] = []
     at.sandbox.destinations.on(shop, async (request) => {
@@ -396,7 +396,7 @@ describe('signatures, as the SDK of a receiver sees them', () => {
 
   test('only the struck attempt: the retry is signed well', async () => {
     const at = world(once(fault.badSignature('key')))
-    const { current, next } = at.sandbox.queue.keys
+    const { current, next } = at.sandbox.queue.signingKeys
     const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
     at.sandbox.destinations.on(shop, async (request) => {
       await receiver.verify({ signature: request.headers.get('upstash-signature')!, body: await request.text() })
@@ -417,7 +417,7 @@ describe('the service itself', () => {
       [0, 'a'],
       [20_000, 'a'],
     ])
-    expect(at.sandbox.traffic.of('attempt').map(({ retried, outcome }) => [retried, outcome!.state])).toEqual([
+    expect(at.sandbox.traffic.ofType('attempt').map(({ retried, outcome }) => [retried, outcome!.state])).toEqual([
       [0, 'RETRY'],
       [0, 'DELIVERED'],
     ])
@@ -445,7 +445,7 @@ describe('the service itself', () => {
     at.publish('a', { retries: 0 })
     at.publish('b', { retries: 0, delay: '30s' })
     const ask = (): Promise<Response> =>
-      at.sandbox.fetch(`${at.sandbox.addresses.queue}/v2/keys`, {
+      at.sandbox.fetch(`${at.sandbox.urls.queue}/v2/keys`, {
         headers: { authorization: `Bearer ${at.sandbox.tokens.queue}` },
       })
     await at.sandbox.clock.advance('5s')
@@ -472,7 +472,7 @@ describe('the service itself', () => {
 describe('the trigger of a schedule', () => {
   const nightly = async (...rules: FaultRule[]) => {
     const at = world(...rules)
-    const { addresses, tokens, clock } = at.sandbox
+    const { urls: addresses, tokens, clock } = at.sandbox
     await at.sandbox.fetch(`${addresses.queue}/v2/schedules/${shop}`, {
       method: 'POST',
       body: 'night',
@@ -517,7 +517,7 @@ describe('in the script of a destination', () => {
     ])
     for (const body of ['a', 'b', 'c', 'd', 'e']) at.publish(body, { retries: 0 })
     await at.drain()
-    expect(at.sandbox.destinations.unplayed).toEqual([])
+    expect(at.sandbox.destinations.unused).toEqual([])
     expect(at.attempts().map(([time, code, error, end]) => [time, code, error, end])).toEqual([
       [0, 200, '', 1000],
       [0, 0, 'unexpected EOF', 0],
@@ -586,7 +586,7 @@ describe('what rules match', () => {
     ['a window that begins later', { from: '1m' }, [503, 500, 500, 500]],
   ])('of one message: %s', async (_, more, statuses) => {
     const at = world({ on: 'queue.delivery', fault: fault.status(500), ...more })
-    at.sandbox.destinations.answer(shop, 503)
+    at.sandbox.destinations.respond(shop, 503)
     at.publish('a', { retries: 3, retryDelay: '60000' })
     await at.drain()
     expect(at.attempts().map(([, found]) => found)).toEqual(statuses)
@@ -594,13 +594,13 @@ describe('what rules match', () => {
 
   test('an endpoint of a group, by its name', async () => {
     const at = world(once(fault.status(500), { match: { urlGroup: 'g', endpointName: 'two' } }))
-    at.sandbox.queue.urlGroup('g', [
+    at.sandbox.queue.urlGroups.addEndpoints('g', [
       { url: 'https://shop.test/1', name: 'one' },
       { url: 'https://shop.test/2', name: 'two' },
     ])
     at.sandbox.queue.publish({ to: 'g', retries: 0 })
     await at.drain()
-    expect(at.sandbox.traffic.of('attempt').map(({ url, outcome }) => [url, outcome!.status])).toEqual([
+    expect(at.sandbox.traffic.ofType('attempt').map(({ url, outcome }) => [url, outcome!.status])).toEqual([
       ['https://shop.test/1', 200],
       ['https://shop.test/2', 500],
     ])

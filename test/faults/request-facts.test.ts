@@ -9,11 +9,11 @@ type Asked = readonly [method: string, path: string, body?: string | undefined]
 
 /** Whether a rule with this match strikes the request, beside one that matches nothing like it. */
 async function strikes(on: 'queue.request' | 'store.request', match: FaultMatch, asked: Asked): Promise<boolean> {
-  const sandbox = createSandbox({ warn: () => {} })
+  const sandbox = createSandbox({ onWarning: () => {} })
   sandbox.faults.add({ on, match, fault: fault.status(teapot) })
   const [method, path, body] = asked
   const queue = on === 'queue.request'
-  const response = await sandbox.fetch((queue ? sandbox.addresses.queue : sandbox.addresses.store) + path, {
+  const response = await sandbox.fetch((queue ? sandbox.urls.queue : sandbox.urls.store) + path, {
     method,
     body: body ?? null,
     headers: { authorization: `Bearer ${queue ? sandbox.tokens.queue : sandbox.tokens.store}` },

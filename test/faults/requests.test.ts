@@ -4,27 +4,27 @@ import { describe, expect, test } from 'vitest'
 const start = Date.parse('2030-01-01T00:00:00Z')
 
 function world(...rules: FaultRule[]) {
-  const sandbox = createSandbox({ warn: () => {} })
+  const sandbox = createSandbox({ onWarning: () => {} })
   sandbox.faults.add(rules)
   const command = (...words: string[]): Promise<Response> =>
-    sandbox.fetch(`${sandbox.addresses.store}/`, {
+    sandbox.fetch(`${sandbox.urls.store}/`, {
       method: 'POST',
       body: JSON.stringify(words),
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
   const publish = (to = 'https://shop.test/orders', headers: Record<string, string> = {}): Promise<Response> =>
-    sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${to}`, {
+    sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${to}`, {
       method: 'POST',
       body: 'x',
       headers: { authorization: `Bearer ${sandbox.tokens.queue}`, ...headers },
     })
   const usage = (): Promise<Response> => {
     const { mgmtUser, mgmtKey } = sandbox.tokens
-    return sandbox.fetch(`${sandbox.addresses.mgmt}/v2/queue/stats/u`, {
+    return sandbox.fetch(`${sandbox.urls.mgmt}/v2/queue/stats/u`, {
       headers: { authorization: `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}` },
     })
   }
-  const faults = (): string[] => sandbox.traffic.of('fault').map(({ fault, effect }) => `${fault}: ${effect}`)
+  const faults = (): string[] => sandbox.traffic.ofType('fault').map(({ fault, effect }) => `${fault}: ${effect}`)
   return { sandbox, command, publish, usage, faults }
 }
 
@@ -89,7 +89,7 @@ describe('before the work', () => {
     const { command, sandbox } = world(onStore(fault))
     await expect(command('SET', 'a', '1')).rejects.toEqual(networkError(code))
     expect(sandbox.store.get('a')).toBeNull()
-    expect(sandbox.traffic.of('request')[0]!.response).toMatchObject({ status: 0 })
+    expect(sandbox.traffic.ofType('request')[0]!.response).toMatchObject({ status: 0 })
   })
 
   test('latency, fixed', async () => {
@@ -131,7 +131,7 @@ describe('before the work', () => {
     const { sandbox } = world(onStore(fault.hang()))
     const client = new AbortController()
     sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
-    const asked = sandbox.fetch(`${sandbox.addresses.store}/ping`, { signal: client.signal })
+    const asked = sandbox.fetch(`${sandbox.urls.store}/ping`, { signal: client.signal })
     const refusal = expect(asked).rejects.toMatchObject({ name: 'AbortError' })
     await sandbox.clock.drain()
     await refusal
@@ -143,7 +143,7 @@ describe('before the work', () => {
     const client = new AbortController()
     sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const asked = sandbox.fetch(`${sandbox.addresses.store}/incr/a`, { headers, signal: client.signal })
+    const asked = sandbox.fetch(`${sandbox.urls.store}/incr/a`, { headers, signal: client.signal })
     const refusal = expect(asked).rejects.toMatchObject({ name: 'AbortError' })
     await sandbox.clock.advance('3s')
     await refusal
@@ -160,9 +160,9 @@ describe('before the work', () => {
     const answers = await Promise.all([command('PING'), publish(), usage()])
     const plain = createSandbox()
     const without = await Promise.all([
-      plain.fetch(`${plain.addresses.store}/ping`),
-      plain.fetch(`${plain.addresses.queue}/v2/publish/https://shop.test/`, { method: 'POST' }),
-      plain.fetch(`${plain.addresses.mgmt}/v2/queue/stats/u`),
+      plain.fetch(`${plain.urls.store}/ping`),
+      plain.fetch(`${plain.urls.queue}/v2/publish/https://shop.test/`, { method: 'POST' }),
+      plain.fetch(`${plain.urls.mgmt}/v2/queue/stats/u`),
     ])
     expect(answers.map(({ status: code }) => code)).toEqual([401, 401, 401])
     for (const [index, answer] of answers.entries()) expect(await answer.text()).toBe(await without[index]!.text())
@@ -209,7 +209,7 @@ describe('before the work', () => {
     const { sandbox } = world({ on: 'queue.request', fault: fault.outage({ region: 'us-east-1', status: 502 }) })
     const ask = async (base: string): Promise<number> =>
       (await sandbox.fetch(`${base}/v2/keys`, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } })).status
-    const { regions } = sandbox.addresses
+    const { regions } = sandbox.urls
     expect([await ask(regions['us-east-1']), await ask(regions['eu-central-1'])]).toEqual([502, 200])
   })
 })
@@ -345,7 +345,7 @@ describe('several rules', () => {
     expect([(await command('PING')).status, (await command('PING')).status, (await command('PING')).status]).toEqual([
       200, 500, 501,
     ])
-    expect(sandbox.faults.list().map(({ matched, struck }) => [matched, struck])).toEqual([
+    expect(sandbox.faults.rules.map(({ matched, injected: struck }) => [matched, struck])).toEqual([
       [3, 1],
       [2, 1],
       [1, 1],
@@ -380,7 +380,7 @@ describe('what rules match', () => {
     const { sandbox } = world(onStore(fault.status(503), { match: { command: 'INCR', key: 'b' } }))
     const send = async (rows: string[][]): Promise<number> =>
       (
-        await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, {
+        await sandbox.fetch(`${sandbox.urls.store}/pipeline`, {
           method: 'POST',
           body: JSON.stringify(rows),
           headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -427,7 +427,7 @@ describe('what rules match', () => {
     ] as const) {
       const sandbox = createSandbox({ name })
       sandbox.faults.add({ on: 'store.request', match: { tenant: 'a' }, fault: fault.status(503) })
-      const { status: given } = await sandbox.fetch(`${sandbox.addresses.store}/ping`, {
+      const { status: given } = await sandbox.fetch(`${sandbox.urls.store}/ping`, {
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       })
       expect(given).toBe(code)
@@ -439,7 +439,7 @@ test('a handler that asks a slow store in its own delivery gets on', async () =>
   const { sandbox } = world(onStore(fault.latency('2s')))
   const at: number[] = []
   sandbox.destinations.on('https://shop.test/*', async () => {
-    const answer = await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, {
+    const answer = await sandbox.fetch(`${sandbox.urls.store}/incr/a`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     at.push(sandbox.clock.now() - start)
@@ -448,23 +448,23 @@ test('a handler that asks a slow store in its own delivery gets on', async () =>
   sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0 })
   await sandbox.clock.drain()
   expect(at).toEqual([2000])
-  expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({ status: 200, at: start + 2000 })
+  expect(sandbox.traffic.ofType('attempt')[0]!.outcome).toMatchObject({ status: 200, at: start + 2000 })
 })
 
 test('a handler that waits for a slow body meets the time-out of its delivery', async () => {
   const { sandbox } = world(onStore(fault.slowBody(1)))
   sandbox.destinations.on('https://shop.test/*', async () => {
-    const answer = await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, {
+    const answer = await sandbox.fetch(`${sandbox.urls.store}/incr/a`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     return new Response(await answer.text())
   })
   sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0, timeout: '5s' })
   await sandbox.clock.drain()
-  expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({
+  expect(sandbox.traffic.ofType('attempt')[0]!.outcome).toMatchObject({
     status: 0,
     error: 'context deadline exceeded',
     at: start + 5000,
   })
-  expect(sandbox.traffic.of('attempt')[0]!.outcome!.note).toBe('the handler answered 200 7 s after the time-out')
+  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 7 s after the time-out')
 })

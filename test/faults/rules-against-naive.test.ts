@@ -4,7 +4,7 @@ import { catalog } from '../../src/faults/catalog.js'
 import type { FaultFacts } from '../../src/faults/fault.js'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { createRandom, type Random } from '../../src/kernel/random.js'
-import type { Traffic } from '../../src/kernel/traffic-log.js'
+import type { TrafficLog } from '../../src/kernel/traffic-log.js'
 import { Faults } from '../../src/rules/fault-rules.js'
 
 // Rules the slow way: every rule is looked at each time, patterns are regular expressions, nothing is indexed.
@@ -181,7 +181,7 @@ describe('rules found by an index strike as rules found one by one', () => {
       log.push(entry.rule!)
       return entry
     }
-    const traffic = { append } as unknown as Pick<Traffic, 'append'>
+    const traffic = { append } as unknown as Pick<TrafficLog, 'append'>
     const faults = new Faults({ now: () => now, random: random.fork('dice'), traffic, tenant: 'acme' })
     const slow = new SlowRules()
     const handles: { remove(): void }[] = []
@@ -207,7 +207,7 @@ describe('rules found by an index strike as rules found one by one', () => {
         struck += log.length
       }
     }
-    expect(faults.list().map(({ rule, matched, struck: times }) => [rule.name, matched, times])).toEqual(
+    expect(faults.rules.map(({ rule, matched, injected: times }) => [rule.name, matched, times])).toEqual(
       slow.rules.map(({ rule, matched, struck: times }) => [rule.name, matched, times]),
     )
     expect(struck).toBeGreaterThan(50)

@@ -4,13 +4,13 @@ import { catalog } from '../../src/faults/catalog.js'
 import { injectionPoints } from '../../src/faults/points.js'
 
 function world(options: SandboxOptions = {}) {
-  const sandbox = createSandbox({ warn: () => {}, ...options })
+  const sandbox = createSandbox({ onWarning: () => {}, ...options })
   const { clock, faults } = sandbox
   /** Whether each of so many requests is struck, a while apart. */
   const pings = async (count: number, apart: number | string = 0): Promise<string> => {
     let out = ''
     for (let index = 0; index < count; index++) {
-      const { status: given } = await sandbox.fetch(`${sandbox.addresses.store}/ping`, {
+      const { status: given } = await sandbox.fetch(`${sandbox.urls.store}/ping`, {
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       })
       out += given === 503 ? 'x' : '.'
@@ -41,7 +41,7 @@ describe('counters', () => {
   test('a rule that does not match does not count', async () => {
     const { faults, pings, sandbox } = world()
     faults.add(down({ match: { command: 'PING' }, skip: 1, times: 1 }))
-    await sandbox.fetch(`${sandbox.addresses.store}/get/a`, {
+    await sandbox.fetch(`${sandbox.urls.store}/get/a`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     expect(await pings(3)).toBe('.x.')
@@ -129,7 +129,7 @@ describe('adding and removing', () => {
     expect(await pings(1)).toBe('.')
     faults.add([down({ name: 'night' }), { on: 'queue.request', name: 'night', fault: fault.status(503) }])
     faults.remove('night')
-    expect(faults.list()).toEqual([])
+    expect(faults.rules).toEqual([])
     {
       using _ = faults.add(down())
       expect(await pings(1)).toBe('x')
@@ -137,14 +137,14 @@ describe('adding and removing', () => {
     expect(await pings(1)).toBe('.')
     faults.add(down())
     faults.clear()
-    expect([await pings(1), faults.list()]).toEqual(['.', []])
+    expect([await pings(1), faults.rules]).toEqual(['.', []])
   })
 
   test('a reset of the sandbox takes them along', () => {
     const { sandbox } = world()
     sandbox.faults.add(down())
     sandbox.reset()
-    expect(sandbox.faults.list()).toEqual([])
+    expect(sandbox.faults.rules).toEqual([])
   })
 
   test('one bad rule adds none', () => {
@@ -152,7 +152,7 @@ describe('adding and removing', () => {
     expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: fault.reset() }])).toThrow(
       'faults.add(): rule 2: times: 0 would never strike',
     )
-    expect(faults.list()).toEqual([])
+    expect(faults.rules).toEqual([])
   })
 
   test('a point without rules is as cheap as before', () => {
@@ -178,8 +178,8 @@ describe('the index', () => {
       { on: 'store.request', name: 'last', match: { method: 'GET' }, fault: fault.latency(0) },
     ]
     faults.add(marks)
-    await sandbox.fetch(`${sandbox.addresses.store}/get/user?_token=${encodeURIComponent(sandbox.tokens.store)}`)
-    expect(sandbox.traffic.of('fault').map(({ rule }) => rule)).toEqual(
+    await sandbox.fetch(`${sandbox.urls.store}/get/user?_token=${encodeURIComponent(sandbox.tokens.store)}`)
+    expect(sandbox.traffic.ofType('fault').map(({ rule }) => rule)).toEqual(
       marks.map(({ name }) => name).filter((name) => name !== 'other key'),
     )
   })
@@ -187,12 +187,12 @@ describe('the index', () => {
   test('a rule that is found in two ways strikes once', async () => {
     const { sandbox, faults } = world()
     faults.add({ on: 'store.request', match: { command: 'GET' }, fault: fault.latency(0) })
-    await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, {
+    await sandbox.fetch(`${sandbox.urls.store}/pipeline`, {
       method: 'POST',
       body: '[["GET","a"],["GET","b"]]',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
-    expect(sandbox.traffic.of('fault')).toHaveLength(1)
+    expect(sandbox.traffic.ofType('fault')).toHaveLength(1)
   })
 })
 
@@ -208,12 +208,17 @@ describe('unused()', () => {
     faults.add(down({ from: '1h' }))
     faults.add(down({ times: 1, skip: 3 }))
     await pings(4)
-    const unused = faults.unused()
+    const unused = faults.unused
     expect(unused.map(({ rule }) => rule.name ?? rule.fault.kind)).toEqual(['never', 'status', 'lost-ack', 'status'])
-    expect(unused[0]!.line).toMatch(/test\/faults\/rules\.test\.ts:\d+:\d+$/)
-    for (const { sentence, line } of unused)
+    expect(unused[0]!.location).toMatch(/test\/faults\/rules\.test\.ts:\d+:\d+$/)
+    for (const { message: sentence, location: line } of unused)
       expect(sentence).toContain(` (${line.replace(/:\d+$/, '')}) was never injected: `)
-    const [never, skipped, delivery, late] = unused.map(({ sentence }) => sentence) as [string, string, string, string]
+    const [never, skipped, delivery, late] = unused.map(({ message: sentence }) => sentence) as [
+      string,
+      string,
+      string,
+      string,
+    ]
     expect(never).toMatch(
       /^Fault 'status' "never" on store\.request .*4 store requests were made .* \{"key":"nobody"\}/,
     )
@@ -230,7 +235,7 @@ describe('unused()', () => {
     // What the test itself does is no request.
     sandbox.store.run('SET', 'page:home', 'Welcome!')
     faults.add(down())
-    const { sentence } = faults.unused()[0]!
+    const { message: sentence } = faults.unused[0]!
     expect(sentence).toContain('no store request was made after it was added. ')
     expect(sentence).toContain('Either the app skipped the store')
   })
@@ -240,21 +245,21 @@ describe('unused()', () => {
     faults.add({ ...down(), match: { key: 'k' } })
     await pings(3)
     faults.add(down({ match: { key: 'nobody' } }))
-    expect(faults.unused()[1]!.sentence).toContain('no store request was made')
+    expect(faults.unused[1]!.message).toContain('no store request was made')
     await pings(1)
-    expect(faults.unused()[0]!.sentence).toContain('4 store requests were made')
-    expect(faults.unused()[1]!.sentence).toContain('1 store request was made')
+    expect(faults.unused[0]!.message).toContain('4 store requests were made')
+    expect(faults.unused[1]!.message).toContain('1 store request was made')
   })
 
   test('of a rule behind one that answered does not say that nothing matched', async () => {
     const { faults, pings } = world()
     faults.add([down({ times: 2 }), down({ name: 'second' }), down({ name: 'third', match: { key: 'nobody' } })])
     await pings(2)
-    const told = faults.unused().map(({ sentence }) => sentence)
+    const told = faults.unused.map(({ message: sentence }) => sentence)
     expect(told[0]).toMatch(/"second".*it matched 2 times, and each time a rule that was added before it answered/)
     expect(told[1]).toMatch(/"third".*2 store requests were made .* none matched/)
     await pings(1)
-    expect(faults.unused().map(({ rule }) => rule.name)).toEqual(['third'])
+    expect(faults.unused.map(({ rule }) => rule.name)).toEqual(['third'])
   })
 
   test('of a rule at a wider point of the same moment, too', async () => {
@@ -264,60 +269,60 @@ describe('unused()', () => {
       { on: 'queue.delivery', fault: fault.lostAck() },
     ])
     const headers = { authorization: `Bearer ${sandbox.tokens.queue}` }
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/https://shop.test/flow`, { method: 'POST', headers })
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/trigger/https://shop.test/flow`, { method: 'POST', headers })
     await clock.advance('1s')
-    for (const { sentence } of faults.unused()) expect(sentence).not.toContain('no delivery was attempted')
+    for (const { message: sentence } of faults.unused) expect(sentence).not.toContain('no delivery was attempted')
   })
 
   test('of a service that was down does not say that no request was made', async () => {
     const { faults, pings, clock } = world()
     const asked = (): Promise<unknown> => pings(1).catch(() => undefined)
     // Before it goes down, and while it is.
-    faults.add(down({ name: 'before', match: { key: 'k' }, from: '1h' }), { line: '' })
+    faults.add(down({ name: 'before', match: { key: 'k' }, from: '1h' }), { location: '' })
     faults.add({ on: 'store.request', times: 1, fault: fault.restart('1h') })
     await asked()
     faults.add(down({ name: 'while' }))
     await asked()
-    const [, during] = faults.unused().map(({ sentence }) => sentence)
+    const [, during] = faults.unused.map(({ message: sentence }) => sentence)
     expect(during).toContain('a service was down meanwhile')
     await clock.advance('2h')
     faults.add(down({ name: 'after' }))
-    expect(faults.unused().at(-1)!.sentence).toContain('no store request was made')
+    expect(faults.unused.at(-1)!.message).toContain('no store request was made')
   })
 
   test('of several points names each', () => {
     const { faults } = world()
     faults.add({ on: ['store.request', 'queue.request'], fault: fault.status(503) })
-    expect(faults.unused()[0]!.sentence).toContain('no store request was made, and no queue request was made')
+    expect(faults.unused[0]!.message).toContain('no store request was made, and no queue request was made')
   })
 
   test.each(injectionPoints)('has words for %s', (on) => {
     const { faults } = world()
     const fault = Object.values(catalog).find(({ points }) => (points as readonly string[]).includes(on))!.example
     faults.add({ on, fault: fault as never })
-    const { sentence } = faults.unused()[0]!
+    const { message: sentence } = faults.unused[0]!
     expect(sentence).toMatch(/was never injected: no .+ after it was added\. Either .+, or the rule isn't needed\.$/)
   })
 
   test('a rule with chance counts once dice were thrown', async () => {
     const { faults, pings } = world()
     faults.add(down({ chance: [1, 1_000_000] }))
-    expect(faults.unused()).toHaveLength(1)
+    expect(faults.unused).toHaveLength(1)
     expect(await pings(3)).toBe('...')
-    expect(faults.unused()).toEqual([])
+    expect(faults.unused).toEqual([])
   })
 
   test('somebody else may say where a rule was declared', () => {
     const { faults } = world()
-    faults.add(down(), { line: 'outage.yaml:12:3' })
-    expect(faults.unused()[0]!.line).toBe('outage.yaml:12:3')
+    faults.add(down(), { location: 'outage.yaml:12:3' })
+    expect(faults.unused[0]!.location).toBe('outage.yaml:12:3')
   })
 })
 
 test('the timeline and the diagram tell what struck, by which rule, and what came of it', async () => {
   const { sandbox, faults, clock } = world()
   faults.add({ on: 'queue.delivery', name: 'night', times: 1, fault: fault.lostAck() })
-  sandbox.destinations.answer('https://shop.test/orders', 200)
+  sandbox.destinations.respond('https://shop.test/orders', 200)
   sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1 })
   await clock.drain()
   expect(sandbox.traffic.timeline()).toContain(
@@ -327,8 +332,8 @@ test('the timeline and the diagram tell what struck, by which rule, and what cam
   for (const format of ['text', 'mermaid'] as const) {
     expect(sandbox.traffic.diagram({ format })).toContain('fault lost-ack at queue.delivery')
   }
-  const [entry] = sandbox.traffic.of('fault')
-  expect(sandbox.traffic.find(entry!.cause!)).toMatchObject({ type: 'attempt', retried: 0 })
+  const [entry] = sandbox.traffic.ofType('fault')
+  expect(sandbox.traffic.get(entry!.cause!)).toMatchObject({ type: 'attempt', retried: 0 })
 })
 
 test('the same seed and rules give the same traffic, byte for byte', async () => {
@@ -341,7 +346,7 @@ test('the same seed and rules give the same traffic, byte for byte', async () =>
     ])
     sandbox.destinations.on('https://shop.test/*', async () => {
       const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-      return new Response(await (await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, { headers })).text())
+      return new Response(await (await sandbox.fetch(`${sandbox.urls.store}/incr/a`, { headers })).text())
     })
     for (let count = 0; count < 20; count++) sandbox.queue.publish({ to: `https://shop.test/${count}` })
     await clock.drain()

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest'
 const start = Date.parse('2030-01-01T00:00:00Z')
 
 function world(...rules: FaultRule[]) {
-  const sandbox = createSandbox({ warn: () => {} })
+  const sandbox = createSandbox({ onWarning: () => {} })
   sandbox.faults.add(rules)
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const send = (path: string, body: unknown): Promise<Response> =>
-    sandbox.fetch(`${sandbox.addresses.store}${path}`, { method: 'POST', body: JSON.stringify(body), headers })
+    sandbox.fetch(`${sandbox.urls.store}${path}`, { method: 'POST', body: JSON.stringify(body), headers })
   const command = async (...words: string[]): Promise<unknown> => (await send('/', words)).json()
-  return { sandbox, send, command, headers, faults: () => sandbox.traffic.of('fault') }
+  return { sandbox, send, command, headers, faults: () => sandbox.traffic.ofType('fault') }
 }
 const onCommand = (fault: FaultAt<'store.command'>, more: FaultConditions = {}): FaultRule => ({
   on: 'store.command',
@@ -27,7 +27,7 @@ describe('one command', () => {
     const replies = []
     for (let count = 0; count < 4; count++) replies.push(await command('INCR', 'a'))
     expect(replies).toEqual([{ result: 1 }, { result: 2 }, { error: oom }, { result: 3 }])
-    expect(sandbox.traffic.of('command').map(({ error }) => error)).toEqual([undefined, undefined, oom, undefined])
+    expect(sandbox.traffic.ofType('command').map(({ error }) => error)).toEqual([undefined, undefined, oom, undefined])
   })
 
   test('fails although it ran', async () => {
@@ -62,7 +62,7 @@ describe('one command', () => {
         ]),
       ).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } })
       expect(['a', 'b', 'c'].map((key) => sandbox.store.get(key))).toEqual(ran)
-      expect(sandbox.traffic.of('request')[0]!.response!.status).toBe(0)
+      expect(sandbox.traffic.ofType('request')[0]!.response!.status).toBe(0)
     }
   })
 
@@ -82,13 +82,13 @@ describe('one command', () => {
       target: 'INCR',
       effect: `error: ${oom}`,
     })
-    expect(sandbox.traffic.find(entry!.cause!)).toMatchObject({ type: 'command', error: oom })
+    expect(sandbox.traffic.get(entry!.cause!)).toMatchObject({ type: 'command', error: oom })
   })
 
   test('the test itself is never struck', () => {
     const { sandbox } = world(onCommand(fault.errorReply(oom)))
     expect(sandbox.store.run('INCR', 'a')).toBe(1)
-    expect(sandbox.faults.unused()).toHaveLength(1)
+    expect(sandbox.faults.unused).toHaveLength(1)
   })
 })
 
@@ -193,7 +193,7 @@ describe('a stale read', () => {
   test('writes are not matched: an increment counts on', async () => {
     const { command, sandbox } = world(onCommand(fault.staleRead()))
     for (let count = 0; count < 3; count++) await command('INCR', 'a')
-    expect([sandbox.store.get('a'), sandbox.traffic.of('fault')]).toEqual(['3', []])
+    expect([sandbox.store.get('a'), sandbox.traffic.ofType('fault')]).toEqual(['3', []])
   })
 
   test('nothing is kept once the rule is gone', async () => {
@@ -209,7 +209,7 @@ describe('a stale read', () => {
 
 describe('event streams', () => {
   const opened = async (at: ReturnType<typeof world>, path = '/subscribe/news') => {
-    const answer = await at.sandbox.fetch(at.sandbox.addresses.store + path, { headers: at.headers })
+    const answer = await at.sandbox.fetch(at.sandbox.urls.store + path, { headers: at.headers })
     const seen: [number, string][] = []
     let end = 'open'
     const reader = answer.body!.getReader()
@@ -270,15 +270,13 @@ describe('event streams', () => {
 
   test('one is not opened at all; one is opened later; one claims to be something else', async () => {
     const a = world({ on: 'stream.open', fault: fault.status(503) })
-    expect((await a.sandbox.fetch(`${a.sandbox.addresses.store}/subscribe/news`, { headers: a.headers })).status).toBe(
-      503,
-    )
+    expect((await a.sandbox.fetch(`${a.sandbox.urls.store}/subscribe/news`, { headers: a.headers })).status).toBe(503)
     expect(await (await a.send('/', ['PING'])).json()).toEqual({ result: 'PONG' })
     const b = world(
       { on: 'stream.open', fault: fault.latency('5s') },
       { on: 'stream.open', fault: fault.wrongContentType('text/plain') },
     )
-    const asked = b.sandbox.fetch(`${b.sandbox.addresses.store}/subscribe/news`, { headers: b.headers })
+    const asked = b.sandbox.fetch(`${b.sandbox.urls.store}/subscribe/news`, { headers: b.headers })
     await b.sandbox.clock.advance('5s')
     expect((await asked).headers.get('content-type')).toBe('text/plain')
   })

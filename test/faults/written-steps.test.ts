@@ -27,11 +27,11 @@ describe.each(kinds)('%s', (_, make) => {
     for (const script of [numbers, steps]) {
       sandbox = await make()
       await sandbox.destinations.script(shop, script as never)
-      seen.push(await sandbox.destinations.unplayed)
+      seen.push(await sandbox.destinations.unused)
       await sandbox.queue.publish({ to: shop, retries: 5 })
       await sandbox.clock.drain()
-      seen.push((await sandbox.snapshot()).traffic.of('attempt').map(({ at, outcome }) => [at, outcome]))
-      expect(await sandbox.destinations.unplayed).toEqual([])
+      seen.push((await sandbox.snapshot()).traffic.ofType('attempt').map(({ at, outcome }) => [at, outcome]))
+      expect(await sandbox.destinations.unused).toEqual([])
       await ended(sandbox)
     }
     expect(seen[0]).toEqual([{ pattern: shop, steps }])
@@ -41,8 +41,8 @@ describe.each(kinds)('%s', (_, make) => {
 
   test('a call meets the same', async () => {
     sandbox = await make()
-    await sandbox.calls.script(bank, [503, fault.pass()])
-    expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [fault.status(503), fault.pass()] }])
+    await sandbox.outbound.script(bank, [503, fault.pass()])
+    expect(await sandbox.outbound.unused).toMatchObject([{ steps: [fault.status(503), fault.pass()] }])
   })
 
   test.each([
@@ -59,7 +59,7 @@ describe.each(kinds)('%s', (_, make) => {
 
   test.each([[[99]], [['503']], [[fault.pass(), 1000]]])('%j is told of calls', async (script) => {
     sandbox = await make()
-    await expect((async () => sandbox.calls.script(bank, script as never))()).rejects.toThrow(
+    await expect((async () => sandbox.outbound.script(bank, script as never))()).rejects.toThrow(
       /status|takes steps such as 503/,
     )
   })
@@ -105,7 +105,7 @@ describe('steps that are like one before', () => {
   ])('are refused for themselves, and nothing is taken: %j and %j', (right, wrong) => {
     const { destinations } = createSandbox()
     expect(() => destinations.script(shop, [right, right, right, wrong] as never)).toThrow(/step 4: /)
-    expect(destinations.unplayed).toEqual([])
+    expect(destinations.unused).toEqual([])
   })
 
   test('are all played, and stay what they were when given', () => {
@@ -123,6 +123,6 @@ describe('steps that are like one before', () => {
       structuredClone(step),
     )
     for (const step of given) if (typeof step === 'object') Object.assign(step, { kind: 'timeout' })
-    expect(destinations.unplayed.map(({ steps }) => steps)).toEqual([told])
+    expect(destinations.unused.map(({ steps }) => steps)).toEqual([told])
   })
 })

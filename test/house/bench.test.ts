@@ -17,17 +17,17 @@ describe.each([
 
   test('rules strike a request to the store and a delivery, or nothing does', async () => {
     using sandbox = create()
-    sandbox.destinations.answer('https://shop.test/*', 200)
+    sandbox.destinations.respond('https://shop.test/*', 200)
     sandbox.faults.add([
       { on: 'store.request', fault: { kind: 'status', status: 503 } },
       { on: 'queue.delivery', fault: { kind: 'status', status: 500 } },
     ])
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const answer = await sandbox.fetch(`${sandbox.addresses.store}/ping`, { headers })
+    const answer = await sandbox.fetch(`${sandbox.urls.store}/ping`, { headers })
     expect(answer.status).toBe(stored)
     sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0 })
     await sandbox.clock.drain()
-    expect(sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([delivered])
+    expect(sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([delivered])
   })
 })
 

@@ -10,9 +10,9 @@ import { describe, expect, test } from 'vitest'
  * random commands, expiry, several clients at once. Returns the whole traffic.
  */
 async function story(seed: number): Promise<string> {
-  using sandbox = createSandbox({ seed, vocabulary: 'upstash', startAt: '2030-03-30T22:00:00Z', warn: () => {} })
+  using sandbox = createSandbox({ seed, dialect: 'upstash', startAt: '2030-03-30T22:00:00Z', onWarning: () => {} })
   replaceFetch(sandbox)
-  const { clock, destinations, store, addresses, tokens } = sandbox
+  const { clock, destinations, store, urls: addresses, tokens } = sandbox
   const redis = new Redis({ url: addresses.store, token: tokens.store, enableTelemetry: false })
   const queue = new Client({ baseUrl: addresses.queue, token: tokens.queue, enableTelemetry: false })
 
@@ -69,7 +69,7 @@ async function story(seed: number): Promise<string> {
   store.run('SET', 'end', callbacks.count)
   const dead = await queue.dlq.listMessages()
   expect(dead.messages.length).toBeGreaterThan(0)
-  expect(sandbox.traffic.of('attempt').length).toBeGreaterThan(150)
+  expect(sandbox.traffic.ofType('attempt').length).toBeGreaterThan(150)
   return JSON.stringify(sandbox.traffic.entries, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 

@@ -7,13 +7,13 @@ import { type Walk, walked } from '../support/walk.js'
 // once.
 
 const world = `
-const sandbox = lib.createSandbox({ seed: 'walk', warn: () => {} })
-const { destinations, clock, addresses, tokens } = sandbox
-destinations.answer('https://shop.test/orders', 500)
-destinations.answer('https://shop.test/failed', 200)
+const sandbox = lib.createSandbox({ seed: 'walk', onWarning: () => {} })
+const { destinations, clock, urls, tokens } = sandbox
+destinations.respond('https://shop.test/orders', 500)
+destinations.respond('https://shop.test/failed', 200)
 const post = (url, body, token, headers) =>
   sandbox.fetch(url, { method: 'POST', body, headers: { authorization: 'Bearer ' + token, ...headers } })
-const publishAt = addresses.queue + '/v2/publish/https://shop.test/orders'
+const publishAt = urls.queue + '/v2/publish/https://shop.test/orders'
 const { queue, store } = tokens
 `
 
@@ -23,7 +23,7 @@ await post(publishAt, 'x', queue, { 'service-retries': '1', 'service-failure-cal
 await clock.drain()
 `
 
-const set = `await post(addresses.store, '["SET","k","v","EX","10"]', store)`
+const set = `await post(urls.store, '["SET","k","v","EX","10"]', store)`
 
 interface Bounds {
   /** Files beside those of the kernel. */

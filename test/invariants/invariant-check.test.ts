@@ -1,11 +1,11 @@
-import { BrokenPromise, createSandbox, invariants, type Sandbox } from 'stuntdouble'
+import { createSandbox, InvariantError, invariants, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
 async function ordinaryRun(sandbox: Sandbox): Promise<void> {
   const { queue, clock, destinations, store } = sandbox
   destinations.on('https://shop.test/fails', () => new Response('no', { status: 500 }))
   destinations.on('https://shop.test/*', () => new Response('fine'))
-  queue.upsertQueue('line', 2, false)
+  queue.upsertQueue('line', { parallelism: 2, paused: false })
   for (let at = 0; at < 5; at++) {
     queue.publish({ to: 'https://shop.test/a', body: { at }, queue: 'line' })
     queue.publish({
@@ -40,16 +40,18 @@ function forget({ traffic }: Sandbox, type: string): void {
 test('an ordinary run keeps every promise', async () => {
   using sandbox = createSandbox({ seed: 7 })
   await ordinaryRun(sandbox)
-  const check = sandbox.check()
+  const check = sandbox.assertInvariants()
   expect(check.checked).toEqual(invariants.map(({ name }) => name))
   expect(check.unknown).toEqual([])
 })
 
 test('only and except choose by name, and a slip is told with the nearest name', async () => {
   using sandbox = createSandbox()
-  expect(sandbox.check({ only: 'rate-bound' }).checked).toEqual(['rate-bound'])
-  expect(sandbox.check({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(invariants.length - 2)
-  expect(() => sandbox.check({ only: 'rate-bond' })).toThrow(
+  expect(sandbox.assertInvariants({ only: 'rate-bound' }).checked).toEqual(['rate-bound'])
+  expect(sandbox.assertInvariants({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(
+    invariants.length - 2,
+  )
+  expect(() => sandbox.assertInvariants({ only: 'rate-bond' })).toThrow(
     'There is no invariant "rate-bond", did you mean "rate-bound"?',
   )
 })
@@ -58,17 +60,17 @@ test('a broken promise is told with its words, what happened instead, the entrie
   using sandbox = createSandbox({ seed: 7 })
   await ordinaryRun(sandbox)
   forget(sandbox, 'dead-letter')
-  const [breach] = sandbox.examine().breaches
-  expect(breach).toMatchObject({ invariant: 'no-lost-message', sentence: expect.stringContaining('failed for good') })
+  const [breach] = sandbox.checkInvariants().violations
+  expect(breach).toMatchObject({ invariant: 'no-lost-message', message: expect.stringContaining('failed for good') })
   expect(breach!.entries.map(({ type }) => type)).toEqual(['published', 'attempt'])
   let error: unknown
   try {
-    sandbox.check()
+    sandbox.assertInvariants()
   } catch (thrown) {
     error = thrown
   }
-  expect(error).toBeInstanceOf(BrokenPromise)
-  expect((error as BrokenPromise).breaches[0]).toEqual(breach)
+  expect(error).toBeInstanceOf(InvariantError)
+  expect((error as InvariantError).violations[0]).toEqual(breach)
   expect((error as Error).message).toMatch(
     /^Broken promise no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
   )
@@ -77,14 +79,14 @@ test('a broken promise is told with its words, what happened instead, the entrie
 test('a log that keeps nothing is no proof of anything', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficEntries: 0 } })
   await ordinaryRun(sandbox)
-  expect(sandbox.check().unknown.length).toBeGreaterThan(0)
+  expect(sandbox.assertInvariants().unknown.length).toBeGreaterThan(0)
 })
 
 test('a check looks at each entry a bounded number of times', async () => {
   const looks: number[] = []
   for (const size of [200, 2000]) {
     using sandbox = createSandbox()
-    sandbox.destinations.answer('https://shop.test/', 200)
+    sandbox.destinations.respond('https://shop.test/', 200)
     for (let n = 0; n < size; n++) {
       sandbox.queue.publish({
         to: 'https://shop.test/',
@@ -104,7 +106,7 @@ test('a check looks at each entry a bounded number of times', async () => {
       },
     })
     Object.defineProperty(sandbox.traffic, 'entries', { value: entries })
-    sandbox.check()
+    sandbox.assertInvariants()
     looks.push(count / entries.length)
   }
   expect(looks[1]).toBeLessThan(looks[0]! * 1.5)
@@ -112,11 +114,11 @@ test('a check looks at each entry a bounded number of times', async () => {
 
 test('an attempt that nothing will end breaks a promise once the world is drained, and not before', () => {
   const { sandbox, published } = leftRunning()
-  expect(sandbox.examine({ only: 'no-attempt-left-running' }).breaches).toMatchObject([
-    { sentence: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
+  expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toMatchObject([
+    { message: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
   ])
   sandbox.queue.publish({ to: 'https://shop.test/other' })
-  expect(sandbox.examine({ only: 'no-attempt-left-running' }).breaches).toEqual([])
+  expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toEqual([])
 })
 
 /** As if the engine had forgotten an attempt. */

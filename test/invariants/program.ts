@@ -223,13 +223,13 @@ export async function run(createSandbox: typeof CreateSandbox, given: Program): 
   const sandbox = createSandbox({
     seed: given.seed,
     policy: { enforceQuotas, maxTrafficEntries, ...(enforceQuotas && { queueLimits: { globalParallelism: 2 } }) },
-    signing: { window: 'real' },
-    warn: () => {},
+    signatureWindow: 'real',
+    onWarning: () => {},
   })
   const { destinations } = sandbox
-  for (const url of [...hosts, callback, failureCallback]) destinations.answer(url, 200)
+  for (const url of [...hosts, callback, failureCallback]) destinations.respond(url, 200)
   destinations.script('https://*.test/', given.outcomes)
-  sandbox.queue.urlGroup('group', [hosts[0]!, hosts[1]!])
+  sandbox.queue.urlGroups.addEndpoints('group', [hosts[0]!, hosts[1]!])
   if (given.faults) sandbox.faults.add(given.faults)
   const ids: string[] = []
   const finish = async (): Promise<void> => {
@@ -255,7 +255,7 @@ async function inPassingTime(sandbox: Sandbox, work: Promise<void>): Promise<voi
 
 async function send(sandbox: Sandbox, method: string, path: string): Promise<void> {
   const authorization = `Bearer ${sandbox.tokens.queue}`
-  await sandbox.fetch(`${sandbox.addresses.queue}${path}`, { method, headers: { authorization } })
+  await sandbox.fetch(`${sandbox.urls.queue}${path}`, { method, headers: { authorization } })
 }
 
 async function perform(sandbox: Sandbox, step: ProgramStep, ids: string[]): Promise<void> {
@@ -275,7 +275,7 @@ async function perform(sandbox: Sandbox, step: ProgramStep, ids: string[]): Prom
       return send(sandbox, 'POST', `/v2/queues/${step.name}/${step.on ? 'pause' : 'resume'}`)
     case 'set queue':
       // The plan may have no place for so many; then nothing happens.
-      return void attempt(() => queue.upsertQueue(step.name, step.parallelism, undefined))
+      return void attempt(() => queue.upsertQueue(step.name, { parallelism: step.parallelism }))
     case 'delete queue':
       return send(sandbox, 'DELETE', `/v2/queues/${step.name}`)
     case 'pause key':
@@ -298,7 +298,7 @@ async function perform(sandbox: Sandbox, step: ProgramStep, ids: string[]): Prom
       if (step.what === 'queue') queue.load(queue.dump())
       else if (step.what === 'store') sandbox.store.load(sandbox.store.dump())
       else queue.reset()
-      if (step.what === 'reset') queue.urlGroup('group', [hosts[0]!, hosts[1]!])
+      if (step.what === 'reset') queue.urlGroups.addEndpoints('group', [hosts[0]!, hosts[1]!])
   }
 }
 
@@ -336,13 +336,13 @@ async function schedule(sandbox: Sandbox, { id, cron, to }: StepOf<'schedule'>):
     'Service-Schedule-Id': id,
     'Service-Retries': '1',
   }
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/${to}`, { method: 'POST', headers })
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/schedules/${to}`, { method: 'POST', headers })
 }
 
 async function command(sandbox: Sandbox, rows: readonly (readonly string[])[], form: string): Promise<void> {
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const post = (path: string, body: unknown): Promise<Response> =>
-    sandbox.fetch(`${sandbox.addresses.store}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    sandbox.fetch(`${sandbox.urls.store}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   if (form === 'pipeline' || form === 'multi-exec') await post(`/${form}`, rows)
   else if (form === 'path') await Promise.all(rows.map((row) => post('', row)))
   else for (const row of rows) attempt(() => sandbox.store.run(...row))

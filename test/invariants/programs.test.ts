@@ -13,7 +13,7 @@ test(`${programs} random programs break no promise`, { timeout: 600_000 }, async
   await fc.assert(
     fc.asyncProperty(program(), async (given) => {
       using sandbox = await run(createSandbox, given)
-      expect(examineAll(sandbox)).toMatchObject({ breaches: [], unknown: [] })
+      expect(examineAll(sandbox)).toMatchObject({ violations: [], unknown: [] })
     }),
     { numRuns: programs, seed: seedOr(1) },
   )
@@ -25,7 +25,7 @@ test('a log that has forgotten its beginning raises no false alarm, and says wha
   await fc.assert(
     fc.asyncProperty(program(true), async (given) => {
       using sandbox = await run(createSandbox, given)
-      const { breaches, unknown } = examineAll(sandbox)
+      const { violations: breaches, unknown } = examineAll(sandbox)
       expect(breaches).toEqual([])
       if (sandbox.traffic.dropped > 0) expect(unknown.length).toBeGreaterThan(0)
     }),
@@ -37,7 +37,7 @@ test('a declared fault suspends what it breaks by design, and nothing else break
   await fc.assert(
     fc.asyncProperty(stormyProgram, async (given) => {
       using sandbox = await run(createSandbox, given)
-      expect(examineAll(sandbox).breaches).toEqual([])
+      expect(examineAll(sandbox).violations).toEqual([])
     }),
     { numRuns: programs, seed: seedOr(3) },
   )
@@ -85,6 +85,6 @@ describe('mistakes that random programs have found', () => {
 
   test.each(Object.keys(programs))('%s', async (name) => {
     using sandbox = await run(createSandbox, programs[name]!)
-    expect(examineAll(sandbox).breaches).toEqual([])
+    expect(examineAll(sandbox).violations).toEqual([])
   })
 })

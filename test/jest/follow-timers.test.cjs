@@ -1,6 +1,6 @@
 const { useSandbox } = require('stuntdouble/jest')
 
-const sandbox = useSandbox({ vocabulary: 'upstash', via: 'fetch', timers: 'follow' })
+const sandbox = useSandbox({ dialect: 'upstash', intercept: 'fetch', timers: 'follow' })
 const realSetTimeout = setTimeout
 
 /** Code under test: it knows the environment, the global fetch and the host's timers. */

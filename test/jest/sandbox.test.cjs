@@ -1,21 +1,20 @@
 const { createServer } = require('node:http')
 const { Redis } = require('@upstash/redis')
 const { Client } = require('@upstash/qstash')
-const { createSandbox, Sandbox, VirtualClock } = require('stuntdouble')
+const { createSandbox, Sandbox, Clock } = require('stuntdouble')
 const { replaceFetch } = require('stuntdouble/fetch')
 const { startServer } = require('stuntdouble/server')
 
 /** @type {Sandbox} */
 let sandbox
 beforeEach(() => {
-  sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+  sandbox = createSandbox({ seed: 7, dialect: 'upstash', startAt: '2030-01-01T09:00:00Z' })
   replaceFetch(sandbox)
 })
 afterEach(() => sandbox.dispose())
 
-const redis = () => new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, enableTelemetry: false })
-const queue = () =>
-  new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue, enableTelemetry: false })
+const redis = () => new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, enableTelemetry: false })
+const queue = () => new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue, enableTelemetry: false })
 
 test('the store SDK runs against the CommonJS build, and keys expire in virtual time', async () => {
   await redis().set('profile:42', { name: 'Ada' }, { ex: 3_600 })
@@ -44,7 +43,7 @@ test('classes are the same from every entry', async () => {
   const server = await startServer({ port: 0 })
   try {
     expect(server.tenant('main')).toBeInstanceOf(Sandbox)
-    expect(server.tenant('main').clock).toBeInstanceOf(VirtualClock)
+    expect(server.tenant('main').clock).toBeInstanceOf(Clock)
   } finally {
     await server.close()
   }

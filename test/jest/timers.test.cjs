@@ -1,4 +1,4 @@
-const { createSandbox, hostTimers } = require('stuntdouble')
+const { createSandbox, fakeTimers } = require('stuntdouble')
 
 const doNotFake = ['nextTick', 'queueMicrotask', 'setImmediate']
 
@@ -9,7 +9,7 @@ afterEach(() => {
 test("Jest's modern fake timers follow the sandbox's clock", async () => {
   const sandbox = createSandbox()
   jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake })
-  sandbox.clock.follow(hostTimers(jest))
+  sandbox.clock.follow(fakeTimers(jest))
   let fired = 0
   setTimeout(() => fired++, 2000)
   await sandbox.clock.advance('1999ms')
@@ -23,7 +23,7 @@ test("Jest's modern fake timers follow the sandbox's clock", async () => {
 test('everything faked, as Jest does it unless told otherwise, is followed, too', async () => {
   const sandbox = createSandbox()
   jest.useFakeTimers({ now: sandbox.clock.now() })
-  sandbox.clock.follow(hostTimers(jest))
+  sandbox.clock.follow(fakeTimers(jest))
   let fired = 0
   setTimeout(() => fired++, 2000)
   await sandbox.clock.advance('1h')
@@ -33,7 +33,7 @@ test('everything faked, as Jest does it unless told otherwise, is followed, too'
 
 test('without fake timers it says what to call', async () => {
   const sandbox = createSandbox()
-  sandbox.clock.follow(hostTimers(jest))
+  sandbox.clock.follow(fakeTimers(jest))
   await expect(sandbox.clock.advance('1s')).rejects.toThrow('none are installed')
   sandbox.dispose()
 })

@@ -1,6 +1,6 @@
 const { useSandbox } = require('stuntdouble/jest')
 
-const sandbox = useSandbox({ seed: 7, vocabulary: 'upstash', via: 'fetch' })
+const sandbox = useSandbox({ seed: 7, dialect: 'upstash', intercept: 'fetch' })
 
 /** Code under test: it knows the environment and the global fetch, and nothing of a sandbox. */
 async function countVisit() {

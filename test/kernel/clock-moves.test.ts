@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createSandbox, type Sandbox } from '../../src/index.js'
-import { accompany, stop, VirtualClock } from '../../src/kernel/clock.js'
+import { createSandbox } from '../../src/index.js'
+import { accompany, Clock, stop } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
 /** A clock with a timer that renews itself each minute, as a schedule does. */
-function minutes(): { clock: VirtualClock; fired: () => number } {
-  const clock = new VirtualClock({ startAt: start })
+function minutes(): { clock: Clock; fired: () => number } {
+  const clock = new Clock({ startAt: start })
   let fired = 0
   const tick = (): void => {
     fired++
@@ -34,7 +34,7 @@ describe('a long move', () => {
   })
 
   test('so does one whose work is asynchronous', async () => {
-    const clock = new VirtualClock({ startAt: start })
+    const clock = new Clock({ startAt: start })
     for (let n = 0; n < 5_000; n++) clock.schedule(start + n, 'work', async () => undefined)
     let isOver = false
     const move = clock.drain().then(() => {
@@ -58,7 +58,7 @@ describe('a long move', () => {
     await expect(move).rejects.toBe(reason)
     // All that fell due has run, and nothing else has.
     expect(fired()).toBe(Math.floor((clock.now() - start) / 60_000))
-    expect(clock.pending()).toHaveLength(1)
+    expect(clock.pending).toHaveLength(1)
     const reached = fired()
     await clock.advance('10m')
     expect(fired()).toBe(reached + 10)
@@ -83,7 +83,7 @@ describe('a long move', () => {
   })
 
   test('ends although work runs that never ends; that work goes on to hold time up', async () => {
-    const clock = new VirtualClock({ startAt: start, warn: () => {} })
+    const clock = new Clock({ startAt: start, warn: () => {} })
     let finish = (): void => {}
     clock.schedule(start + 5, 'slow', () => new Promise<void>((resolve) => (finish = resolve)))
     clock.schedule(start + 10, 'next', () => {})
@@ -100,13 +100,13 @@ describe('a long move', () => {
   })
 
   test.each(['reset', 'dispose', 'load'] as const)('ends with its world by %s', async (how) => {
-    using sandbox = createSandbox({ warn: () => {} })
+    using sandbox = createSandbox({ onWarning: () => {} })
     const { clock, destinations, queue } = sandbox
     const dump = sandbox.dump()
     destinations.on('https://shop.test/never', () => new Promise<Response>(() => {}))
     queue.publish({ to: 'https://shop.test/never' })
     const move = clock.advance('1h')
-    const settled = clock.settled()
+    const settled = clock.settle()
     await outside()
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
@@ -117,7 +117,7 @@ describe('a long move', () => {
   })
 
   test('a queued one of a clock that moves by itself does not begin when its world is over', async () => {
-    const clock = new VirtualClock({ startAt: start, mode: 'auto', warn: () => {} })
+    const clock = new Clock({ startAt: start, mode: 'auto', warn: () => {} })
     clock.schedule(start, 'never', () => new Promise<void>(() => {}))
     const [first, second] = [clock.advance('1h'), clock.advance('1h')]
     await outside()
@@ -133,7 +133,7 @@ describe('the budget of one instant', () => {
   test('what is just many is told so, with what allows more', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     destinations.on('https://shop.test/start', () => {
       for (let at = 0; at < 25_000; at++) queue.publish({ to: shop })
       return new Response()
@@ -142,14 +142,14 @@ describe('the budget of one instant', () => {
     await expect(clock.advance('1s')).rejects.toThrow(
       /^The clock gave up: 20040 timers fired at one instant\. Most often: "delivery to https:\/\/shop\.test\/x" .* if they are just many, allow more with clock\.advance\(…, \{ budget \}\)\.$/,
     )
-    await clock.advance('1s', { budget: 30_000 })
+    await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])
   }, 60_000)
 
   test('a budget that is no number is a misuse', async () => {
     using sandbox = createSandbox()
-    await expect(sandbox.clock.advance('1s', { budget: Number.NaN })).rejects.toThrow(
-      'clock.advance() takes a number of timers as its budget, got NaN.',
+    await expect(sandbox.clock.advance('1s', { maxTimers: Number.NaN })).rejects.toThrow(
+      'clock.advance() takes a number of timers as maxTimers, got NaN.',
     )
   })
 })
@@ -168,7 +168,7 @@ describe('the budget of drain()', () => {
       })
       queue.publish({ to: loop })
       await expect(clock.drain()).rejects.toThrow(`timers fired. Most often: "delivery to ${loop}"`)
-      expect(sandbox.traffic.of('attempt').length).toBeLessThan(25_000)
+      expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
     },
     60_000,
   )
@@ -185,14 +185,14 @@ describe('the budget of drain()', () => {
   }, 60_000)
 
   test('grows with what waits, in a line too, and does not count schedules', async () => {
-    const clock = new VirtualClock({ startAt: start })
+    const clock = new Clock({ startAt: start })
     const chain = (left: number): void => {
       if (left > 0) clock.schedule(clock.now() + 1, 'one after the other', () => chain(left - 1))
     }
     for (let n = 0; n < 2_000; n++) chain(20)
     await clock.drain()
     // A line of which only the first has a timer.
-    const lined = new VirtualClock({ startAt: start })
+    const lined = new Clock({ startAt: start })
     accompany(lined, { waiting: { line: { size: 2_000 } } })
     const line = (left: number): void => {
       if (left > 0) lined.schedule(lined.now() + 1, 'line', () => line(left - 1))
@@ -212,12 +212,12 @@ describe('what is no option of a move', () => {
     [
       'nothing',
       (clock: Clock) => clock.advance('1s', null as never),
-      'takes options such as { budget: 50_000 }, got null',
+      'takes options such as { maxTimers: 50_000 }, got null',
     ],
     [
       'another name',
-      (clock: Clock) => clock.drain({ budgett: 1 } as never),
-      'has no option "budgett". Did you mean "budget"?',
+      (clock: Clock) => clock.drain({ maxTimer: 1 } as never),
+      'has no option "maxTimer". Did you mean "maxTimers"?',
     ],
     [
       'a time as the end',
@@ -231,5 +231,3 @@ describe('what is no option of a move', () => {
     await sandbox.clock.advance('1s')
   })
 })
-
-type Clock = Sandbox['clock']

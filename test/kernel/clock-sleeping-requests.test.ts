@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../src/kernel/clock.js'
+import { Clock } from '../../src/kernel/clock.js'
 import type { Task } from '../../src/kernel/time.js'
 
 /** A service whose answers take time, asked from inside the work of timers. */
 function world() {
-  const clock = new VirtualClock({ startAt: 0, warn: () => {} })
+  const clock = new Clock({ startAt: 0, warn: () => {} })
   const request = (wait: number): Promise<void> => clock.track('request GET /', (task) => task.sleep(wait))
   const log: [number, string][] = []
   const note = (text: string): void => void log.push([clock.now(), text])
@@ -159,7 +159,7 @@ test('a sleep that is broken off ends at once, and leaves no timer', async () =>
   await clock.drain()
   await asleep
   expect(log).toEqual([[2_000, 'woke']])
-  expect([clock.now(), clock.pending().length]).toEqual([2_000, 0])
+  expect([clock.now(), clock.pending.length]).toEqual([2_000, 0])
 })
 
 test('beside() goes on for the same caller after the task has ended', async () => {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { VirtualClock } from '../../src/kernel/clock.js'
+import type { Clock } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
 // The clock takes the host's timers when it is loaded: load it anew while they are fake, and a second costs nothing.
-let create: (warn: (text: string) => void, mode?: 'manual' | 'auto') => VirtualClock
+let create: (warn: (text: string) => void, mode?: 'manual' | 'auto') => Clock
 beforeEach(async () => {
   vi.resetModules()
   vi.useFakeTimers()
   const fresh = await import('../../src/kernel/clock.js')
-  create = (warn, mode = 'manual') => new fresh.VirtualClock({ startAt: start, mode, warn })
+  create = (warn, mode = 'manual') => new fresh.Clock({ startAt: start, mode, warn })
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -93,7 +93,7 @@ test('a clock that moves by itself waits for slow work without a word', async ()
   let finish = (): void => undefined
   clock.schedule(start + 10, 'delivery of m1', () => new Promise<void>((resolve) => (finish = resolve)))
   await vi.advanceTimersByTimeAsync(5_000)
-  expect(clock.running()).toEqual(['delivery of m1'])
+  expect(clock.running).toEqual(['delivery of m1'])
   expect(warnings).toEqual([])
   finish()
 })
@@ -101,7 +101,7 @@ test('a clock that moves by itself waits for slow work without a word', async ()
 test('fake timers that are installed later do not reach the clock', async () => {
   vi.useRealTimers()
   vi.resetModules()
-  const { VirtualClock: Fresh, letOutsideContinue } = await import('../../src/kernel/clock.js')
+  const { Clock: Fresh, letOutsideContinue } = await import('../../src/kernel/clock.js')
   vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate', 'setInterval', 'Date', 'performance'] })
   const clock = new Fresh({ startAt: start })
   const log: string[] = []

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
 import { latin1 } from '../../src/kernel/bytes.js'
 import type { AttemptEntry, DeadLetterEntry, Entry, EntryBody, RequestEntry } from '../../src/kernel/traffic-log.js'
-import { entryTypes, Traffic } from '../../src/kernel/traffic-log.js'
+import { entryTypes, TrafficLog } from '../../src/kernel/traffic-log.js'
 
 const request = (url = 'https://store.test/'): RequestEntry => ({
   type: 'request',
@@ -34,10 +34,10 @@ const deadLetter = (messageId: string): DeadLetterEntry => ({
 })
 
 let now = 0
-let traffic: Traffic
+let traffic: TrafficLog
 beforeEach(() => {
   now = 1_000
-  traffic = new Traffic({ now: () => now })
+  traffic = new TrafficLog({ now: () => now })
 })
 
 test('entries are numbered from 1 and carry the time and their cause', () => {
@@ -55,26 +55,26 @@ test('entries are found by type, by message and by number', () => {
   const entries = [request(), attempt('m1'), attempt('m2'), deadLetter('m1'), request('https://store.test/b')].map(
     (body) => traffic.append(body),
   )
-  expect(traffic.of('attempt')).toEqual([entries[1], entries[2]])
-  expect(traffic.of('request').map((entry) => entry.url)).toEqual(['https://store.test/', 'https://store.test/b'])
-  expect(traffic.of('fault')).toEqual([])
-  expect(traffic.about('m1')).toEqual([entries[1], entries[3]])
-  expect(traffic.about('unknown')).toEqual([])
-  expect(entries.map((entry) => traffic.find(entry.seq))).toEqual(entries)
-  expect(traffic.find(0)).toBeUndefined()
-  expect(traffic.find(6)).toBeUndefined()
+  expect(traffic.ofType('attempt')).toEqual([entries[1], entries[2]])
+  expect(traffic.ofType('request').map((entry) => entry.url)).toEqual(['https://store.test/', 'https://store.test/b'])
+  expect(traffic.ofType('fault')).toEqual([])
+  expect(traffic.forMessage('m1')).toEqual([entries[1], entries[3]])
+  expect(traffic.forMessage('unknown')).toEqual([])
+  expect(entries.map((entry) => traffic.get(entry.seq))).toEqual(entries)
+  expect(traffic.get(0)).toBeUndefined()
+  expect(traffic.get(6)).toBeUndefined()
 })
 
 test('numbering goes on after clear, and finding still works', () => {
   const old = traffic.append(attempt('m1'))
   traffic.clear()
   expect(traffic.size).toBe(0)
-  expect(traffic.find(old.seq)).toBeUndefined()
-  expect(traffic.of('attempt')).toEqual([])
-  expect(traffic.about('m1')).toEqual([])
+  expect(traffic.get(old.seq)).toBeUndefined()
+  expect(traffic.ofType('attempt')).toEqual([])
+  expect(traffic.forMessage('m1')).toEqual([])
   const next = traffic.append(request())
   expect(next.seq).toBe(2)
-  expect(traffic.find(2)).toBe(next)
+  expect(traffic.get(2)).toBe(next)
 })
 
 describe('subscribers', () => {
@@ -99,11 +99,11 @@ describe('subscribers', () => {
 
 describe('a limited log', () => {
   test('forgets the older half and says so in its place; numbers, types and messages stay right', () => {
-    const limited = new Traffic({ now: () => now }, 10)
+    const limited = new TrafficLog({ now: () => now }, 10)
     const log = Array.from({ length: 23 }, (_, count) => {
       now = 1_000 * (count + 1)
       const entry = limited.append(attempt(`m${count + 1}`))
-      limited.of('attempt')
+      limited.ofType('attempt')
       expect(limited.size).toBeLessThanOrEqual(10)
       return entry
     })
@@ -112,17 +112,17 @@ describe('a limited log', () => {
     const gone = log.length - kept.length
     expect(mark).toEqual({ type: 'dropped', count: gone, limit: 10, unit: 'entries', seq: gone, at: gone * 1_000 })
     expect(limited.dropped).toBe(gone)
-    expect(limited.of('attempt')).toEqual(kept)
-    expect(limited.of('dropped')).toEqual([mark])
-    expect(limited.about('m1')).toEqual([])
-    expect(limited.about('m23')).toHaveLength(1)
-    expect(limited.find(23)).toBe(log[22])
-    expect(limited.find(gone)).toBe(mark)
-    expect(limited.find(1)).toBeUndefined()
+    expect(limited.ofType('attempt')).toEqual(kept)
+    expect(limited.ofType('dropped')).toEqual([mark])
+    expect(limited.forMessage('m1')).toEqual([])
+    expect(limited.forMessage('m23')).toHaveLength(1)
+    expect(limited.get(23)).toBe(log[22])
+    expect(limited.get(gone)).toBe(mark)
+    expect(limited.get(1)).toBeUndefined()
   })
 
   test('counts from anew after clear', () => {
-    const limited = new Traffic({ now: () => now }, 4)
+    const limited = new TrafficLog({ now: () => now }, 4)
     for (let count = 0; count < 9; count++) limited.append(request())
     expect(limited.dropped).toBeGreaterThan(0)
     limited.clear()
@@ -132,7 +132,7 @@ describe('a limited log', () => {
   test('is limited by the bytes of bodies too: of requests, their answers, messages and what destinations answered', () => {
     const kib = latin1('x'.repeat(10_240))
     const limit = 112 * 1024
-    const write: Record<string, (log: Traffic) => void> = {
+    const write: Record<string, (log: TrafficLog) => void> = {
       request: (log) => void log.append({ ...request(), body: kib }),
       answer: (log) =>
         log.complete(log.append(request()), { response: { at: 0, status: 200, headers: [], body: kib } }),
@@ -142,7 +142,7 @@ describe('a limited log', () => {
       },
     }
     for (const add of Object.values(write)) {
-      const limited = new Traffic({ now: () => now }, { bytes: new Account(limit) })
+      const limited = new TrafficLog({ now: () => now }, { bytes: new Account(limit) })
       for (let count = 1; count <= 10; count++) add(limited)
       expect([limited.dropped, limited.size]).toEqual([0, 10])
       add(limited)
@@ -159,7 +159,7 @@ describe('a limited log', () => {
 
   test.each(Object.keys(entryTypes))('counts what an entry takes by itself: %s', (type) => {
     const kept = new Account(100_000)
-    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const [headers, body] = [[], latin1('')]
     for (let count = 0; count < 1_000; count++) {
       limited.append({ type, url: '', headers, body, argv: [], key: body } as unknown as EntryBody)
@@ -179,7 +179,7 @@ describe('a limited log', () => {
     ['an event', (word) => ({ type: 'notify', eventId: '1', runIds: [], body: latin1(word) })],
     ['a reason', (word) => ({ type: 'message', messageId: '1', state: 'WAITING', reason: word })],
   ])('counts %s', (_, write) => {
-    const limited = new Traffic({ now: () => now }, { bytes: new Account(100_000) })
+    const limited = new TrafficLog({ now: () => now }, { bytes: new Account(100_000) })
     for (let count = 0; count < 5; count++) limited.append(write('x'.repeat(10_000)))
     expect(limited.dropped).toBe(0)
     for (let count = 0; count < 6; count++) limited.append(write('x'.repeat(10_000)))
@@ -188,7 +188,7 @@ describe('a limited log', () => {
 
   test('counts equal headers of requests in a row once', () => {
     const kept = new Account(100_000)
-    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const headers: RequestEntry['headers'] = [['x', 'x'.repeat(10_000)]]
     for (let count = 0; count < 20; count++) limited.append({ ...request(), headers })
     expect(limited.dropped).toBe(0)
@@ -196,7 +196,7 @@ describe('a limited log', () => {
 
   test('makes room for what others hold below the same limit, and adds nothing to what is gone', () => {
     const kept = new Account(100_000)
-    const limited = new Traffic({ now: () => now }, { bytes: kept })
+    const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const first = limited.append(request())
     for (let count = 0; count < 100; count++) limited.append(request())
     expect(limited.dropped).toBe(0)
@@ -209,7 +209,7 @@ describe('a limited log', () => {
   })
 
   test('keeps an entry that is larger than the limit until the next one comes', () => {
-    const limited = new Traffic({ now: () => now }, { bytes: new Account(10) })
+    const limited = new TrafficLog({ now: () => now }, { bytes: new Account(10) })
     limited.append({ ...request(), body: latin1('x'.repeat(100)) })
     expect(limited.size).toBeGreaterThan(0)
     limited.append(attempt('m1'))
@@ -218,7 +218,7 @@ describe('a limited log', () => {
   })
 
   test('of 0 keeps nothing, and still announces what it is told', () => {
-    const none = new Traffic({ now: () => now }, 0)
+    const none = new TrafficLog({ now: () => now }, 0)
     const heard: string[] = []
     none.subscribe((entry) => heard.push(entry.type))
     none.append(attempt('m1'))
@@ -226,12 +226,12 @@ describe('a limited log', () => {
   })
 
   test('below 0 is a misuse', () => {
-    expect(() => new Traffic({ now: () => now }, -1)).toThrow('keeps 0 or more')
+    expect(() => new TrafficLog({ now: () => now }, -1)).toThrow('keeps 0 or more')
   })
 })
 
 test('after() gives the entries since a number, whatever was forgotten', () => {
-  const limited = new Traffic({ now: () => now }, 10)
+  const limited = new TrafficLog({ now: () => now }, 10)
   for (let count = 1; count <= 23; count++) limited.append(attempt(`m${count}`))
   expect(limited.after(21).map((entry) => entry.seq)).toEqual([22, 23])
   expect(limited.after(23)).toEqual([])
@@ -242,10 +242,10 @@ test('after() gives the entries since a number, whatever was forgotten', () => {
 test('a recorded log may have gaps', () => {
   const all = [request(), attempt('m1'), attempt('m2'), request(), deadLetter('m1')].map((body) => traffic.append(body))
   const some = all.filter((entry) => entry.type !== 'request')
-  const recorded = Traffic.recorded(some)
-  expect(all.map(({ seq }) => recorded.find(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
+  const recorded = TrafficLog.recorded(some)
+  expect(all.map(({ seq }) => recorded.get(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
   expect([0, 1, 2, 3, 4, 5, 6].map((seq) => recorded.after(seq).length)).toEqual([3, 3, 2, 1, 1, 0, 0])
-  expect(recorded.about('m1')).toEqual([all[1], all[4]])
+  expect(recorded.forMessage('m1')).toEqual([all[1], all[4]])
 })
 
 describe('moves of time', () => {
@@ -277,7 +277,7 @@ describe('moves of time', () => {
     traffic.append(request())
     traffic.moves('advance')()
     traffic.moves('drain')()
-    expect(traffic.of('clock').map(({ move: call, count: moves }) => [call, moves])).toEqual([
+    expect(traffic.ofType('clock').map(({ move: call, count: moves }) => [call, moves])).toEqual([
       ['advance', 1_000],
       ['advance', 1],
       ['drain', 1],

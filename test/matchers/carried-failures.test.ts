@@ -1,6 +1,6 @@
 import { expect as playwrightExpect } from '@playwright/test'
 import { expect as jestExpect } from 'expect'
-import { BrokenPromise, createSandbox, type Sandbox } from 'stuntdouble'
+import { createSandbox, InvariantError, type Sandbox } from 'stuntdouble'
 import { expect as vitestExpect } from 'stuntdouble/vitest'
 import { describe, expect, test } from 'vitest'
 import { leftovers } from '../../fixtures/fixture-sandbox.js'
@@ -17,7 +17,7 @@ const shop = 'https://shop.test/orders'
 
 async function failedOrder(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7 })
-  sandbox.destinations.answer(shop, 500)
+  sandbox.destinations.respond(shop, 500)
   sandbox.queue.publish({ to: shop, body: { n: 17 }, retries: 0 })
   await sandbox.clock.drain()
   return sandbox
@@ -50,7 +50,7 @@ describe.each<readonly [string, (received: unknown) => unknown, boolean]>([
   test('carries what a matcher knows', async () => {
     using sandbox = await failedOrder()
     const error = await thrownBy(() => assertion(sandbox.queue).toHaveDelivered({ to: shop, status: 200 }))
-    const [dead] = sandbox.traffic.of('dead-letter')
+    const [dead] = sandbox.traffic.ofType('dead-letter')
     const failure = failureOf(error)
     expect(failure).toMatchObject({
       expected: 'Expected a delivered message. Nearest of 1:',
@@ -84,9 +84,9 @@ describe('an error of this package', () => {
       1,
       { ...entries.at(-1)!, type: 'keyspace', event: 'set', key: 'k' },
     )
-    const error = await thrownBy(() => sandbox.check())
-    expect(error).toBeInstanceOf(BrokenPromise)
-    for (const copy of [error, { message: `BrokenPromise: ${error.message}` }])
+    const error = await thrownBy(() => sandbox.assertInvariants())
+    expect(error).toBeInstanceOf(InvariantError)
+    for (const copy of [error, { message: `InvariantError: ${error.message}` }])
       expect(failureOf(copy)).toMatchObject({ replay: 'seed 7', causes: [expect.stringContaining('failed for good')] })
   })
 

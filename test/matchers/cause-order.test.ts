@@ -14,12 +14,12 @@ const bank = 'https://bank.invalid/v1/charges'
 async function troubled(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7 })
   replaceFetch(sandbox)
-  const { calls, clock, destinations, faults, queue } = sandbox
+  const { outbound: calls, clock, destinations, faults, queue } = sandbox
   faults.add({ on: 'stats.request', fault: fault.status(503) })
   await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
   callsInternals.of(calls).leaves('POST', bank)()
   destinations.on(orders, async () => {
-    await sandbox.fetch(`${sandbox.addresses.store}/incr/charged`, {
+    await sandbox.fetch(`${sandbox.urls.store}/incr/charged`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     throw new TypeError('no such user')
@@ -89,7 +89,7 @@ describe('a delivery that nobody answered', () => {
   const causes = (assertion: () => void): string => failureOf(assertion).split(/^Replay/m)[0]!
 
   test('leads a failure about something that is missing, and is not in one about something else', async () => {
-    sandbox.destinations.answer(orders, 500)
+    sandbox.destinations.respond(orders, 500)
     sandbox.queue.publish({ to: nowhere, retries: 0 })
     sandbox.queue.publish({ to: orders, retries: 0 })
     await sandbox.clock.drain()
@@ -112,7 +112,7 @@ describe('a delivery that nobody answered', () => {
       () => expect(sandbox.queue).toHaveDelivered({ to: nowhere, attempts: 1 }),
     ]
     for (const failure of failures) expect(causes(failure)).toContain(undelivered)
-    sandbox.destinations.answer(nowhere, 200)
+    sandbox.destinations.respond(nowhere, 200)
     for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
     await sandbox.clock.drain()
     sandbox.destinations.off(nowhere)

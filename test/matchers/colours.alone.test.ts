@@ -23,7 +23,7 @@ const plain = (text: string): string => text.replace(/⟦[grdb]|⟧/g, '')
 async function failures(): Promise<(state: object) => string[]> {
   const sandbox = createSandbox({ seed: 7 })
   const { clock, destinations, queue } = sandbox
-  destinations.answer(orders, 500)
+  destinations.respond(orders, 500)
   queue.publish({
     to: orders,
     body: { text: 'a\n'.repeat(20), '✗ x: expected 1, received 2': '\u001b[31m' },

@@ -10,7 +10,7 @@ const report = 'https://shop.test/report'
 const world = (): Sandbox => createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
 
 /** A command of the code under test. */
-async function command({ addresses, fetch, tokens }: Sandbox, ...words: (string | number)[]): Promise<unknown> {
+async function command({ urls: addresses, fetch, tokens }: Sandbox, ...words: (string | number)[]): Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
   const answer = await fetch(addresses.store, { method: 'POST', headers, body: JSON.stringify(words) })
   return ((await answer.json()) as { result: unknown }).result
@@ -277,7 +277,7 @@ describe('keys are judged by their state at the end of each attempt', () => {
 describe('what was taken for a duplicate', () => {
   test('names the id, the first, and that it had failed', async () => {
     using sandbox = world()
-    sandbox.destinations.answer(url, 500)
+    sandbox.destinations.respond(url, 500)
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
     await sandbox.clock.advance('5m')
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
@@ -300,8 +300,8 @@ describe('what was taken for a duplicate', () => {
 
 test('slots that were skipped, once for each reason', async () => {
   using sandbox = createSandbox({ seed: 7, startAt: '2030-03-28T12:00:00Z' })
-  const { addresses, clock, destinations, fetch, tokens } = sandbox
-  destinations.answer(url, 200)
+  const { urls: addresses, clock, destinations, fetch, tokens } = sandbox
+  destinations.respond(url, 200)
   const headers = { authorization: `Bearer ${tokens.queue}` }
   const ask = (path: string, more = {}): Promise<Response> =>
     fetch(`${addresses.queue}/v2/schedules/${path}`, { method: 'POST', headers: { ...headers, ...more } })
@@ -335,7 +335,7 @@ test('a guard that found its key: since the command that made the one that is th
   sandbox.store.run('SET', 'lock', 'b')
   sandbox.store.run('EXPIRE', 'lock', 60)
   await command(sandbox, 'SET', 'lock', 'c', 'NX')
-  const maker = sandbox.traffic.of('command').find(({ argv }) => String(argv[2]) === 'b')!
+  const maker = sandbox.traffic.ofType('command').find(({ argv }) => String(argv[2]) === 'b')!
   expect(told(sandbox)).toEqual([expect.stringContaining(`found the key there already, since #${maker.seq} at `)])
   sandbox.store.run('FLUSHALL')
   await command(sandbox, 'SET', 'lock', 'd', 'NX')
@@ -369,7 +369,7 @@ test('a lock that was taken and then free has kept nothing from being done', asy
   })
   sandbox.queue.publish({ to: url })
   await sandbox.clock.drain()
-  expect(sandbox.traffic.of('command').filter(({ reply }) => reply === null).length).toBeGreaterThan(1)
+  expect(sandbox.traffic.ofType('command').filter(({ reply }) => reply === null).length).toBeGreaterThan(1)
   expect(told(sandbox)).toEqual([])
 })
 
@@ -377,7 +377,7 @@ test('callbacks that overtook each other', async () => {
   using sandbox = world()
   const { clock, destinations, queue } = sandbox
   destinations.script(url, [fault.status(503)]).script(report, [fault.status(502)])
-  destinations.answer(url, 200).answer(report, 200)
+  destinations.respond(url, 200).respond(report, 200)
   queue.publish({ to: url, callback: report, retryDelay: '5000' })
   await clock.drain()
   expect(told(sandbox)).toEqual([
@@ -403,7 +403,7 @@ test('a request that was sent again, and did nothing before, explains nothing', 
   for (let count = 0; count < 2; count++) await command(sandbox, 'INCR', 'visits')
   const report = 'https://b.test/report'
   let calls = 0
-  sandbox.calls.on(report, () => new Response(null, { status: calls++ === 0 ? 503 : 200 }))
+  sandbox.outbound.on(report, () => new Response(null, { status: calls++ === 0 ? 503 : 200 }))
   for (let count = 0; count < 2; count++) await fetch(report)
   expect(told(sandbox)).toEqual([])
 })
@@ -411,7 +411,7 @@ test('a request that was sent again, and did nothing before, explains nothing', 
 test('messages that failed for good, and what should have told of it', async () => {
   using sandbox = world()
   const { clock, destinations, queue } = sandbox
-  destinations.answer(url, 500).answer(report, 503)
+  destinations.respond(url, 500).respond(report, 503)
   queue.publish({ to: url, retries: 0, failureCallback: report })
   await clock.drain()
   expect(told(sandbox)).toEqual([
@@ -424,7 +424,7 @@ test('messages that failed for good, and what should have told of it', async () 
 test('messages that failed alike are counted', async () => {
   using sandbox = world()
   for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: url, retries: 0 })
-  sandbox.destinations.answer(url, 500)
+  sandbox.destinations.respond(url, 500)
   await sandbox.clock.drain()
   expect(told(sandbox)).toEqual([
     '3 messages failed for good: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
@@ -449,7 +449,7 @@ test('what is about the failure comes first, and three at most', async () => {
 
 test('a log in which nothing stands out', async () => {
   using sandbox = world()
-  sandbox.destinations.answer(url, 200)
+  sandbox.destinations.respond(url, 200)
   sandbox.queue.publish({ to: url })
   await command(sandbox, 'SET', 'k', 'v', 'NX')
   await sandbox.clock.drain()
@@ -460,10 +460,10 @@ describe('what a foreign host did in several attempts', () => {
   const bank = 'https://bank.test/charges'
 
   /** What is told of a delivery that calls the host in each of two attempts. */
-  async function called(prepare: (calls: Sandbox['calls']) => void, init: RequestInit): Promise<string[]> {
+  async function called(prepare: (calls: Sandbox['outbound']) => void, init: RequestInit): Promise<string[]> {
     using sandbox = world()
     using _ = replaceFetch(sandbox)
-    prepare(sandbox.calls)
+    prepare(sandbox.outbound)
     let attempts = 0
     sandbox.destinations.on(url, async () => {
       await fetch(bank, init)
@@ -471,10 +471,10 @@ describe('what a foreign host did in several attempts', () => {
     })
     sandbox.queue.publish({ to: url })
     await sandbox.clock.drain()
-    expect(sandbox.traffic.of('outbound').length).toBeGreaterThan(1)
+    expect(sandbox.traffic.ofType('outbound').length).toBeGreaterThan(1)
     return told(sandbox)
   }
-  const works = (calls: Sandbox['calls']): unknown => calls.answer(bank, 201)
+  const works = (calls: Sandbox['outbound']): unknown => calls.respond(bank, 201)
 
   test('because its answer was lost', async () => {
     const [sentence] = await called((calls) => works(calls) && calls.script(bank, [fault.lostAck()]), {
@@ -491,11 +491,11 @@ describe('what a foreign host did in several attempts', () => {
     ])
   })
 
-  test.each<[string, (calls: Sandbox['calls']) => void, RequestInit]>([
+  test.each<[string, (calls: Sandbox['outbound']) => void, RequestInit]>([
     ['of a call that only reads', works, {}],
     ['of a call that says what has to be in the end', works, { method: 'PUT' }],
     ['of a call by whose key the host knows it', works, { method: 'POST', headers: { 'Idempotency-Key': 'order-1' } }],
-    ['where the host did not do it', (calls) => calls.answer(bank, 503), { method: 'POST' }],
+    ['where the host did not do it', (calls) => calls.respond(bank, 503), { method: 'POST' }],
     [
       'where its handler threw',
       (calls) =>
@@ -506,7 +506,7 @@ describe('what a foreign host did in several attempts', () => {
     ],
     [
       'where it did not do it, and its answer was lost',
-      (calls) => calls.answer(bank, 503).script(bank, [fault.lostAck(), fault.lostAck()]),
+      (calls) => calls.respond(bank, 503).script(bank, [fault.lostAck(), fault.lostAck()]),
       { method: 'POST' },
     ],
   ])('is nothing %s', async (_, prepare, init) => {

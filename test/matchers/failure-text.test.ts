@@ -6,7 +6,7 @@ import { failureOf } from './failure.js'
 const orders = 'https://shop.test/orders'
 const done = 'https://shop.test/done'
 
-function asker({ addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
+function asker({ urls: addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
   return async (words) => {
     for (let attempt = 1; ; attempt++) {
@@ -62,7 +62,7 @@ describe('the chain', () => {
   test('a callback that is asked for, and one that failed, are shown', async () => {
     using sandbox = createSandbox()
     sandbox.destinations.record(orders)
-    sandbox.destinations.answer(done, () => 500)
+    sandbox.destinations.respond(done, () => 500)
     sandbox.queue.publish({ to: orders, callback: done, retries: 0 })
     await sandbox.clock.drain()
     const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders, status: 201 }))
@@ -152,7 +152,7 @@ describe('what was prepared in vain', () => {
 describe('dead letters explain what is missing', () => {
   async function day(): Promise<Sandbox> {
     const sandbox = createSandbox()
-    sandbox.destinations.answer(orders, () => 503)
+    sandbox.destinations.respond(orders, () => 503)
     for (const n of [1, 2]) sandbox.queue.publish({ to: orders, body: { n }, retries: 1 })
     await sandbox.clock.advance('1d')
     return sandbox
@@ -186,7 +186,7 @@ test('duplicates name their ids', async () => {
   sandbox.queue.publish({ to: orders, body: { id: 42 } })
   sandbox.queue.publish({ to: orders, body: { id: 42 }, deduplicationId: 'order 42' })
   await sandbox.clock.drain()
-  const [one, other] = sandbox.traffic.of('published').map(({ messageId }) => messageId)
+  const [one, other] = sandbox.traffic.ofType('published').map(({ messageId }) => messageId)
   for (const fails of [
     () => expect(sandbox.queue).toHavePublished({ to: orders }, { times: 1 }),
     () => expect(sandbox.queue).toHaveDelivered({ to: orders }, { times: 1 }),

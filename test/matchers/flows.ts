@@ -10,7 +10,7 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
  */
 export async function flows(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z' })
-  const { addresses, clock, destinations, tokens, workflow } = sandbox
+  const { urls: addresses, clock, destinations, tokens, workflow } = sandbox
   const restore = replaceFetch(sandbox)
   const { error, warn } = console
   // The SDK tells the console of every error.
@@ -41,16 +41,16 @@ export async function flows(): Promise<Sandbox> {
   )
   let calls = 0
   const sent = { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"sent":1}' }
-  destinations.answer('https://third.test/send', () => (++calls === 1 ? 503 : sent))
-  workflow.step('charge').fails('card declined', { times: 1 })
-  workflow.step('pay').fails('no money')
-  workflow.event('approved', { by: 'Ada' })
+  destinations.respond('https://third.test/send', () => (++calls === 1 ? 503 : sent))
+  workflow.stubStep('charge').throws('card declined', { times: 1 })
+  workflow.stubStep('pay').throws('no money')
+  workflow.stubEvent('approved', { by: 'Ada' })
   const client = new Client(connection)
   try {
     await client.trigger({ url: order, workflowRunId: 'order' })
     await client.trigger({ url: broken, workflowRunId: 'broken', retries: 1 })
     await client.trigger({ url: beside, workflowRunId: 'beside' })
-    await workflow.run('wfr_order').ends('success')
+    await workflow.getRun('wfr_order').advanceToEnd('success')
     await client.trigger({ url: waiting, workflowRunId: 'waiting' })
     await clock.advance('1m')
   } finally {

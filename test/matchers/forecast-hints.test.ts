@@ -18,7 +18,7 @@ function hints(sandbox: unknown, messageId: string): string[] {
 test('each of many in a wait list is told its own time', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
-  destinations.answer(shop, 200)
+  destinations.respond(shop, 200)
   const ids = Array.from(
     { length: 30 },
     () => queue.publish({ to: shop, flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }).id,
@@ -42,7 +42,7 @@ test('each of many in a wait list is told its own time', async () => {
 test('what a pause has cost, and only the one that was asked for', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
-  destinations.answer(shop, 200)
+  destinations.respond(shop, 200)
   const flow = { flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }
   const ids = Array.from({ length: 30 }, () => queue.publish({ to: shop, ...flow }).id)
   await clock.advance('5s')
@@ -93,7 +93,7 @@ test('toBeIdle names who waits for others beside the timers', async () => {
 test('a log alone is read as before', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, traffic, clock, destinations } = sandbox
-  destinations.answer(shop, 500)
+  destinations.respond(shop, 500)
   const { id } = queue.publish({ to: shop })
   await clock.advance('1s')
   expect(hints(traffic, id)[0]).toMatch(/waits 11s, until 09:00:12\.000/)
@@ -103,8 +103,8 @@ test('a log alone is read as before', async () => {
 
 test('a schedule whose time has not come', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-  const { queue, clock, destinations, fetch, addresses, tokens } = sandbox
-  destinations.answer('*', 200)
+  const { queue, clock, destinations, fetch, urls: addresses, tokens } = sandbox
+  destinations.respond('*', 200)
   const schedule = (url: string, id: string) =>
     fetch(`${addresses.queue}/v2/schedules/${url}`, {
       method: 'POST',

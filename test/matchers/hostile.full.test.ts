@@ -102,7 +102,7 @@ test('a field of the prototype is no field of what was captured', () => {
 
 test('names of everything else, and of what the test expected', async () => {
   using sandbox = createSandbox()
-  const { addresses, fetch, tokens } = sandbox
+  const { urls: addresses, fetch, tokens } = sandbox
   sandbox.destinations.on('https://shop.test/*', () => new Response(evil, { status: 500, headers: { 'x-tag': 'a' } }))
   sandbox.queue.publish({ to: `https://shop.test/${encodeURIComponent(evil)}`, retries: 0, label: 'a' })
   await sandbox.clock.drain()

@@ -1,6 +1,6 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
-import { createSandbox, fault, hostTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, fault, fakeTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -19,7 +19,7 @@ const blocked = "expected 'blocked' to be 'allowed'"
 function opened(): { sandbox: Sandbox; redis: Redis } & Disposable {
   const sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
-  const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+  const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
   const end = (): void => {
     restore()
     sandbox.dispose()
@@ -111,7 +111,7 @@ describe('nothing is told', () => {
   test('when the timers follow', async () => {
     using world = opened()
     vi.useFakeTimers({ now: world.sandbox.clock.now(), toFake: ['Date'] })
-    world.sandbox.clock.follow(hostTimers(vi))
+    world.sandbox.clock.follow(fakeTimers(vi))
     const ratelimit = new Ratelimit({ redis: world.redis, limiter: Ratelimit.slidingWindow(1, '60 s') })
     await ratelimit.limit('ada')
     await world.sandbox.clock.advance('61s')

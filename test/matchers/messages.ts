@@ -1,12 +1,12 @@
 import { utf8 } from '../../src/kernel/bytes.js'
 import type { AttemptOutcome, EntryOf, PublishedEntry } from '../../src/kernel/traffic-log.js'
-import { TrafficView } from '../../src/report/traffic-view.js'
+import { Traffic } from '../../src/report/traffic-view.js'
 import { none, publishedOrder, start, TestTraffic } from '../report/story.js'
 
 /** A queue as the matchers see it: something with a traffic log, here one that the test writes. */
 export function testQueue(): { traffic: TestTraffic } {
   const traffic = new TestTraffic()
-  new TrafficView(traffic, { seed: 7, now: () => traffic.time.now })
+  new Traffic(traffic, { seed: 7, now: () => traffic.time.now })
   return { traffic }
 }
 

@@ -65,7 +65,7 @@ test('a story has every entry that its failure names, begins at attempt 1 and co
   let failures = 0
   for (let round = 0; round < rounds; round++) {
     const random = createRandom(seedOr(34) * 100_000 + round)
-    using sandbox = createSandbox({ seed: round, vocabulary: 'upstash', warn: () => {} })
+    using sandbox = createSandbox({ seed: round, dialect: 'upstash', onWarning: () => {} })
     register(sandbox)
     for (let left = 3 + random.int(30); left > 0; left--) await acts[random.int(acts.length)]!(sandbox, random)
     const url = apps[random.int(apps.length)]!
@@ -104,7 +104,7 @@ const orders = 'https://shop.test/orders'
 /** Twenty-five orders at an app that answers as it is told. */
 async function world(answer: number, publish: (sandbox: Sandbox, n: number) => unknown): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
-  sandbox.destinations.answer(orders, answer)
+  sandbox.destinations.respond(orders, answer)
   for (let n = 1; n <= 25; n++) await publish(sandbox, n)
   return sandbox
 }

@@ -22,7 +22,7 @@ describe('the nearest message is the one that was asked for', () => {
     }
     await sandbox.clock.advance('1m')
     const [first] = missesOf(delivered(sandbox, { to: shop, body: { n: 17 } }).explain(false))
-    expect(first).toContain(sandbox.traffic.of('published')[16]!.messageId.slice(0, 7))
+    expect(first).toContain(sandbox.traffic.ofType('published')[16]!.messageId.slice(0, 7))
   })
 
   test('whatever became of it: waiting, tried in vain, dead, or with other statuses and attempts', async () => {
@@ -36,7 +36,7 @@ describe('the nearest message is the one that was asked for', () => {
           fates[wanted] = fates[wanted] === 'delivered' ? 'waiting' : fates[wanted]!
           for (const [n, fate] of fates.entries()) {
             const url = `${shop}/${fate}`
-            sandbox.destinations.answer(url, fate === 'dead' ? 500 : 200)
+            sandbox.destinations.respond(url, fate === 'dead' ? 500 : 200)
             if (fate === 'retried') sandbox.destinations.script(url, [fault.status(503)])
             sandbox.queue.publish({
               to: url,
@@ -48,7 +48,7 @@ describe('the nearest message is the one that was asked for', () => {
           await sandbox.clock.advance('1h')
           const pattern = { body: { n: wanted }, state: 'DELIVERED', attempts: 7, status: 299 } as const
           const [first] = missesOf(delivered(sandbox, pattern).explain(false))
-          expect(first).toContain(sandbox.traffic.of('published')[wanted]!.messageId.slice(0, 7))
+          expect(first).toContain(sandbox.traffic.ofType('published')[wanted]!.messageId.slice(0, 7))
         },
       ),
       { numRuns: runs(40, 40, 400) },

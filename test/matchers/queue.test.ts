@@ -286,21 +286,24 @@ describe('toHaveDelivered', () => {
 
   test.each([
     ['CREATED', (_: unknown) => {}],
-    ['ACTIVE', (queue: ReturnType<typeof testQueue>) => attempt(queue.traffic, queue.traffic.of('published')[0]!, 0)],
+    [
+      'ACTIVE',
+      (queue: ReturnType<typeof testQueue>) => attempt(queue.traffic, queue.traffic.ofType('published')[0]!, 0),
+    ],
     [
       'RETRY',
       (queue: ReturnType<typeof testQueue>) =>
-        attempt(queue.traffic, queue.traffic.of('published')[0]!, 0, retryIn(12)),
+        attempt(queue.traffic, queue.traffic.ofType('published')[0]!, 0, retryIn(12)),
     ],
     [
       'FAILED',
       (queue: ReturnType<typeof testQueue>) =>
-        attempt(queue.traffic, queue.traffic.of('published')[0]!, 0, { status: 489, state: 'FAILED' }),
+        attempt(queue.traffic, queue.traffic.ofType('published')[0]!, 0, { status: 489, state: 'FAILED' }),
     ],
     [
       'CANCELLED',
       (queue: ReturnType<typeof testQueue>) => {
-        const { messageId } = queue.traffic.of('published')[0]!
+        const { messageId } = queue.traffic.ofType('published')[0]!
         queue.traffic.append({ type: 'message', messageId, state: 'CANCEL_REQUESTED' })
         queue.traffic.append({ type: 'message', messageId, state: 'CANCELLED' })
       },
@@ -344,18 +347,18 @@ describe('toHaveDelivered', () => {
       "Hint: msg_2Kd… waits 1m30s, until 09:01:30.000 (delay as published). Await sandbox.clock.advance('1m30s') or clock.drain() first.",
     )
     expect(hint({})).toContain('Hint: msg_2Kd… is due but time has not moved. Await sandbox.clock.drain() first.')
-    expect(hint({}, ({ traffic }) => attempt(traffic, traffic.of('published')[0]!, 0))).toContain(
+    expect(hint({}, ({ traffic }) => attempt(traffic, traffic.ofType('published')[0]!, 0))).toContain(
       'Hint: msg_2Kd… is being delivered right now.',
     )
     expect(
       hint({}, ({ traffic }) => {
-        const { messageId } = traffic.of('published')[0]!
+        const { messageId } = traffic.ofType('published')[0]!
         traffic.append({ type: 'message', messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' })
       }),
     ).toContain('Hint: msg_2Kd… waits: flow-control key k: it is paused.')
     expect(
       hint({}, ({ traffic }) => {
-        const [published] = traffic.of('published')
+        const [published] = traffic.ofType('published')
         const { messageId } = published!
         traffic.append({ type: 'message', messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' })
         attempt(traffic, published!, 0, retryIn(12))

@@ -37,14 +37,14 @@ test('an app with other keys: the delivery was right', async () => {
 
 test('a flaw that was asked for: the app is right', async () => {
   using sandbox = createSandbox()
-  verifying(sandbox, sandbox.queue.keys)
+  verifying(sandbox, sandbox.queue.signingKeys)
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.badSignature('key') })
   expect(await failure(sandbox)).toMatch(/was refused with 401, and rightly so: wrong with its signature is \S+/)
 })
 
 test('an app that refuses nothing, or a 401 that was scripted, has no such sentence', async () => {
   using right = createSandbox()
-  verifying(right, right.queue.keys)
+  verifying(right, right.queue.signingKeys)
   right.queue.publish({ to: shop })
   await right.clock.drain()
   expect(delivered(right, { to: 'https://other.test/' }).explain(false)).not.toContain('signature')
@@ -52,10 +52,10 @@ test('an app that refuses nothing, or a 401 that was scripted, has no such sente
     ({ faults }) => faults.add({ on: 'queue.delivery', fault: fault.status(401) }),
     ({ destinations }) => destinations.script(shop, [fault.status(401)]),
     ({ destinations }) => destinations.script(shop, [401]),
-    ({ destinations }) => destinations.answer(shop, 401),
-    ({ destinations }) => destinations.answer(shop, fault.status(401)),
-    ({ destinations }) => destinations.answer(shop, { status: 401, body: 'no' }),
-    ({ destinations }) => destinations.answer(shop, new Response('no', { status: 401 })),
+    ({ destinations }) => destinations.respond(shop, 401),
+    ({ destinations }) => destinations.respond(shop, fault.status(401)),
+    ({ destinations }) => destinations.respond(shop, { status: 401, body: 'no' }),
+    ({ destinations }) => destinations.respond(shop, new Response('no', { status: 401 })),
     ({ destinations }) => destinations.record(shop, 401),
   ]
   for (const prepare of prepared) {
@@ -77,19 +77,19 @@ test('nor does another status: an app may forbid what is rightly signed', async 
 
 test('after a rotation, and after two', async () => {
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-  const { current } = sandbox.queue.keys
+  const { current } = sandbox.queue.signingKeys
   verifying(sandbox, { current, next: current })
-  sandbox.queue.keys.rotate()
+  sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toMatch(
     /was refused with 401 although its signature is valid, by the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, and has to verify with both\./,
   )
-  sandbox.queue.keys.rotate()
+  sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toContain('They were rotated 2 times')
 })
 
 test('as many attempts as there were retries', async () => {
   using sandbox = createSandbox()
-  sandbox.destinations.answer(shop, 503)
+  sandbox.destinations.respond(shop, 503)
   sandbox.queue.publish({ to: shop, retries: 3 })
   await sandbox.clock.drain()
   const told = (attempts: number): string => deadLettered(sandbox, { to: shop, attempts }).explain(false)

@@ -13,10 +13,10 @@ let sandbox: Sandbox
 /** An order whose handler does everything in each of two attempts, as the first one fails after it. */
 beforeEach(async () => {
   sandbox = createSandbox({ seed: 7 })
-  const { addresses, clock, destinations, fetch, queue, tokens } = sandbox
+  const { urls: addresses, clock, destinations, fetch, queue, tokens } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
   let attempts = 0
-  destinations.answer(mail, 200)
+  destinations.respond(mail, 200)
   destinations.on(orders, async () => {
     for (const key of counters) await fetch(`${addresses.store}/incr/${key}`, { headers })
     await fetch(`${addresses.store}/mset/both:a/${attempts}/both:b/${attempts}`, { headers })

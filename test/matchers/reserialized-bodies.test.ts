@@ -19,10 +19,12 @@ async function told(published: string, verified: string): Promise<string> {
   sandbox.destinations.record(shop)
   sandbox.queue.publish({ to: shop, body: published })
   await sandbox.clock.drain()
-  const { url, headers, body } = sandbox.traffic.of('attempt')[0]!
-  expect({ url, headers, body: new TextEncoder().encode(published) }).toHaveValidSignature({ keys: sandbox.queue.keys })
+  const { url, headers, body } = sandbox.traffic.ofType('attempt')[0]!
+  expect({ url, headers, body: new TextEncoder().encode(published) }).toHaveValidSignature({
+    keys: sandbox.queue.signingKeys,
+  })
   expect(body).toBe(utf8(published))
-  return failureOf(() => expect({ url, headers, body: verified }).toHaveValidSignature({ keys: sandbox.queue.keys }))
+  return failureOf(() => expect({ url, headers, body: verified }).toHaveValidSignature({ keys: sandbox.queue.signingKeys }))
 }
 
 describe('an app that parses a body and writes it again', () => {

@@ -11,7 +11,7 @@ beforeEach(() => {
   // The machine on which this runs may have a zone.
   delete process.env.TZ
   sandbox = createSandbox({ startAt: '2030-01-01T12:00:00Z' })
-  sandbox.destinations.answer(shop, 200)
+  sandbox.destinations.respond(shop, 200)
 })
 afterEach(() => {
   sandbox.dispose()
@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 async function schedule(cron: string, more: Readonly<Record<string, string>> = {}, body = 'report'): Promise<void> {
-  const { addresses, fetch, tokens } = sandbox
+  const { urls: addresses, fetch, tokens } = sandbox
   const headers = { authorization: `Bearer ${tokens.queue}`, 'Service-Cron': cron, 'Service-Schedule-Id': id, ...more }
   const { status } = await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', body, headers })
   expect(status).toBe(200)
@@ -125,7 +125,7 @@ describe.each([
   })
 
   test('is not told of a message that came to another end', async () => {
-    sandbox.destinations.answer(shop, 400)
+    sandbox.destinations.respond(shop, 400)
     await schedule('30 2 * * *', { 'Service-Retries': '0' })
     await sandbox.clock.advance('1d')
     await sandbox.clock.advance(wait)

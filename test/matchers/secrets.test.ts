@@ -11,7 +11,7 @@ const secrets = ['hunter2', 'qqq111', 'abcdefg77', 'kkk222', 'pass444', 'userpw5
 /** Every failure of a matcher that comes near something secret. */
 async function failures(): Promise<{ texts: string[]; token: string }> {
   using sandbox = createSandbox({ seed: 7 })
-  const { addresses, clock, destinations, fetch, queue, store, tokens } = sandbox
+  const { urls: addresses, clock, destinations, fetch, queue, store, tokens } = sandbox
   destinations.record(orders)
   const headers = { authorization: 'Bearer abcdefg77', 'x-api-key': 'kkk222' }
   const note = `${'x'.repeat(190)}${tokens.queue}`
@@ -37,7 +37,7 @@ async function failures(): Promise<{ texts: string[]; token: string }> {
     failure(() => expect([...sandbox.traffic]).toHavePublished({ ...wrong, body: { password: 'x' } })),
     failure(() => expect(store).toHaveExecuted('AUTH', 'nothing')),
     failure(() => expect(loadTrace(JSON.stringify(sandbox.traffic))).toHavePublished(wrong)),
-    sandboxMatchers.messageTo.call(undefined, sandbox.traffic.of('published')[0], 'https://other.test/').message(),
+    sandboxMatchers.messageTo.call(undefined, sandbox.traffic.ofType('published')[0], 'https://other.test/').message(),
   ]
   return { texts, token: tokens.queue }
 }
@@ -68,7 +68,7 @@ function dumpOf(...command: string[]): ReturnType<Sandbox['store']['dump']> {
 
 test('what a publisher hides is hidden in near misses, too', async () => {
   using sandbox = createSandbox({ seed: 7 })
-  const { addresses, clock, destinations, fetch, queue, tokens } = sandbox
+  const { urls: addresses, clock, destinations, fetch, queue, tokens } = sandbox
   destinations.record(orders)
   destinations.record('https://shop.test/done')
   await fetch(`${addresses.queue}/v2/publish/${orders}`, {

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 const orders = 'https://shop.test/orders'
 const script = "redis.call('INCR', KEYS[1]); return redis.call('GET', KEYS[1])"
 
-function clientOf({ addresses, tokens }: Sandbox): Redis {
+function clientOf({ urls: addresses, tokens }: Sandbox): Redis {
   return new Redis({ url: addresses.store, token: tokens.store, retry: false, enableAutoPipelining: false })
 }
 
@@ -31,11 +31,11 @@ describe('toHaveCost(…, { since })', () => {
     using _ = replaceFetch(sandbox)
     const redis = clientOf(sandbox)
     await checkout(sandbox, redis)
-    const { messages, bandwidth } = { messages: 2, bandwidth: sandbox.traffic.of('attempt').length * 3 }
-    const { commands, reads, writes, bytesIn, bytesOut } = sandbox.store.spend()
+    const { messages, bandwidth } = { messages: 2, bandwidth: sandbox.traffic.ofType('attempt').length * 3 }
+    const { commands, reads, writes, bytesIn, bytesOut } = sandbox.store.cost()
     const cost = { messages, commands, reads, writes, bytesIn, requests: 4 }
     expect(sandbox).toHaveCost({ ...cost, bytesOut }, { since: 0 })
-    expect(sandbox.traffic.of('attempt').reduce((sum, { body }) => sum + body.length, 0)).toBe(bandwidth)
+    expect(sandbox.traffic.ofType('attempt').reduce((sum, { body }) => sum + body.length, 0)).toBe(bandwidth)
     for (let time = 0; time < 2; time++) {
       const mark = sandbox.traffic.mark()
       await checkout(sandbox, redis)
@@ -82,7 +82,7 @@ describe('toHaveCost(…, { since })', () => {
     await using remote = await connect(server.origin)
     const redis = clientOf(tenant)
     await checkout(tenant, redis)
-    const { commands } = tenant.store.spend()
+    const { commands } = tenant.store.cost()
     const mark = await remote.traffic.mark()
     await checkout(tenant, redis)
     expect(await remote.snapshot()).toHaveCost({ messages: 2, commands, requests: 4 }, { since: mark })

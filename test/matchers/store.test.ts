@@ -13,7 +13,7 @@ async function send(
   path: 'pipeline' | 'multi-exec' = 'pipeline',
   headers = {},
 ) {
-  await sandbox.fetch(`${sandbox.addresses.store}/${path}`, {
+  await sandbox.fetch(`${sandbox.urls.store}/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}`, ...headers },
     body: JSON.stringify(rows),
@@ -21,7 +21,7 @@ async function send(
 }
 
 async function get(sandbox: Sandbox, path: string) {
-  await sandbox.fetch(`${sandbox.addresses.store}/${path}`, {
+  await sandbox.fetch(`${sandbox.urls.store}/${path}`, {
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
   })
 }
@@ -56,7 +56,7 @@ describe('toHaveExecuted', () => {
       ['INCR', 'n'],
     ])
     const { store } = sandbox
-    const [set, incr] = sandbox.traffic.of('command').map((entry) => entry.seq)
+    const [set, incr] = sandbox.traffic.ofType('command').map((entry) => entry.seq)
     expect(failureOf(() => expect(store).toHaveExecuted('SET', 'profile:42', { name: 'Bob' }, 'EX', '3600'))).toBe(
       [
         "expect(store).toHaveExecuted('SET', 'profile:42', { name: 'Bob' }, 'EX', '3600')",
@@ -98,7 +98,7 @@ describe('toHaveExecuted', () => {
         '',
         'Expected an executed command. There were no commands at all.',
         '',
-        `Hint: #${sandbox.traffic.of('command')[0]!.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
+        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
         'Replay: seed 1',
       ].join('\n'),
     )
@@ -197,7 +197,7 @@ describe('toHaveKey', () => {
       ['EXPIRE', 'user:1', '60'],
       ['SET', 'other', 'x'],
     ])
-    const [hset, expire, other] = sandbox.traffic.of('command').map((entry) => entry.seq)
+    const [hset, expire, other] = sandbox.traffic.ofType('command').map((entry) => entry.seq)
     expect(
       failureOf(() => expect(sandbox.store).toHaveKey('user:1', { value: { name: 'Bob', age: 36 }, ttl: 60 })),
     ).toBe(
@@ -224,7 +224,7 @@ describe('toHaveKey', () => {
     const hint = (sandbox: Sandbox, ttl: unknown = '30s'): string | undefined =>
       /^Hint: (.*)$/m.exec(failureOf(() => expect(sandbox.store).toHaveKey('lock', { ttl } as object)))?.[1]
     /** The `seq` of the nth command. */
-    const seq = (sandbox: Sandbox, nth: number): number => sandbox.traffic.of('command').at(nth)!.seq
+    const seq = (sandbox: Sandbox, nth: number): number => sandbox.traffic.ofType('command').at(nth)!.seq
 
     test.each<[string, readonly string[][], number, number?]>([
       ['that never had one', [['SET', 'lock', 'a', 'NX']], 0],

@@ -14,12 +14,12 @@ async function order(): Promise<Sandbox> {
   let calls = 0
   sandbox.destinations.on(to, async () => {
     if (calls++ === 0) return new Response('sold out', { status: 500 })
-    await sandbox.fetch(`${sandbox.addresses.store}/incr/charged:42`, {
+    await sandbox.fetch(`${sandbox.urls.store}/incr/charged:42`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     return new Response('ok')
   })
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${to}`, {
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${to}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-retries': '2' },
     body: '{"id":42}',
@@ -100,8 +100,8 @@ describe('toFollowSequence', () => {
 
   test('shows where the order broke: it happened too early', async () => {
     using sandbox = await order()
-    const [first] = sandbox.traffic.of('attempt')
-    const [incr] = sandbox.traffic.of('command')
+    const [first] = sandbox.traffic.ofType('attempt')
+    const [incr] = sandbox.traffic.ofType('command')
     expect(
       verdictOf(() =>
         expect(sandbox).toFollowSequence([
@@ -189,7 +189,7 @@ describe('toBeIdle', () => {
 describe('toHaveSchedule', () => {
   test('by what the schedule says', async () => {
     using sandbox = createSandbox({ startAt })
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/${to}`, {
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/schedules/${to}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${sandbox.tokens.queue}`,

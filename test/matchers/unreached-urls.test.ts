@@ -53,7 +53,7 @@ test('so does a url that nobody has registered; no address is looked up', async 
   ] as const) {
     using sandbox = createSandbox()
     await failed(sandbox, url)
-    const attempts = sandbox.traffic.of('attempt')
+    const attempts = sandbox.traffic.ofType('attempt')
     expect(attempts[0]!.outcome!.error).toContain(error)
     if (error === 'connection refused') expect(attempts[0]!.outcome!.error).not.toContain('lookup')
     for (const text of failures(sandbox, url)) expect(text).toContain(`Nobody answers at ${url}`)

@@ -46,7 +46,7 @@ export type World = { readonly [At in Place]: unknown } & { dispose(): void }
 export async function world(): Promise<World> {
   const startAt = '2030-01-01T09:00:00Z'
   const sandbox = createSandbox({ seed: 7, startAt })
-  const { addresses, clock, destinations, queue, store, tokens } = sandbox
+  const { urls: addresses, clock, destinations, queue, store, tokens } = sandbox
   destinations.script(orders, [fault.status(500)])
   destinations.on(orders, () => Response.json({ done: true }))
   destinations.on(lost, () => new Response('gone', { status: 503 }))
@@ -85,7 +85,7 @@ export async function world(): Promise<World> {
   const busy = busySandbox(startAt)
   const bank = await bankSandbox(startAt)
   const workflows = await flows()
-  const delivery = sandbox.traffic.of('attempt')[0]!
+  const delivery = sandbox.traffic.ofType('attempt')[0]!
   const forged = { url: orders, headers: delivery.headers, body: '{"id":43}' }
   return {
     sandbox,
@@ -112,8 +112,8 @@ export async function world(): Promise<World> {
 /** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
-  const { calls } = sandbox
-  calls.answer('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
+  const { outbound: calls } = sandbox
+  calls.respond('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
   calls.script('https://bank.test/charges', [fault.lostAck(), fault.status(503)])
   const headers = { authorization: 'Bearer sk_live_1', 'content-type': 'application/json', 'x-tag': 'a' }
   const charge = (amount: number): Promise<unknown> =>
@@ -123,12 +123,13 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
   return sandbox
 }
 
-/** As `interleavings()` returns it. */
+/** As `exploreInterleavings()` returns it. */
 function exploration(holds: boolean) {
   return {
     holds,
     table: () => (holds ? '✓  2 ×  alice bob' : '✗  2 ×  alice bob'),
-    report: () => (holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: interleavings({ …, replay: 'alice bob' })"),
+    report: () =>
+      holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: exploreInterleavings({ …, replay: 'alice bob' })",
   }
 }
 
@@ -137,7 +138,7 @@ function busySandbox(startAt: string): Sandbox {
   sandbox.destinations.script(lost, [fault.status(503)])
   sandbox.faults.add({ on: 'store.request', fault: fault.status(503) })
   sandbox.queue.publish({ to: orders, delay: '1h' })
-  sandbox.workflow.step('charge').returns(1)
+  sandbox.workflow.stubStep('charge').returns(1)
   return sandbox
 }
 
@@ -369,7 +370,7 @@ export const rows: readonly Row[] = [
     'waits 1h, until 10:00:00.000',
     'script steps never met at https://shop.test/lost',
     /Fault 'status' on store\.request \(.*verdicts\.ts:\d+\) was never injected/,
-    "workflow.step('charge').returns(…) was never used",
+    "workflow.stubStep('charge').returns(…) was never used",
     'Hint: await sandbox.clock.drain() first.',
   ),
   // toHaveWorkflowRun
@@ -490,7 +491,7 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveOutboundRequest', 'sandbox', 'https://bank.test/charges'),
     'There were no calls at all.',
-    "Hint: Nothing is registered: only calls to what sandbox.calls knows are seen. Register sandbox.calls.on('https://bank.test/charges', handler).",
+    "Hint: Nothing is registered: only calls to what sandbox.outbound knows are seen. Register sandbox.outbound.on('https://bank.test/charges', handler).",
   ),
   // messageTo, commandOf, entryOf
   yes('messageTo', 'delivery', orders, { body: { id: 42 }, retries: 2 }),

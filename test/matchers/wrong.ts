@@ -240,7 +240,7 @@ const ofTheStore: readonly Mutant[] = [
   mistake(
     'commands of the test count',
     ['toHaveExecuted'],
-    searching((given) => ({ ...given, things: () => given.evidence.of('command') }), 'toHaveExecuted'),
+    searching((given) => ({ ...given, things: () => given.evidence.ofType('command') }), 'toHaveExecuted'),
   ),
   mistake('commands that failed count', ['toHaveExecuted'], blindTo('reply')),
   mistake(
@@ -346,8 +346,8 @@ const ofCosts: readonly Mutant[] = [
     'retries cost nothing',
     ['toHaveCost'],
     evidence((seen) => ({
-      of: (type: 'attempt') =>
-        type === 'attempt' ? seen.of(type).filter(({ retried }) => retried === 0) : seen.of(type),
+      ofType: (type: 'attempt') =>
+        type === 'attempt' ? seen.ofType(type).filter(({ retried }) => retried === 0) : seen.ofType(type),
     })),
   ),
   mistake(
@@ -425,7 +425,7 @@ const ofTheRest: readonly Mutant[] = [
     'schedules are something left to do',
     ['toBeIdle'],
     idle(({ clock }) => ({
-      clock: instead(clock, { pending: () => clock.pending().map((timer) => instead(timer, { background: false })) }),
+      clock: instead(clock, { pending: () => clock.pending.map((timer) => instead(timer, { background: false })) }),
     })),
   ),
   mistake(

@@ -1,5 +1,5 @@
 import type { Findings, Invariant } from '../../src/invariants/invariant.js'
-import { type Check, examineWorld } from '../../src/invariants/invariant-check.js'
+import { examineWorld, type InvariantReport } from '../../src/invariants/invariant-check.js'
 import type { InvariantIndex } from '../../src/invariants/invariant-index.js'
 import { invariants } from '../../src/invariants/invariant-table.js'
 import { type Bytes, text } from '../../src/kernel/bytes.js'
@@ -10,7 +10,7 @@ import { type Expected, KeyModel } from './key-model.js'
 
 const storeLinearizable: Invariant = {
   name: 'store-linearizable',
-  promise:
+  guarantee:
     'Every reply of the store is what its key held when the command took effect, each command takes effect between its request and the answer, and nothing comes between the commands of a transaction.',
   suspendedBy: {
     'error-reply': 'for the command it struck',
@@ -29,8 +29,8 @@ const storeLinearizable: Invariant = {
 /** What users check of the engine, and what we check of our store as well. */
 export const allInvariants: readonly Invariant[] = [...invariants, storeLinearizable]
 
-/** As `sandbox.examine()`, with the store. @param only the name of one invariant */
-export function examineAll(sandbox: Sandbox, only?: string): Check {
+/** As `sandbox.checkInvariants()`, with the store. @param only the name of one invariant */
+export function examineAll(sandbox: Sandbox, only?: string): InvariantReport {
   const chosen = allInvariants.filter(({ name }) => only === undefined || name === only)
   return examinedBy(sandbox, (world) => examineWorld(world, chosen))
 }

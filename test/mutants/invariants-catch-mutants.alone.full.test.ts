@@ -29,7 +29,7 @@ describe.each(mutants)('$invariant catches: $what', ({ invariant, what, swap }) 
       for (const given of programs) {
         tried++
         using sandbox = await run(createSandbox, given).catch(() => undefined)
-        caught = sandbox && examineAll(sandbox, invariant).breaches[0]?.sentence
+        caught = sandbox && examineAll(sandbox, invariant).violations[0]?.message
         if (caught !== undefined) break
       }
     })

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
+import { Clock } from '../../src/kernel/clock.js'
 import { sha256Bytes } from '../../src/kernel/digest.js'
-import { Traffic } from '../../src/kernel/traffic-log.js'
+import { TrafficLog } from '../../src/kernel/traffic-log.js'
 import * as deliveryHeaders from '../../src/queue/delivery/delivery-headers.js'
 import { DeliveryScheduler } from '../../src/queue/delivery/delivery-scheduler.js'
 import { FlowControl } from '../../src/queue/delivery/flow-control.js'
@@ -49,14 +49,14 @@ const oneMore = <T extends { readonly retries: number }>(settings: T): T => ({
 /** An attempt is planned. */
 const plannedAt = (due: number, retried: number): states.MessageState => new states.Planned(due, retried)
 
-const isDelayed = (message: Message): boolean => message.notBefore > message.time
+const isDelayed = (message: Message): boolean => message.notBefore > message.createdAt
 
 export const mutants: readonly Mutant[] = [
   ...of('no-lost-message', {
     'a retry is never planned': nextIs((after, state, { is }) =>
       state.is === 'running' && after.is === 'planned' && is === 'answered' ? { ...after, is: 'parked' } : after,
     ),
-    'a callback that fails is no dead letter': swap(Traffic.prototype, 'append', (_, append, body, cause) =>
+    'a callback that fails is no dead letter': swap(TrafficLog.prototype, 'append', (_, append, body, cause) =>
       body.type === 'dead-letter' && body.kind !== 'message' ? { seq: 0, at: 0, ...body } : append(body, cause),
     ),
     'what came due while its queue was paused is forgotten': swap(FifoQueue.prototype, 'unpark', (lane, unpark) => {
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
         : verdict(failed, retried + 1, oneMore(settings), ...given),
     ),
     'a delayed message starts at once': swap(
-      VirtualClock.prototype,
+      Clock.prototype,
       'schedule',
       (clock, schedule, at, label, run, ...given) => {
         const isFirst = run instanceof Message && run.retried === 0 && at === run.notBefore
@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
   }),
   ...of('callback-per-attempt', {
     'only the last attempt is reported': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
-      draft.kind === 'callback' && draft.source?.ended === false ? draft.source : accept(draft),
+      draft.kind === 'callback' && draft.source?.isEnded === false ? draft.source : accept(draft),
     ),
     'a cancelled message is reported': nextIs((after, state, { is }) =>
       is === 'cancelled' && state.is === 'running' ? state : after,
@@ -214,7 +214,7 @@ export const mutants: readonly Mutant[] = [
       setPaused(schedule, paused)
       schedule.paused = false
     }),
-    'a second late': swap(VirtualClock.prototype, 'schedule', (_, schedule, at, label, ...given) =>
+    'a second late': swap(Clock.prototype, 'schedule', (_, schedule, at, label, ...given) =>
       schedule(label.startsWith('schedule ') ? at + 1000 : at, label, ...given),
     ),
     'a deleted one goes on': swap(Schedules.prototype, 'delete', (schedules, remove, id) => {

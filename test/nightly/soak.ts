@@ -29,7 +29,7 @@ function store(row: (count: number) => readonly unknown[], path = '/'): Ask {
   return async (sandbox, count) => {
     const answer = await sandbox.exchange({
       method: 'POST',
-      url: `${sandbox.addresses.store}${path}`,
+      url: `${sandbox.urls.store}${path}`,
       headers: [
         ['authorization', `Bearer ${sandbox.tokens.store}`],
         ['x-request-id', String(count)],
@@ -93,7 +93,7 @@ const asked: readonly (readonly [name: string, count: number, ask: Ask])[] = [
   [
     'a call to another host',
     slow,
-    ({ calls }, count) => calls.fetch(`https://bank.test/${count}`).then((got) => got.text()),
+    ({ outbound: calls }, count) => calls.fetch(`https://bank.test/${count}`).then((got) => got.text()),
   ],
 ]
 
@@ -101,7 +101,7 @@ async function soaked(count: number, ask: Ask): Promise<{ readonly slope: number
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 2_000_000 } })
   sandbox.destinations.on('https://shop.test/orders', () => new Response('ok'))
   sandbox.destinations.on('https://shop.test/broken', () => new Response('no', { status: 500 }))
-  sandbox.calls.on('https://bank.test/*', () => new Response('ok'))
+  sandbox.outbound.on('https://bank.test/*', () => new Response('ok'))
   sandbox.store.run('RPUSH', 'list', ...Array.from({ length: 50 }, (_, index) => `element ${index}`))
   const heaps: number[] = []
   for (let round = 0, number = 0; round <= rounds; round++) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { copyForms } from '../../src/report/copy/copy-forms.js'
+import { copyFormats } from '../../src/report/copy/copy-forms.js'
 import { hostile, randomHostile } from '../report/copy/hostile-texts.js'
 import { run } from '../report/copy/loopback.js'
 import { captured, capturedWorlds, hostileWorld } from '../report/copy/worlds.js'
@@ -28,12 +28,12 @@ test.each(['jest', 'playwright'] as const)(
     const consumer = inject('consumer')
     const folder = mkdtempSync(join(consumer, `copied-${name}-`))
     try {
-      const form = copyForms.find((one) => one.name === name)!
+      const form = copyFormats.find((one) => one.name === name)!
       const worlds = [...capturedWorlds, hostileWorld([...hostile, ...randomHostile(12)])]
       const texts: string[] = []
       for (const world of worlds) {
         const trace = await captured(world)
-        texts.push(form.of({ entries: trace.entries, range: [0, Number.MAX_SAFE_INTEGER] }, trace as never))
+        texts.push(form.render({ entries: trace.entries, range: [0, Number.MAX_SAFE_INTEGER] }, trace as never))
       }
       writeFileSync(join(folder, config[0]), config[1])
       for (const [at, text] of texts.entries()) writeFileSync(join(folder, `c${at}.${suffix}`), text)

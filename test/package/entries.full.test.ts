@@ -177,7 +177,7 @@ describe('a class has one identity', () => {
         if (name !== undefined) homes.set(name, [...(homes.get(name) ?? []), file])
       }
     }
-    expect(homes.has('VirtualClock')).toBe(true)
+    expect(homes.has('Clock')).toBe(true)
     // Shorter names are in the text of the inspector's page. esbuild numbers classes of the same name within one file, so a name in two files is one class copied.
     const copied = [...homes].filter(([, places]) => new Set(places).size > 1)
     expect(copied).toEqual([])
@@ -189,7 +189,7 @@ describe('a class has one identity', () => {
     const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8'))
     const found = (pattern: RegExp) =>
       codes.flatMap((code) => [...code.matchAll(pattern)].map(([, name]) => name)).sort()
-    expect(found(/^(?:declare|export).* class (Sandbox|VirtualClock)\b/gm)).toEqual(['Sandbox', 'VirtualClock'])
+    expect(found(/^(?:declare|export).* class (Sandbox|Clock)\b/gm)).toEqual(['Sandbox', 'Clock'])
     // The types of a peer are other files for modules than for CommonJS.
     const peers = Object.keys(manifest.peerDependencies)
     const packages = found(/ from ['"]([^.'"][^'"]*)['"]/g)
@@ -205,7 +205,7 @@ describe('a plain program', () => {
       const log = []
       sandbox.clock.schedule(sandbox.clock.now() + 1000, 'a', async (task) => { await task.sleep('1s'); log.push('a') })
       await sandbox.clock.drain()
-      await sandbox.fetch(sandbox.addresses.store + '/ping?_token=' + sandbox.tokens.store)
+      await sandbox.fetch(sandbox.urls.store + '/ping?_token=' + sandbox.tokens.store)
       await sandbox.clock.advance('1m')
       console.log(JSON.stringify(log))`
     expect(await run('module', program)).toEqual(['a'])
@@ -225,11 +225,11 @@ describe('types', () => {
         `import * as entry${index} from '${entry}'\nexport const loaded${index}: object = entry${index}`,
     )
     const uses = `import { createSandbox, type Sandbox } from 'stuntdouble'
-const sandbox: Sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+const sandbox: Sandbox = createSandbox({ seed: 7, dialect: 'upstash', startAt: '2030-01-01T09:00:00Z' })
 export const now: number = sandbox.clock.now()
 export const moved: Promise<void> = sandbox.clock.advance('1d10h30m')
 // @ts-expect-error There is no such vocabulary.
-createSandbox({ vocabulary: 'acme' })
+createSandbox({ dialect: 'acme' })
 // @ts-expect-error A unit is missing.
 sandbox.clock.advance('5')
 `

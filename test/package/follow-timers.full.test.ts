@@ -23,8 +23,8 @@ const test = (name, body) => globalThis.test(name, () => body(sandbox), 2500)
 const tests = `
 test('waits', async (sandbox) => {
   sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.reset() })
-  const { addresses, tokens } = sandbox
-  const redis = new Redis({ url: addresses.store, token: tokens.store, retry: { backoff: () => 400 } })
+  const { urls, tokens } = sandbox
+  const redis = new Redis({ url: urls.store, token: tokens.store, retry: { backoff: () => 400 } })
   await redis.set('greeting', 'hello')
 })
 test('fakes', () => {

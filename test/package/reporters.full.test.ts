@@ -38,8 +38,8 @@ test('a message is left over, too', () => {
   'playwright.config.ts': `export default { testMatch: '*.spec.ts', reporter: [['line'], ['stuntdouble/playwright/reporter', { outputDir: 'pw-report' }]] }`,
   'story.spec.ts': `import { expect, test } from 'stuntdouble/playwright'
 test('a playwright test fails', async ({ request, sandbox }) => {
-  const { addresses, tokens } = sandbox
-  await request.post(addresses.store, { data: ['SET', 'stock', '3'], headers: { authorization: \`Bearer \${tokens.store}\` } })
+  const { urls, tokens } = sandbox
+  await request.post(urls.store, { data: ['SET', 'stock', '3'], headers: { authorization: \`Bearer \${tokens.store}\` } })
   expect(1 + 1).toBe(3)
 })
 test('a message is left over', ({ sandbox }) => {

@@ -6,7 +6,7 @@ import { type Run, type Runner, runnerNames, runUnder } from '../failures/runner
 
 const consumer = inject('consumer')
 
-const options = "{ vocabulary: 'upstash', via: 'fetch' }"
+const options = "{ dialect: 'upstash', intercept: 'fetch' }"
 const oneSandbox = `const sandbox = useSandbox(${options})
 const test = (name, body) => globalThis.test(name, () => body({ sandbox }))
 `
@@ -40,7 +40,7 @@ ${sdk}const test = base.extend({
   ],
 })
 test('a verb that nothing meets at a server', async ({ remoteSandbox }) => {
-  await remoteSandbox.workflow.event('approved').timesOut()
+  await remoteSandbox.workflow.stubEvent('approved').timesOut()
 })
 `,
 }
@@ -68,13 +68,13 @@ test('all is well', async ({ sandbox }) => {
 })
 
 test('a verb is used', async ({ sandbox }) => {
-  sandbox.workflow.step('charge').returns('given')
+  sandbox.workflow.stubStep('charge').returns('given')
   await order(sandbox)
   expect(sandbox).toHaveWorkflowStep('charge', { attempts: 1, result: 'given' })
 })
 
 test('a verb that nothing meets', async ({ sandbox }) => {
-  sandbox.workflow.step('chrage').returns('given')
+  sandbox.workflow.stubStep('chrage').returns('given')
   await order(sandbox)
 })
 
@@ -114,7 +114,7 @@ describe.each(runnerNames)('%s', (runner) => {
 
   test.skipIf(runner !== 'playwright')('at a server a verb that was never used fails its test, too', () => {
     expect(message('a verb that nothing meets at a server')).toContain(
-      "workflow.event('approved').timesOut() was never used: nobody waited for event 'approved'.",
+      "workflow.stubEvent('approved').timesOut() was never used: nobody waited for event 'approved'.",
     )
   })
 })

@@ -6,18 +6,18 @@ import { bank, chat } from '../../examples/approval/app.ts'
 test.use({ baseURL: `http://127.0.0.1:${process.env.APPROVAL_PORT}` })
 
 test.beforeEach(async ({ page, sandbox: { destinations } }) => {
-  destinations.answer(chat, 200)
+  destinations.respond(chat, 200)
   await page.request.post('/expenses', { form: { id: 'dinner', cents: '4200' } })
 })
 
 test('an expense is approved in the browser and paid', async ({ page, sandbox }) => {
   const { destinations, workflow } = sandbox
   const payments = destinations.record(bank)
-  await workflow.run('wfr_dinner').reaches('decision')
+  await workflow.getRun('wfr_dinner').advanceToStep('decision')
   await page.goto('/expenses/dinner')
   await expect(page.getByRole('status')).toHaveText('waiting')
   await page.getByRole('button').click()
-  await workflow.run('wfr_dinner').ends('success')
+  await workflow.getRun('wfr_dinner').advanceToEnd('success')
 
   expect(payments.last().json()).toEqual({ id: 'dinner', cents: 4200 })
   expect(sandbox).toHaveWorkflowWait('decision-dinner', { data: { approved: true } })
@@ -27,10 +27,10 @@ test('an expense is approved in the browser and paid', async ({ page, sandbox })
 
 test('a payment that never happens, and one that fails at first', async ({ baseURL, page, sandbox }) => {
   const { workflow } = sandbox
-  workflow.event('decision-dinner', { approved: true })
-  workflow.step('pay').fails('bank is down', { times: 1 })
-  workflow.step('pay').returns({ status: 201, body: 'paid' })
-  await workflow.run('wfr_dinner').ends('success')
+  workflow.stubEvent('decision-dinner', { approved: true })
+  workflow.stubStep('pay').throws('bank is down', { times: 1 })
+  workflow.stubStep('pay').returns({ status: 201, body: 'paid' })
+  await workflow.getRun('wfr_dinner').advanceToEnd('success')
 
   expect(sandbox).toHaveWorkflowRun({ workflow: `${baseURL}/api/approval`, state: 'success', result: 'approved' })
   expect(sandbox).toHaveWorkflowStep('pay', { result: { status: 201 } })

@@ -19,7 +19,7 @@ export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
   use: {
     baseURL: `http://127.0.0.1:${app}`,
     sandboxServer: { port },
-    sandboxOptions: { vocabulary: 'upstash' },
+    sandboxOptions: { dialect: 'upstash' },
     launchOptions: {
       ...(chromium !== undefined && { executablePath: chromium }),
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
@@ -28,14 +28,14 @@ export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
   webServer: [
     {
       command: 'node app.ts',
-      env: { PORT: String(app), ...sandboxEnv({ port, vocabulary: 'upstash' }) },
+      env: { PORT: String(app), ...sandboxEnv({ port, dialect: 'upstash' }) },
       url: `http://127.0.0.1:${app}/health`,
     },
     {
       command: 'node ../../examples/approval/main.ts',
       // What the SDK tells of the sandbox's questions, for one, is not for whoever reads the report.
       stderr: 'ignore',
-      env: { PORT: process.env.APPROVAL_PORT, ...sandboxEnv({ port, vocabulary: 'upstash' }) },
+      env: { PORT: process.env.APPROVAL_PORT, ...sandboxEnv({ port, dialect: 'upstash' }) },
       port: Number(process.env.APPROVAL_PORT),
     },
   ],

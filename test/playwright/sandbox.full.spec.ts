@@ -37,7 +37,7 @@ test.describe('an app that talks to the services on its server', () => {
   })
 
   test('can be steered from outside, too', async ({ page, sandbox }) => {
-    const remote = await connect(new URL(sandbox.addresses.store).origin, { tenant: 'w0' })
+    const remote = await connect(new URL(sandbox.urls.store).origin, { tenant: 'w0' })
     await remote.store.run('SET', 'visits', 6)
     await page.goto('/')
     await expect(page.getByRole('heading')).toHaveText('visit 7')
@@ -45,7 +45,7 @@ test.describe('an app that talks to the services on its server', () => {
 })
 
 test('the environment of an app of a tenant is the one that the tenant tells', async ({ sandbox }) => {
-  const url = new URL(sandbox.addresses.store).origin
+  const url = new URL(sandbox.urls.store).origin
   const remote = await connect(url, { tenant: 'w7' })
   expect(sandboxEnv({ url, tenant: 'w7' })).toEqual(remote.env)
   expect(sandboxEnv({ url })).toEqual((await connect(url)).env)
@@ -81,7 +81,7 @@ const listen = async ([url, token, count]: Listen): Promise<string[]> => {
 
 const kinds: [string, object][] = [
   ['at the address of the worker’s server', {}],
-  ['at addresses of its own', { base: undefined, name: 'shop' }],
+  ['at addresses of its own', { urls: { base: undefined }, name: 'shop' }],
 ]
 
 for (const [kind, options] of kinds) {
@@ -89,7 +89,7 @@ for (const [kind, options] of kinds) {
     test.use({ sandboxOptions: options })
 
     test('are answered, preflights and foreign headers included', async ({ page, sandbox }) => {
-      const { addresses, tokens } = sandbox
+      const { urls: addresses, tokens } = sandbox
       await page.goto('/health')
       expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
         200,
@@ -103,7 +103,7 @@ for (const [kind, options] of kinds) {
     })
 
     test('so are popups', async ({ page, context, sandbox }) => {
-      const { addresses, tokens } = sandbox
+      const { urls: addresses, tokens } = sandbox
       await page.goto('/health')
       const [popup] = await Promise.all([
         context.waitForEvent('page'),
@@ -117,7 +117,7 @@ for (const [kind, options] of kinds) {
     })
 
     test('so are workers', async ({ page, sandbox }) => {
-      const { addresses, tokens } = sandbox
+      const { urls: addresses, tokens } = sandbox
       await page.goto('/health')
       const told = await page.evaluate(
         ([url, token]) => {
@@ -136,7 +136,7 @@ for (const [kind, options] of kinds) {
     // Browsers keep pages from elsewhere away from addresses of this machine, such as that of the worker's server.
     for (const origin of ['https://app.test', 'http://app.test', 'null']) {
       test(`so are pages of another origin: ${origin}`, async ({ page, sandbox }) => {
-        const { addresses, tokens } = sandbox
+        const { urls: addresses, tokens } = sandbox
         if (origin !== 'null') {
           await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
           await page.goto(`${origin}/`)
@@ -150,7 +150,7 @@ for (const [kind, options] of kinds) {
     }
 
     test('event streams arrive at a page of another origin', async ({ page, sandbox }) => {
-      const { addresses, store, tokens } = sandbox
+      const { urls: addresses, store, tokens } = sandbox
       await page.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
       await page.goto('https://app.test/')
       const heard = page.evaluate<string[], Listen>(listen, [`${addresses.store}/subscribe/news`, tokens.store, 2])
@@ -160,7 +160,7 @@ for (const [kind, options] of kinds) {
     })
 
     test('event streams arrive while they are open', async ({ page, sandbox }) => {
-      const { addresses, store, tokens } = sandbox
+      const { urls: addresses, store, tokens } = sandbox
       await page.goto('/health')
       const heard = page.evaluate<string[], Listen>(listen, [`${addresses.store}/subscribe/news`, tokens.store, 3])
       await expect.poll(() => store.run('PUBSUB', 'NUMSUB', 'news')).toEqual(['news', 1])
@@ -171,14 +171,14 @@ for (const [kind, options] of kinds) {
 
     test('pages and request contexts call foreign hosts that are registered', async ({ page, request, sandbox }) => {
       const bank = 'https://bank.test/charges'
-      sandbox.calls.answer(`POST ${bank}`, { status: 201, body: { id: 'ch_1' } })
+      sandbox.outbound.respond(`POST ${bank}`, { status: 201, body: { id: 'ch_1' } })
       await page.goto('/')
       expect(await page.evaluate((url) => fetch(url, { method: 'POST' }).then(({ status }) => status), bank)).toBe(201)
       for (const context of [request, page.request]) {
         const answer = await context.post(bank, { data: { amount: 5 } })
         expect([answer.status(), await answer.json()]).toEqual([201, { id: 'ch_1' }])
         expect((await context.fetch(bank, { method: 'POST' })).status()).toBe(201)
-        sandbox.calls.script(`POST ${bank}`, [fault.status(503)])
+        sandbox.outbound.script(`POST ${bank}`, [fault.status(503)])
         expect((await context.post(bank)).status()).toBe(503)
       }
       expect(sandbox).toHaveOutboundRequest(`POST ${bank}`, { times: 7 })
@@ -186,7 +186,7 @@ for (const [kind, options] of kinds) {
     })
 
     test('request contexts reach it as well', async ({ page, request, sandbox }) => {
-      const { addresses, tokens } = sandbox
+      const { urls: addresses, tokens } = sandbox
       const headers = { authorization: `Bearer ${tokens.store}` }
       for (const context of [request, page.request]) {
         const answer = await context.post(addresses.store, { headers, data: ['INCR', 'n'] })
@@ -229,7 +229,7 @@ test('a bridge of one’s own carries what a route can carry', async ({ context,
   using sandbox = createSandbox({ name: 'bare' })
   const end = await routeSandbox(context, sandbox)
   await page.goto('/health')
-  const { addresses, tokens } = sandbox
+  const { urls: addresses, tokens } = sandbox
   expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([
     200,
     '{"result":"PONG"}',

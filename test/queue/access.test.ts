@@ -10,7 +10,7 @@ describe('authentication [queue.md 10]', () => {
     expect((await world().send('GET', '/v2/queues')).status).toBe(200)
     const token = encodeURIComponent(devUsers[0].token)
     expect((await world().send('GET', `/v2/queues?service_token=${token}`, { token: null })).status).toBe(200)
-    const vendor = world({ vocabulary: 'upstash' })
+    const vendor = world({ dialect: 'upstash' })
     expect((await vendor.send('GET', `/v2/queues?qstash_token=${token}`, { token: null })).status).toBe(200)
     expect((await vendor.send('GET', `/v2/queues?upstash_token=${token}`, { token: null })).status).toBe(401)
   })

@@ -8,21 +8,21 @@ const reports = 'https://reports.test/'
 
 /** Publishes to a handler, drains, and holds the world to its promises. */
 async function delivered(handler: BadHandler, register: 'on' | 'answer', warn?: (text: string) => void) {
-  const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, warn: warn ?? (() => undefined) })
+  const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, onWarning: warn ?? (() => undefined) })
   const { clock, destinations, queue } = sandbox
   if (register === 'on') destinations.on(shop, (_request, task) => handler(sandbox, task))
-  else destinations.answer(shop, (_delivery, task) => handler(sandbox, task))
-  destinations.answer(reports, 200)
+  else destinations.respond(shop, (_delivery, task) => handler(sandbox, task))
+  destinations.respond(reports, 200)
   queue.publish({ to: shop, retries: 1, callback: reports, failureCallback: reports })
   await clock.drain()
-  sandbox.check()
+  sandbox.assertInvariants()
   expect([...engineOf(queue).whereabouts()]).toEqual([])
-  expect(clock.running()).toEqual([])
+  expect(clock.running).toEqual([])
   return sandbox
 }
 
 const outcomes = (sandbox: Sandbox) =>
-  sandbox.traffic.of('attempt').flatMap(({ url, outcome }) => (url === shop ? [outcome!] : []))
+  sandbox.traffic.ofType('attempt').flatMap(({ url, outcome }) => (url === shop ? [outcome!] : []))
 
 describe.each(['on', 'answer'] as const)(
   'whatever the code of destinations.%s() does, its attempt ends',
@@ -81,7 +81,7 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'returns undefined',
       '500 Internal Server Error',
-      `The handler of ${shop} returned undefined. Return a Response, or a status in destinations.answer().`,
+      `The handler of ${shop} returned undefined. Return a Response, or a status in destinations.respond().`,
     ],
     [
       'a step that is none',
@@ -109,7 +109,7 @@ describe('the reason, for whoever reads the timeline', () => {
     expect(outcomes(sandbox)[0]).toMatchObject({ error, note })
     expect(sandbox.traffic.timeline()).toContain(note.slice(0, 60))
     const logged = sandbox.queue.deadLetters[0]!
-    if (error.startsWith('500')) expect(logged.reply.body).toBe(note.replace(/^the handler threw /, ''))
+    if (error.startsWith('500')) expect(logged.response.body).toBe(note.replace(/^the handler threw /, ''))
   })
 
   test('the same Response twice is told at its second use', async () => {
@@ -119,7 +119,7 @@ describe('the reason, for whoever reads the timeline', () => {
     sandbox.queue.publish({ to: shop, retries: 0 })
     sandbox.queue.publish({ to: shop, retries: 0 })
     await sandbox.clock.drain()
-    sandbox.check()
+    sandbox.assertInvariants()
     expect(outcomes(sandbox).map(({ state, note }) => [state, note])).toEqual([
       ['DELIVERED', undefined],
       ['FAILED', expect.stringContaining('body has been read before')],
@@ -128,7 +128,7 @@ describe('the reason, for whoever reads the timeline', () => {
 
   test('a Response that is given as data answers every time', async () => {
     const sandbox = createSandbox()
-    sandbox.destinations.answer(shop, new Response('told', { status: 201, headers: { 'x-a': 'b' } }))
+    sandbox.destinations.respond(shop, new Response('told', { status: 201, headers: { 'x-a': 'b' } }))
     for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: shop })
     await sandbox.clock.drain()
     const [first, ...others] = outcomes(sandbox)
@@ -170,7 +170,7 @@ describe('the reason, for whoever reads the timeline', () => {
     // Whoever moves the time of a world that has ended is told.
     await expect(clock.drain()).rejects.toThrow('ended')
     if (call !== 'dispose') await sandbox.clock.drain()
-    sandbox.check()
+    sandbox.assertInvariants()
   })
 
   test('a handler that redirects to itself is followed to the limit', async () => {
@@ -178,19 +178,19 @@ describe('the reason, for whoever reads the timeline', () => {
     sandbox.destinations.on(shop, () => Response.redirect(shop, 307))
     sandbox.queue.publish({ to: shop, retries: 0 })
     await sandbox.clock.drain()
-    sandbox.check()
+    sandbox.assertInvariants()
     expect(outcomes(sandbox)[0]!.error).toBe('stopped after 10 redirects')
   })
 
   test('a copy of a delivery that never ends does not hold time up', async () => {
     const warnings: string[] = []
-    const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, warn: (text) => warnings.push(text) })
+    const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, onWarning: (text) => warnings.push(text) })
     let calls = 0
     sandbox.destinations.on(shop, () => (calls++ === 0 ? new Response('x') : new Promise(() => undefined)))
     sandbox.destinations.script(shop, [{ kind: 'duplicate' }])
     sandbox.queue.publish({ to: shop })
     await sandbox.clock.drain()
-    sandbox.check()
+    sandbox.assertInvariants()
     expect(warnings.join()).toContain(`copy of a delivery to ${shop}`)
   })
 
@@ -229,10 +229,10 @@ describe('a fetch that does anything', () => {
     ],
     ['gives a stream that breaks', () => failing['a stream that errors']!(undefined as never, undefined as never)],
   ])('%s', async (_, fetch) => {
-    const sandbox = createSandbox({ fetch: fetch as never, deliver: 'any' })
+    const sandbox = createSandbox({ fetch: fetch as never, deliverTo: 'any' })
     sandbox.queue.publish({ to: shop, retries: 0 })
     await sandbox.clock.drain()
-    sandbox.check()
+    sandbox.assertInvariants()
     expect(outcomes(sandbox)).toMatchObject([{ state: 'FAILED', status: 0 }])
   })
 })

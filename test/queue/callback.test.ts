@@ -14,7 +14,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('the body, field by field, in the captured order', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, { status: 201, headers: { 'x-ratelimit-limit': '5' }, body: 'created' })
+    at.destinations.respond(shop, { status: 201, headers: { 'x-ratelimit-limit': '5' }, body: 'created' })
     const id = await publish(
       at,
       { 'Content-Type': 'application/json', 'Service-Forward-X-Order': '42', 'Service-Delay': '3s' },
@@ -42,7 +42,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('times as integers when the policy says so, as a captured body has them', async () => {
     const at = world({ policy: { callbackTimestampType: 'number' } })
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at)
     await at.clock.drain()
     expect(seen.last().json()).toMatchObject({ notBefore: Date.UTC(2030, 0, 1), createdAt: Date.UTC(2030, 0, 1) })
@@ -54,7 +54,7 @@ describe('callbacks [queue.md 5.4]', () => {
     at.destinations.script(shop, [fault.status(500), fault.status(404), fault.pass()])
     await publish(at)
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.json())).toMatchObject([
+    expect(seen.requests.map((delivery) => delivery.json())).toMatchObject([
       { status: 500, retried: 0, maxRetries: 3 },
       { status: 404, retried: 1, maxRetries: 3 },
       { status: 200, retried: 2, maxRetries: 3 },
@@ -64,8 +64,8 @@ describe('callbacks [queue.md 5.4]', () => {
   test('names the group, the endpoint and the schedule of its source in the body, not in headers', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, 200)
-    at.queue.urlGroup('g', [{ url: shop, name: 'first' }])
+    at.destinations.respond(shop, 200)
+    at.queue.urlGroups.addEndpoints('g', [{ url: shop, name: 'first' }])
     await at.send('POST', '/v2/schedules/g', {
       headers: { 'Service-Cron': '* * * * *', 'Service-Schedule-Id': 's', 'Service-Callback': cb },
     })
@@ -78,11 +78,11 @@ describe('callbacks [queue.md 5.4]', () => {
   test('is an ordinary message: own id, own Retried, signed for its own url and body [queue.md 3.2]', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     at.destinations.script(cb, [fault.status(500), fault.pass()])
     const id = await publish(at, { 'Service-Callback-Forward-X-Key': 'k' })
     await at.clock.drain()
-    const [first, second] = seen.all
+    const [first, second] = seen.requests
     expect(first!.header('service-message-id')).not.toBe(id)
     expect(second!.header('service-message-id')).toBe(first!.header('service-message-id'))
     expect([first!.header('service-retried'), second!.header('service-retried')]).toEqual(['0', '1'])
@@ -98,7 +98,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('has its own settings, each checked by the same rules', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     at.destinations.script(cb, [fault.status(500), fault.status(500)])
     await publish(at, {
       'Service-Retries': '0',
@@ -111,7 +111,7 @@ describe('callbacks [queue.md 5.4]', () => {
     })
     const start = at.clock.now()
     await at.clock.drain()
-    expect(seen.all.map(({ at: time, method }) => [time - start, method])).toEqual([
+    expect(seen.requests.map(({ at: time, method }) => [time - start, method])).toEqual([
       [10_000, 'PUT'],
       [15_000, 'PUT'],
       [20_000, 'PUT'],
@@ -135,7 +135,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('without own retries it has those of the message', async () => {
     const at = world()
     const seen = at.destinations.record(cb, 500)
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, { 'Service-Retries': '1' })
     await at.clock.drain()
     expect(seen.count).toBe(2)
@@ -143,8 +143,8 @@ describe('callbacks [queue.md 5.4]', () => {
 
   test('a failing callback changes nothing about its source and is dead-lettered itself', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
-    at.destinations.answer(cb, 500)
+    at.destinations.respond(shop, 200)
+    at.destinations.respond(cb, 500)
     const id = await publish(at, { 'Service-Retries': '0' })
     await at.clock.drain()
     const { messages } = (await at.send('GET', '/v2/dlq')).json
@@ -154,8 +154,8 @@ describe('callbacks [queue.md 5.4]', () => {
 
   test('flow control of a callback, and a callback of a callback by nested prefixes', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
-    at.destinations.answer(cb, 500)
+    at.destinations.respond(shop, 200)
+    at.destinations.respond(cb, 500)
     const nested = at.destinations.record('https://shop.test/nested')
     await publish(at, {
       'Service-Callback-Retries': '0',
@@ -197,7 +197,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('the answer is cut at the plan’s message size', async () => {
     const at = world({ policy: { queueLimits: { maxMessageSize: 4 } } })
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, { body: 'abcdefgh' })
+    at.destinations.respond(shop, { body: 'abcdefgh' })
     await publish(at)
     await at.clock.drain()
     expect(atob((seen.last().json() as { body: string }).body)).toBe('abcd')
@@ -206,7 +206,7 @@ describe('callbacks [queue.md 5.4]', () => {
   test('a binary answer survives', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
-    at.destinations.answer(shop, { body: new Uint8Array([0, 255, 128]) })
+    at.destinations.respond(shop, { body: new Uint8Array([0, 255, 128]) })
     await publish(at)
     await at.clock.drain()
     expect((seen.last().json() as { body: string }).body).toBe('AP+A')
@@ -217,10 +217,10 @@ describe('failure callbacks [queue.md 5.4]', () => {
   test('once, after the last attempt and after its callback, with the id of the dead letter', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
-    at.destinations.answer(shop, { status: 500, body: 'broken' })
+    at.destinations.respond(shop, { status: 500, body: 'broken' })
     const id = await publish(at, { 'Service-Retries': '1', 'Service-Failure-Callback': failed })
     await at.clock.drain()
-    expect(seen.all.map(({ url }) => url)).toEqual([shop, cb, shop, cb, failed])
+    expect(seen.requests.map(({ url }) => url)).toEqual([shop, cb, shop, cb, failed])
     const body = seen.last().json() as Record<string, unknown>
     expect(body).toMatchObject({ status: 500, retried: 1, maxRetries: 1, sourceMessageId: id, body: btoa('broken') })
     expect(body.dlqId).toMatch(/^\d+-\d+$/)
@@ -239,7 +239,7 @@ describe('failure callbacks [queue.md 5.4]', () => {
   test('has its own settings and forwarded headers', async () => {
     const at = world()
     const seen = at.destinations.record(failed)
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     await publish(at, {
       'Service-Retries': '0',
       'Service-Failure-Callback': failed,

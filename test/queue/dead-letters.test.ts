@@ -14,7 +14,7 @@ const bodies = async (at: World, query = ''): Promise<string[]> =>
 describe('entries [queue.md 5.5]', () => {
   test('the fields of the message, the id and the last answer', async () => {
     const at = world()
-    at.destinations.answer(shop, { status: 404, headers: { 'x-reason': 'gone' }, body: '404 Not Found' })
+    at.destinations.respond(shop, { status: 404, headers: { 'x-reason': 'gone' }, body: '404 Not Found' })
     const id = await publish(at, { 'Content-Type': 'text/plain', 'Service-Label': 'l' })
     await at.clock.drain()
     const now = at.clock.now()
@@ -42,7 +42,7 @@ describe('entries [queue.md 5.5]', () => {
 
   test('a binary answer is base64; ids count within a millisecond', async () => {
     const at = world()
-    at.destinations.answer(shop, { status: 500, body: new Uint8Array([255]) })
+    at.destinations.respond(shop, { status: 500, body: new Uint8Array([255]) })
     await publish(at)
     await publish(at)
     await at.clock.drain()
@@ -56,9 +56,9 @@ describe('entries [queue.md 5.5]', () => {
 describe('list [queue.md 1.9]', () => {
   async function filled(): Promise<{ at: World; ids: string[] }> {
     const at = world()
-    at.destinations.answer('https://*', 500)
+    at.destinations.respond('https://*', 500)
     at.destinations.script(shop, [fault.reset()])
-    at.queue.urlGroup('g', ['https://other.test/in-group'])
+    at.queue.urlGroups.addEndpoints('g', ['https://other.test/in-group'])
     const ids = [await publish(at, { 'Service-Label': 'x' }, undefined, '0')]
     await at.clock.advance('1s')
     ids.push(await publish(at, { 'Service-Label': 'x,y', 'X-Forwarded-For': '198.51.100.9' }, undefined, '1'))
@@ -103,7 +103,7 @@ describe('list [queue.md 1.9]', () => {
 
   test('pages by cursor in both orders; at most 100', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     for (let n = 0; n < 250; n++) at.queue.publish({ to: shop, body: String(n), retries: 0 })
     await at.clock.drain()
     for (const order of ['earliestFirst', 'latestFirst']) {
@@ -123,7 +123,7 @@ describe('list [queue.md 1.9]', () => {
 
   test('trimBody shortens bodies, -1 leaves them out', async () => {
     const at = world()
-    at.destinations.answer(shop, { status: 500, body: 'response' })
+    at.destinations.respond(shop, { status: 500, body: 'response' })
     await publish(at, {}, undefined, 'request')
     await at.clock.drain()
     expect((await list(at, 'trimBody=3')).messages[0]).toMatchObject({ body: 'req', responseBody: 'res' })
@@ -153,7 +153,7 @@ describe('delete [queue.md 1.9]', () => {
 
   async function filled(count: number): Promise<World> {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     for (let n = 0; n < count; n++)
       at.queue.publish({ to: shop, body: String(n), retries: 0, label: n % 2 ? 'odd' : 'even' })
     await at.clock.drain()
@@ -194,7 +194,7 @@ describe('delete [queue.md 1.9]', () => {
 describe('retry [queue.md 1.9]', () => {
   test('one: 201, a new message with the same body and headers; the entry disappears', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     const id = await publish(
       at,
       { 'Service-Forward-X-A': '1', 'Service-Deduplication-Id': 'd', 'Service-Delay': '1h' },
@@ -238,7 +238,7 @@ describe('retry [queue.md 1.9]', () => {
     })
     const start = at.clock.now()
     await at.clock.drain()
-    expect(seen.all.slice(1).map(({ at: time }) => time - start)).toEqual([5000, 6000, 7000])
+    expect(seen.requests.slice(1).map(({ at: time }) => time - start)).toEqual([5000, 6000, 7000])
     const refused = await at.send('POST', `/v2/dlq/retry/${(await list(at)).messages[0].dlqId}`, {
       headers: { 'Service-Retries': 'x' },
     })
@@ -248,21 +248,21 @@ describe('retry [queue.md 1.9]', () => {
 
   test('keeps group, queue and callbacks', async () => {
     const at = world()
-    at.destinations.answer('https://shop.test/a', 500)
+    at.destinations.respond('https://shop.test/a', 500)
     const callbacks = at.destinations.record('https://shop.test/cb')
-    at.queue.urlGroup('g', [{ url: 'https://shop.test/a', name: 'first' }])
+    at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
     await publish(at, { 'Service-Callback': 'https://shop.test/cb' }, '/v2/enqueue/q/g')
     await at.clock.drain()
-    at.destinations.answer('https://shop.test/a', 200)
+    at.destinations.respond('https://shop.test/a', 200)
     await at.send('POST', '/v2/dlq/retry')
     await at.clock.drain()
     expect(callbacks.last().json()).toMatchObject({ status: 200, topicName: 'g', endpointName: 'first' })
-    expect(at.traffic.of('published').at(-2)).toMatchObject({ queue: 'q' })
+    expect(at.traffic.ofType('published').at(-2)).toMatchObject({ queue: 'q' })
   })
 
   test('many: by ids and filters, 201 with the responses and an empty cursor at the end', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     for (let n = 0; n < 150; n++) at.queue.publish({ to: shop, retries: 0, label: n < 3 ? 'few' : 'many' })
     await at.clock.drain()
     const few = await at.send('POST', '/v2/dlq/retry?label=few')
@@ -302,7 +302,7 @@ describe('retention [queue.md 5.6]', () => {
     ['fixed-10m', 90],
   ] as const)('%s keeps dead letters for %i days', async (queuePlan, days) => {
     const at = world({ policy: { queuePlan } })
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     await publish(at)
     await at.clock.drain()
     const { dlqId } = (await list(at)).messages[0]

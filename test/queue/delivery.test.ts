@@ -11,13 +11,13 @@ const statesOf = async (at: World, messageId: string): Promise<string[]> =>
     ({ state }: { state: string }) => state,
   )
 
-const attempts = (at: World) => at.traffic.of('attempt')
+const attempts = (at: World) => at.traffic.ofType('attempt')
 
 describe('what is sent [queue.md 3.1]', () => {
   test('the headers of a delivery, in full', async () => {
-    const at = world({ vocabulary: 'service' })
+    const at = world({ dialect: 'neutral' })
     const seen = at.destinations.record('https://shop.test/*')
-    at.queue.urlGroup('g', [{ url: 'https://shop.test/a', name: 'first' }])
+    at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
     const answer = await at.send('POST', '/v2/publish/g', {
       headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '203.0.113.7, 10.0.0.1' },
       body: '{}',
@@ -49,9 +49,9 @@ describe('what is sent [queue.md 3.1]', () => {
     at.destinations.script(shop, [fault.status(500), fault.status(500), fault.pass()])
     const id = await publish(at)
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.header('service-message-id'))).toEqual([id, id, id])
-    expect(seen.all.map((delivery) => delivery.header('service-retried'))).toEqual(['0', '1', '2'])
-    expect(new Set(seen.all.map((delivery) => delivery.header('service-signature'))).size).toBe(3)
+    expect(seen.requests.map((delivery) => delivery.header('service-message-id'))).toEqual([id, id, id])
+    expect(seen.requests.map((delivery) => delivery.header('service-retried'))).toEqual(['0', '1', '2'])
+    expect(new Set(seen.requests.map((delivery) => delivery.header('service-signature'))).size).toBe(3)
   })
 
   test('label, queue, flow-control key and retries are not sent', async () => {
@@ -101,7 +101,7 @@ describe('what is sent [queue.md 3.1]', () => {
 describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
   test.each([200, 201, 204, 299])('%i is a delivery', async (code) => {
     const at = world()
-    at.destinations.answer(shop, code)
+    at.destinations.respond(shop, code)
     expect(await statesOf(at, await publish(at))).toEqual(['CREATED'])
     await at.clock.drain()
     expect(attempts(at)).toHaveLength(1)
@@ -130,17 +130,17 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
 
   test('success: CREATED, ACTIVE, DELIVERED', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const id = await publish(at)
     await at.clock.drain()
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
     expect((await at.send('GET', `/v2/messages/${id}`)).status).toBe(200)
-    expect(at.queue.message(id)).toBeUndefined()
+    expect(at.queue.getMessage(id)).toBeUndefined()
   })
 
   test('exhausted with one retry', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     const id = await publish(at, { 'Service-Retries': '1' })
     await at.clock.drain()
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
@@ -160,7 +160,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
   test('total attempts are 1 + retries; 0 retries is one attempt [queue.md 5.3]', async () => {
     for (const retries of [0, 1, 4]) {
       const at = world()
-      at.destinations.answer(shop, 500)
+      at.destinations.respond(shop, 500)
       await publish(at, { 'Service-Retries': String(retries) })
       await at.clock.drain()
       expect(attempts(at).map(({ retried }) => retried)).toEqual(Array.from({ length: retries + 1 }, (_, n) => n))
@@ -169,7 +169,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
 
   test('the default is 3 retries [queue.md 2.2]', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     await publish(at)
     await at.clock.drain()
     expect(attempts(at)).toHaveLength(4)
@@ -188,24 +188,24 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
   test('redirects are followed when the policy says so', async () => {
     const at = world({ policy: { followRedirects: true } })
     const other = at.destinations.record('https://shop.test/other')
-    at.destinations.answer(shop, { status: 307, headers: { location: '/other' } })
+    at.destinations.respond(shop, { status: 307, headers: { location: '/other' } })
     const id = await publish(at)
     await at.clock.drain()
     expect(other.last()).toMatchObject({ url: 'https://shop.test/other', method: 'POST', body: 'b' })
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
     const loop = world({ policy: { followRedirects: true } })
-    loop.destinations.answer(shop, { status: 302, headers: { location: shop } })
+    loop.destinations.respond(shop, { status: 302, headers: { location: shop } })
     await publish(loop, { 'Service-Retries': '0' })
     await loop.clock.drain()
-    expect(loop.traffic.of('attempt')[0]!.outcome).toMatchObject({ status: 0, error: 'stopped after 10 redirects' })
+    expect(loop.traffic.ofType('attempt')[0]!.outcome).toMatchObject({ status: 0, error: 'stopped after 10 redirects' })
   })
 
   test('attempts are numbered one after the other, wherever they are redirected to', async () => {
     const at = world({ policy: { followRedirects: true } })
     const other = at.destinations.record('https://shop.test/other', 503)
-    at.destinations.answer(shop, { status: 307, headers: { location: '/other' } })
+    at.destinations.respond(shop, { status: 307, headers: { location: '/other' } })
     const told: number[] = []
-    at.destinations.answer('https://shop.test/told', ({ number }) => {
+    at.destinations.respond('https://shop.test/told', ({ number }) => {
       told.push(number)
       return { status: 302, headers: { location: '/other' } }
     })
@@ -308,7 +308,7 @@ describe('scripts', () => {
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([500, 0, 503, 418, 204])
     expect(handled).toBe(1)
-    expect(at.destinations.unplayed).toEqual([])
+    expect(at.destinations.unused).toEqual([])
   })
 
   test('a lost acknowledgement: the handler ran, the queue retries', async () => {
@@ -332,7 +332,7 @@ describe('scripts', () => {
   test('a late answer: the handler ran, the answer came after the time-out', async () => {
     const at = world()
     let ran = 0
-    at.destinations.answer(shop, () => {
+    at.destinations.respond(shop, () => {
       ran++
       return 200
     })
@@ -349,7 +349,7 @@ describe('scripts', () => {
 
   test('a delay before the handler passes in virtual time', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     at.destinations.script(shop, [fault.delay('90s')])
     await publish(at)
     await at.clock.drain()
@@ -359,7 +359,7 @@ describe('scripts', () => {
 
   test('a plain destination may answer with a step', async () => {
     const at = world()
-    at.destinations.answer(shop, (delivery) => (delivery.retried === 0 ? fault.status(429, { retryAfter: '5s' }) : 200))
+    at.destinations.respond(shop, (delivery) => (delivery.retried === 0 ? fault.status(429, { retryAfter: '5s' }) : 200))
     await publish(at)
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([429, 200])
@@ -388,12 +388,12 @@ describe('destinations', () => {
   test('patterns: * for anything, any query unless one is named, exact before wildcard, later before earlier', async () => {
     const at = world()
     const { destinations } = at
-    destinations.answer('https://shop.test/*', 201)
-    destinations.answer('https://shop.test/a', 202)
-    destinations.answer('https://*.test/wide', 203)
-    destinations.answer('https://shop.test/b?x=1', 204)
-    destinations.answer('https://shop.test/c*', 205)
-    destinations.answer('HTTPS://Upper.Test', 206)
+    destinations.respond('https://shop.test/*', 201)
+    destinations.respond('https://shop.test/a', 202)
+    destinations.respond('https://*.test/wide', 203)
+    destinations.respond('https://shop.test/b?x=1', 204)
+    destinations.respond('https://shop.test/c*', 205)
+    destinations.respond('HTTPS://Upper.Test', 206)
     const answered = async (url: string): Promise<number> => {
       at.queue.publish({ to: url, retries: 0 })
       await at.clock.drain()
@@ -406,16 +406,16 @@ describe('destinations', () => {
     expect(await answered('https://shop.test/b?x=2')).toBe(201)
     expect(await answered('https://shop.test/c/d')).toBe(205)
     expect(await answered('https://upper.test/')).toBe(206)
-    destinations.answer('https://shop.test/a', 207)
+    destinations.respond('https://shop.test/a', 207)
     expect(await answered('https://shop.test/a')).toBe(207)
     destinations.off('https://shop.test/a')
     expect(await answered('https://shop.test/a')).toBe(201)
-    expect(() => destinations.answer('shop.test', 200)).toThrow('give an absolute url')
+    expect(() => destinations.respond('shop.test', 200)).toThrow('give an absolute url')
   })
 
   test('a recorder watches beside a handler and a script; what never arrived is not recorded', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const seen = at.destinations.record(shop)
     at.destinations.script(shop, [fault.reset(), fault.status(500)])
     await publish(at, {}, '{"n":1}')
@@ -477,7 +477,7 @@ describe('destinations', () => {
       return new Response('ok')
     }) as unknown as typeof globalThis.fetch
     const run = async (deliver: 'loopback' | 'none' | 'any' | string[] | undefined, url: string) => {
-      const at = world({ vocabulary: 'upstash', fetch, deliver })
+      const at = world({ dialect: 'upstash', fetch, deliver })
       at.queue.publish({ to: url, retries: 0 })
       await at.clock.drain()
       return { status: attempts(at)[0]!.outcome!.status, unhandled: at.destinations.unhandled }
@@ -487,7 +487,7 @@ describe('destinations', () => {
     expect((await run('loopback', 'http://[::1]:3000/c')).status).toBe(200)
     const stranger = await run('loopback', 'https://example.com/d')
     expect(stranger.status).toBe(0)
-    expect(stranger.unhandled[0]).toContain("name the host: deliver: ['example.com']")
+    expect(stranger.unhandled[0]).toContain("name the host: deliverTo: ['example.com']")
     expect((await run('loopback', 'https://localhost.example.com/e')).status).toBe(0)
     expect((await run('none', 'http://localhost/f')).status).toBe(0)
     expect((await run(['example.com'], 'https://example.com/g')).status).toBe(200)
@@ -563,7 +563,7 @@ describe('the story of an attempt', () => {
 
   test('an entry is complete as JSON', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const id = await publish(at)
     await at.clock.drain()
     const [attempt] = JSON.parse(JSON.stringify(attempts(at)))
@@ -575,7 +575,7 @@ describe('the story of an attempt', () => {
       outcome: { status: 200, state: 'DELIVERED' },
     })
     expect(attempt.headers.map(([name]: [string]) => name)).toContain('Service-Signature')
-    const [published] = JSON.parse(JSON.stringify(at.traffic.of('published')))
+    const [published] = JSON.parse(JSON.stringify(at.traffic.ofType('published')))
     expect(published).toMatchObject({
       type: 'published',
       messageId: id,
@@ -591,7 +591,7 @@ describe('the story of an attempt', () => {
       const at = world({ seed: 5 })
       at.destinations.script(shop, [fault.status(500), fault.lostAck(), fault.hang()])
       await publish(at, { 'Service-Callback': 'https://shop.test/cb' })
-      at.destinations.answer('https://shop.test/cb', 200)
+      at.destinations.respond('https://shop.test/cb', 200)
       await at.clock.drain()
       return JSON.stringify(at.traffic.entries)
     }

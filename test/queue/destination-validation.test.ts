@@ -56,13 +56,13 @@ describe.each(kinds)('what a destination shall do is judged where it is given: %
       const given = async () => sandbox.destinations.script(shop, [{ kind: 'reset' }, step] as never)
       await expect(given(), JSON.stringify(step).slice(0, 80)).rejects.toThrow(sentence)
     }
-    expect(await sandbox.destinations.unplayed).toEqual([])
+    expect(await sandbox.destinations.unused).toEqual([])
   })
 
   test('answers', async () => {
     sandbox = await create()
     for (const [answer, sentence] of badAnswers) {
-      for (const call of ['answer', 'record'] as const) {
+      for (const call of ['respond', 'record'] as const) {
         const given = async () => sandbox.destinations[call](shop, answer as never)
         await expect(given(), JSON.stringify(answer).slice(0, 80)).rejects.toThrow(sentence)
       }
@@ -82,9 +82,9 @@ test('what only code can give is judged at the call too', async () => {
   await read.text()
   const circle: { self?: unknown } = {}
   circle.self = circle
-  expect(() => destinations.answer(shop, read)).toThrow('whose body has been read before')
-  expect(() => destinations.answer(shop, { body: circle })).toThrow('The body cannot become JSON')
-  expect(() => destinations.answer(shop, { body: new Blob(['x']) })).toThrow('return new Response(body)')
+  expect(() => destinations.respond(shop, read)).toThrow('whose body has been read before')
+  expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot become JSON')
+  expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('return new Response(body)')
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
   loop.then = loop
@@ -98,7 +98,7 @@ test('a hundred waits are played, and changes of what was given do not count', a
   step.kind = 'nonsense'
   queue.publish({ to: shop, retries: 0 })
   await clock.drain()
-  expect(traffic.of('attempt')[0]!.outcome).toMatchObject({ error: 'read: connection reset by peer' })
+  expect(traffic.ofType('attempt')[0]!.outcome).toMatchObject({ error: 'read: connection reset by peer' })
 })
 
 describe('a retry-delay expression beyond what is read is refused with 400', () => {
@@ -133,14 +133,14 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
 
   test('what is just within is evaluated', async () => {
     const at = world()
-    at.destinations.answer(shop, 503)
+    at.destinations.respond(shop, 503)
     const within = `${'('.repeat(deepestExpression - 1)}1${')'.repeat(deepestExpression - 1)}${'+1'.repeat((maxExpression - 2 * deepestExpression) / 2)}`
     const { status } = await at.send('POST', `/v2/publish/${shop}`, {
       headers: { 'Service-Retry-Delay': within, 'Service-Retries': '1' },
     })
     expect(status).toBe(200)
     await at.clock.drain()
-    expect(at.traffic.of('attempt')[0]!.outcome!.next!.delayMs).toBe(401)
+    expect(at.traffic.ofType('attempt')[0]!.outcome!.next!.delayMs).toBe(401)
   })
 
   test.each([
@@ -149,11 +149,11 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     ['exp(99999)', 'gave Infinity'],
   ])('%s counts as the default back-off, and the log says so', async (expression, reason) => {
     const at = world()
-    at.destinations.answer(shop, 503)
+    at.destinations.respond(shop, 503)
     at.queue.publish({ to: shop, retries: 1, retryDelay: expression })
     await at.clock.drain()
-    at.sandbox.check()
-    expect(at.traffic.of('attempt')[0]!.outcome!.next).toMatchObject({
+    at.sandbox.assertInvariants()
+    expect(at.traffic.ofType('attempt')[0]!.outcome!.next).toMatchObject({
       delayMs: 12_000,
       reason: `delay 12 s from the default back-off, because the retry delay ${expression} ${reason}, after 503`,
     })

@@ -50,21 +50,21 @@ describe('every message ends', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom(...Object.keys(handlers)), { minLength: 1, maxLength: 4 }),
         fc.array(options, { minLength: 1, maxLength: 4 }),
-        deliveryFaults({ max: 2 }),
+        deliveryFaults({ maxRules: 2 }),
         policies,
         fc.boolean(),
         fc.boolean(),
         async (names, messages, rules, policy, toGroup, withSchedule) => {
           const sandbox = createSandbox({
             policy: { queueLimits: { maxMessageSize: 50_000 }, ...policy, handlerStallTimeout: 2 },
-            warn: () => undefined,
+            onWarning: () => undefined,
           })
           const { clock, destinations, faults, queue } = sandbox
           let calls = 0
           // biome-ignore lint/suspicious/noExplicitAny: what no type allows
           destinations.on('*', (_request, task): any => handlers[names[calls++ % names.length]!]!(sandbox, task))
           faults.add(rules)
-          queue.urlGroup('group', [shop, reports])
+          queue.urlGroups.addEndpoints('group', [shop, reports])
           for (const message of messages)
             queue.publish({ to: toGroup ? 'group' : shop, flowControlKey: 'k', ...message } as never)
           if (withSchedule) {
@@ -74,9 +74,9 @@ describe('every message ends', () => {
           }
           await clock.drain()
           await clock.drain()
-          sandbox.check()
+          sandbox.assertInvariants()
           expect([...engineOf(queue).whereabouts()]).toEqual([])
-          expect(clock.running()).toEqual([])
+          expect(clock.running).toEqual([])
         },
       ),
       { numRuns: runs(100, 100, 1000) },

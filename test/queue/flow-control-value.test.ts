@@ -91,7 +91,7 @@ class World {
   #ask(name: string | undefined): void {
     const seq = ++this.#seq
     const settings = { flowControl: name === undefined ? undefined : { key: name, limits: undefined } }
-    const caller: Call = { name: `call ${seq}`, seq, due: this.now, awaited: true, settings }
+    const caller: Call = { name: `call ${seq}`, seq, nextAttemptAt: this.now, awaited: true, settings }
     const key = this.flow.keyOfCaller(caller)
     if (key !== undefined) key.latestSeq = seq
     const holding = this.flow.ask(caller, this.now, true)

@@ -11,10 +11,10 @@ const publish = (at: World, value: string | undefined, body = 'b', headers: Reco
 
 const read = async (at: World, key = 'k') => (await at.send('GET', `/v2/flowControl/${key}`)).json
 
-const starts = (at: World) => at.traffic.of('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
+const starts = (at: World) => at.traffic.ofType('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
 
 function slow(at: World, seconds: number): void {
-  at.destinations.answer(shop, async (_delivery, task) => {
+  at.destinations.respond(shop, async (_delivery, task) => {
     await task.sleep(seconds * 1000)
     return 200
   })
@@ -29,15 +29,15 @@ describe('parallelism [queue.md 6.2]', () => {
     expect(await read(at)).toMatchObject({ parallelismMax: 2, parallelismCount: 2, waitListSize: 3 })
     await at.clock.drain()
     expect(starts(at)).toEqual([0, 0, 10, 10, 20])
-    expect(at.traffic.of('attempt').map(({ body }) => body)).toEqual(['0', '1', '2', '3', '4'])
+    expect(at.traffic.ofType('attempt').map(({ body }) => body)).toEqual(['0', '1', '2', '3', '4'])
     expect(await read(at)).toMatchObject({ parallelismCount: 0, waitListSize: 0 })
-    expect(at.traffic.of('attempt')[2]!.waitReason).toBe('10 s in the wait list of flow-control key k')
+    expect(at.traffic.ofType('attempt')[2]!.waitReason).toBe('10 s in the wait list of flow-control key k')
   })
 
   test('a message waiting for its retry holds no slot, unlike in a queue', async () => {
     const at = world()
     let first = true
-    at.destinations.answer(shop, () => {
+    at.destinations.respond(shop, () => {
       const code = first ? 500 : 200
       first = false
       return code
@@ -45,7 +45,9 @@ describe('parallelism [queue.md 6.2]', () => {
     await publish(at, 'parallelism=1', 'a')
     await publish(at, 'parallelism=1', 'b')
     await at.clock.drain()
-    expect(at.traffic.of('attempt').map(({ body, at: time }) => [body, (time - Date.UTC(2030, 0, 1)) / 1000])).toEqual([
+    expect(
+      at.traffic.ofType('attempt').map(({ body, at: time }) => [body, (time - Date.UTC(2030, 0, 1)) / 1000]),
+    ).toEqual([
       ['a', 0],
       ['b', 0],
       ['a', 12],
@@ -54,7 +56,7 @@ describe('parallelism [queue.md 6.2]', () => {
 
   test('counts over all urls of a key', async () => {
     const at = world()
-    at.destinations.answer('https://*', async (_delivery, task) => {
+    at.destinations.respond('https://*', async (_delivery, task) => {
       await task.sleep('10s')
       return 200
     })
@@ -71,7 +73,7 @@ describe('parallelism [queue.md 6.2]', () => {
 describe('rate [queue.md 6.2]', () => {
   test('calls per period; the period starts with its first call', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await at.clock.advance('7s')
     for (let n = 0; n < 5; n++) await publish(at, 'rate=2, period=1m')
     await at.clock.drain()
@@ -80,7 +82,7 @@ describe('rate [queue.md 6.2]', () => {
 
   test('the default period is one second', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     for (let n = 0; n < 3; n++) await publish(at, 'rate=1')
     await at.clock.drain()
     expect(starts(at)).toEqual([0, 1, 2])
@@ -102,12 +104,12 @@ describe('rate [queue.md 6.2]', () => {
 
   test('retries are calls and count', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     await publish(at, 'rate=1,period=1m', 'a', { 'Service-Retries': '1' })
     await at.clock.drain()
     // Due after 12 s, let in when the minute is over.
     expect(starts(at)).toEqual([0, 60])
-    const [attempt] = at.traffic.of('attempt').slice(1)
+    const [attempt] = at.traffic.ofType('attempt').slice(1)
     expect(attempt!.waitReason).toBe(
       'delay 12 s from the default back-off after 500, then 48 s in the wait list of flow-control key k',
     )
@@ -115,19 +117,19 @@ describe('rate [queue.md 6.2]', () => {
 
   test('the wait list is first in, first out by due time', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=1,period=10', 'now')
     await publish(at, 'rate=1,period=10', 'late', { 'Service-Delay': '5s' })
     await publish(at, 'rate=1,period=10', 'early', { 'Service-Delay': '2s' })
     await at.clock.drain()
-    expect(at.traffic.of('attempt').map(({ body }) => body)).toEqual(['now', 'early', 'late'])
+    expect(at.traffic.ofType('attempt').map(({ body }) => body)).toEqual(['now', 'early', 'late'])
   })
 })
 
 describe('configuration [queue.md 6.2]', () => {
   test('the latest message counts; parallelism alone removes the rate; a bare key keeps what is', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=5,period=1m')
     expect(await read(at)).toMatchObject({ rateMax: 5, ratePeriod: 60 })
     await publish(at, 'parallelism=3')
@@ -154,7 +156,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('pin fixes the limits against messages and resets the rate count and period', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=5,period=1m')
     await at.clock.advance('3s')
     expect(await read(at)).toMatchObject({ rateCount: 1, ratePeriodStart: 1_893_456_000 })
@@ -184,7 +186,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('pause sends everything to the wait list; the period goes on and keeps its count; resume lets in', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=2,period=1m', 'a')
     await at.clock.advance('1s')
     await at.send('POST', '/v2/flowControl/k/pause')
@@ -204,7 +206,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('the start of the present period is told, also of one without messages', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=2,period=1m', 'a')
     await at.clock.advance('59s')
     expect(await read(at)).toMatchObject({ rateCount: 1, ratePeriodStart: 1_893_456_000 })
@@ -214,7 +216,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('resetRate ends the period: the present instant starts a new one', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     for (const body of ['a', 'b']) await publish(at, 'rate=1,period=1m', body)
     await at.clock.advance('20s')
     await at.send('POST', '/v2/flowControl/k/resetRate')
@@ -225,7 +227,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test.each(['resetRate', 'reset', 'pin?rate=1'])('the period that %s starts does not wait for a call', async (how) => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=1,period=1m', 'a')
     await at.clock.advance('20s')
     await at.send('POST', `/v2/flowControl/k/${how}`)
@@ -240,7 +242,7 @@ describe('configuration [queue.md 6.2]', () => {
     '%s right after publishing counts what was published',
     async (how) => {
       const at = world()
-      at.destinations.answer(shop, 200)
+      at.destinations.respond(shop, 200)
       await publish(at, 'rate=2,period=1m', 'a')
       await at.send('POST', `/v2/flowControl/k/${how}`)
       await at.clock.advance('1s')
@@ -251,7 +253,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('what the rate would not have let start before a reset counts after it', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     for (const body of ['a', 'b', 'c']) await publish(at, 'rate=1,period=1m', body)
     await at.send('POST', '/v2/flowControl/k/resetRate')
     await publish(at, 'rate=1,period=1m', 'd')
@@ -262,7 +264,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('what is due later, or published later, counts when it starts', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await publish(at, 'rate=1,period=1m', 'a', { 'Service-Delay': '1s' })
     await at.send('POST', '/v2/flowControl/k/resetRate')
     await publish(at, 'rate=1,period=1m', 'b')
@@ -275,12 +277,12 @@ describe('configuration [queue.md 6.2]', () => {
     for (const how of ['resetRate', 'reset', 'pin?rate=1', 'pin?rate=3']) {
       for (const before of [0, 1, 2, 3]) {
         const at = world()
-        at.destinations.answer(shop, 200)
+        at.destinations.respond(shop, 200)
         for (let n = 0; n < before; n++) await publish(at, 'rate=2,period=1m', String(n))
         await at.send('POST', `/v2/flowControl/k/${how}`)
         for (let n = 0; n < 4; n++) await publish(at, 'rate=2,period=1m', String(n))
         await at.clock.drain()
-        expect([how, before, at.sandbox.check().breaches]).toEqual([how, before, []])
+        expect([how, before, at.sandbox.assertInvariants().violations]).toEqual([how, before, []])
       }
     }
   })

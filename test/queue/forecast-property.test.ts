@@ -17,7 +17,8 @@ interface Told {
   readonly begun: number
 }
 
-const attemptsOf = ({ traffic }: Sandbox, id: string) => traffic.about(id).filter((entry) => entry.type === 'attempt')
+const attemptsOf = ({ traffic }: Sandbox, id: string) =>
+  traffic.forMessage(id).filter((entry) => entry.type === 'attempt')
 
 function told(sandbox: Sandbox): Told[] {
   const engine = engineOf(sandbox.queue)
@@ -39,15 +40,16 @@ function lies(sandbox: Sandbox, since: number, forecasts: readonly Told[]): stri
     const started = next.get(id)
     const what = `${id.slice(0, 8)} ${JSON.stringify(forecast)} started ${started}`
     if ('at' in forecast) return forecast.at > end || started === forecast.at ? [] : [`${what}: another time`]
-    const { notBefore, because } = forecast
+    const { notBefore, blockedBy: because } = forecast
     if (started !== undefined && started < notBefore) return [`${what}: earlier`]
     if (because.kind === 'pause') return started === undefined ? [] : [`${what}: despite the pause`]
     const ids = [...because.messageIds]
     for (const scheduleId of because.scheduleIds ?? [])
-      for (const entry of traffic.of('published')) if (entry.scheduleId === scheduleId) ids.push(entry.messageId)
+      for (const entry of traffic.ofType('published')) if (entry.scheduleId === scheduleId) ids.push(entry.messageId)
     const times = ids.flatMap((one) => answered(one) ?? [])
     if (times.length === 0) return [`${what}: the answer never comes`]
-    if (because.first && started !== undefined && Math.min(...times) > started) return [`${what}: before the answer`]
+    if (because.holdsSlot && started !== undefined && Math.min(...times) > started)
+      return [`${what}: before the answer`]
     return []
   })
 }
@@ -82,13 +84,13 @@ const story = fc.record({
 
 describe('forecasts come true', () => {
   test('for every message, at every moment of a world', async () => {
-    const kinds = { instant: 0, answer: 0, pause: 0 }
+    const kinds = { instant: 0, response: 0, pause: 0 }
     await fc.assert(
       fc.asyncProperty(story, fc.nat(12), async ({ script, acts: given, policy, seed }, asksAfter) => {
         const sandbox = worldOf(script, policy, seed)
         for (const act of given.slice(0, asksAfter)) await perform(act, sandbox)
         const forecasts = told(sandbox)
-        for (const { forecast } of forecasts) kinds['at' in forecast ? 'instant' : forecast.because.kind]++
+        for (const { forecast } of forecasts) kinds['at' in forecast ? 'instant' : forecast.blockedBy.kind]++
         const since = sandbox.clock.now()
         await sandbox.clock.advance(horizon)
         expect(lies(sandbox, since, forecasts)).toEqual([])

@@ -105,14 +105,14 @@ export const policies: fc.Arbitrary<Partial<Policy>> = fc.oneof(
 )
 
 export function worldOf(script: readonly ScriptedAnswer[], policy: Partial<Policy>, seed: number): Sandbox {
-  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', policy, seed, warn: () => undefined })
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', policy, seed, onWarning: () => undefined })
   answerFrom(sandbox, script)
   return sandbox
 }
 
 function answerFrom(sandbox: Sandbox, script: readonly ScriptedAnswer[]): void {
   let calls = 0
-  sandbox.destinations.answer('*', async (_delivery, task) => {
+  sandbox.destinations.respond('*', async (_delivery, task) => {
     const { status, seconds, retryAfter } = script[calls++ % script.length]!
     if (seconds > 0) await task.sleep(seconds * 1000)
     const headers: Record<string, string> = status === 489 ? { 'Service-NonRetryable-Error': 'true' } : {}
@@ -150,7 +150,7 @@ export async function perform(given: Act, sandbox: Sandbox): Promise<void> {
     else if (act.act === 'resume key') flow.resume(act.name)
     else if (act.act === 'reset rate') flow.resetRate(act.name)
     else if (act.act === 'pin') flow.pin(act.name, { rate: act.rate })
-    else if (act.act === 'widen') queue.upsertQueue(act.name, act.slots)
+    else if (act.act === 'widen') queue.upsertQueue(act.name, { parallelism: act.slots })
     else if (act.act === 'retry dead letter') {
       const [letter] = queue.deadLetters
       if (letter !== undefined) queue.retryDeadLetter(letter.id)
@@ -168,7 +168,7 @@ export async function perform(given: Act, sandbox: Sandbox): Promise<void> {
     } else {
       const { messages } = queue
       const message = messages[act.which % Math.max(1, messages.length)]
-      if (message !== undefined) act.act === 'cancel' ? queue.cancel(message.id) : queue.release(message.id)
+      if (message !== undefined) act.act === 'cancel' ? queue.cancel(message.id) : queue.deliverNow(message.id)
     }
   } catch (error) {
     if (!(error instanceof Error) || /is not a function|undefined/.test(error.message)) throw error

@@ -17,7 +17,7 @@ const ids = (at: World, count: number, options?: Record<string, unknown>) =>
 describe('a wait list of a rate [queue.md 6.2]', () => {
   test('each message is told its own time, and it comes true', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const all = ids(at, 30, { flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' })
     await at.clock.advance('1s')
     const waiting = all.slice(5)
@@ -28,19 +28,19 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
       `Message ${all[29]} to ${shop} waits since 2030-01-01 00:00:00: flow-control key k: 5 of 5 calls made in this period of 10 s, which ends at 2030-01-01 00:00:10; 25th in line: 24 messages are before it. Its next attempt starts at 2030-01-01 00:00:50.`,
     )
     await at.clock.drain()
-    expect(at.traffic.of('attempt').at(-1)!.at).toBe(seconds(50))
+    expect(at.traffic.ofType('attempt').at(-1)!.at).toBe(seconds(50))
   })
 
   test('what a pause cost is told once it is over', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const all = ids(at, 3, { flowControlKey: 'k', flowControlValue: 'rate=1, period=10s' })
     await at.clock.advance('5s')
     at.engine.flow.pause('k')
     expect(at.queue.explain(all[1]!)).toContain('it is paused since 2030-01-01 00:00:05')
     expect(at.queue.forecast(all[1]!)).toEqual({
       notBefore: seconds(5),
-      because: { kind: 'pause', flowControlKey: 'k' },
+      blockedBy: { kind: 'pause', flowControlKey: 'k' },
     })
     await at.clock.advance('20s')
     at.engine.flow.resume('k')
@@ -50,7 +50,7 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
 
   test('one that is not due yet is told when its key lets it start', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     ids(at, 3, { flowControlKey: 'k', flowControlValue: 'rate=1, period=10s', retries: 0 })
     const late = publish(at, { flowControlKey: 'k', delay: '15s' })
     await at.clock.advance('1s')
@@ -64,7 +64,7 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
 describe('a FIFO queue [queue.md 6.1]', () => {
   test('behind a poison message: who holds the slot, which retry is due, and how long that can last', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     const [poison, second, third] = ids(at, 3, { queue: 'orders' })
     await at.clock.advance('1s')
     const text = at.queue.explain(third!)
@@ -74,8 +74,8 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     expect(text).toContain(
       `Its next attempt starts not before 2030-01-01 00:00:12, because ${poison!.slice(0, 7)}… must answer first.`,
     )
-    const because = { kind: 'answer', messageIds: [poison], first: true }
-    expect(at.queue.forecast(second!)).toEqual({ notBefore: seconds(12), because })
+    const blockedBy = { kind: 'response', messageIds: [poison], holdsSlot: true }
+    expect(at.queue.forecast(second!)).toEqual({ notBefore: seconds(12), blockedBy })
     await at.clock.advance('1h')
     // The poison one is dead by now, and the second holds the slot.
     expect(at.queue.explain(third!)).toContain(`must answer first`)
@@ -89,18 +89,18 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     await at.clock.advance('1s')
     expect(at.queue.forecast(first!)).toBeUndefined()
     expect(at.queue.forecast(second!)).toEqual({ at: seconds(60) })
-    expect(at.queue.forecast(third!)).toMatchObject({ notBefore: seconds(60), because: { messageIds: [second] } })
+    expect(at.queue.forecast(third!)).toMatchObject({ notBefore: seconds(60), blockedBy: { messageIds: [second] } })
   })
 
   test('a pause is told at any distance', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     const [first, second] = ids(at, 2, { queue: 'orders', flowControlKey: 'k', flowControlValue: 'rate=1' })
     await at.clock.advance('1s')
     at.engine.flow.pause('k')
-    const because = { kind: 'pause', flowControlKey: 'k' }
-    expect(at.queue.forecast(first!)).toEqual({ notBefore: seconds(12), because })
-    expect(at.queue.forecast(second!)).toMatchObject({ because })
+    const blockedBy = { kind: 'pause', flowControlKey: 'k' }
+    expect(at.queue.forecast(first!)).toEqual({ notBefore: seconds(12), blockedBy })
+    expect(at.queue.forecast(second!)).toMatchObject({ blockedBy })
     expect(at.queue.explain(second!)).toContain('flow-control key k is paused until somebody resumes it')
   })
 })
@@ -108,21 +108,21 @@ describe('a FIFO queue [queue.md 6.1]', () => {
 describe('slots of a key', () => {
   test('whose answer is needed first', async () => {
     const at = world()
-    at.destinations.answer(shop, async (_delivery, task) => {
+    at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('30s')
       return 200
     })
     const all = ids(at, 4, { flowControlKey: 'k', flowControlValue: 'parallelism=2, rate=3, period=10s' })
     await at.clock.advance('1s')
-    const because = { kind: 'answer', messageIds: all.slice(0, 2), first: true }
-    expect(at.queue.forecast(all[2]!)).toEqual({ notBefore: seconds(1), because })
+    const blockedBy = { kind: 'response', messageIds: all.slice(0, 2), holdsSlot: true }
+    expect(at.queue.forecast(all[2]!)).toEqual({ notBefore: seconds(1), blockedBy })
     // Whatever is answered, the rate has no room for a fourth call.
-    expect(at.queue.forecast(all[3]!)).toEqual({ notBefore: seconds(10), because })
+    expect(at.queue.forecast(all[3]!)).toEqual({ notBefore: seconds(10), blockedBy })
   })
 
   test('a retry may take the place: then its answer decides', async () => {
     const at = world()
-    at.destinations.answer(shop, async (_delivery, task) => {
+    at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('5s')
       return 500
     })
@@ -131,14 +131,14 @@ describe('slots of a key', () => {
     await at.clock.advance('1s')
     expect(at.queue.forecast(late)).toEqual({
       notBefore: seconds(15),
-      because: { kind: 'answer', messageIds: [first], first: false },
+      blockedBy: { kind: 'response', messageIds: [first], holdsSlot: false },
     })
     expect(at.queue.explain(late)).toContain('it depends on the answer of msg_')
   })
 
   test('an answer that cannot matter is not named', async () => {
     const at = world()
-    at.destinations.answer(shop, async (_delivery, task) => {
+    at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('5s')
       return 500
     })
@@ -159,14 +159,14 @@ test('a rule of faults can change what is told, and that is told', async () => {
 
 test('a service that is down lets nothing start before it is up', async () => {
   const at = world()
-  at.destinations.answer(shop, 200)
+  at.destinations.respond(shop, 200)
   const id = publish(at, { delay: '5s' })
   const later = publish(at, { delay: '1m' })
   at.engine.faults!.markDown('queue', seconds(30))
   expect(at.queue.forecast(id)).toEqual({ at: seconds(30) })
   expect(at.queue.forecast(later)).toEqual({ at: seconds(60) })
   await at.clock.drain()
-  expect(at.traffic.of('attempt').map((entry) => entry.at)).toEqual([seconds(30), seconds(60)])
+  expect(at.traffic.ofType('attempt').map((entry) => entry.at)).toEqual([seconds(30), seconds(60)])
 })
 
 test('on a clock of the host', () => {
@@ -174,13 +174,13 @@ test('on a clock of the host', () => {
   const { queue, clock } = sandbox
   const now = clock.now()
   const message = queue.publish({ to: shop, delay: '1h' })
-  expect(queue.forecast(message.id)).toEqual({ at: message.due })
-  expect(message.due).toBeGreaterThanOrEqual(now + 3_600_000)
+  expect(queue.forecast(message.id)).toEqual({ at: message.nextAttemptAt })
+  expect(message.nextAttemptAt).toBeGreaterThanOrEqual(now + 3_600_000)
 })
 
 test('a message that is not there, or that has ended', async () => {
   const at = world()
-  at.destinations.answer(shop, 200)
+  at.destinations.respond(shop, 200)
   const id = publish(at)
   await at.clock.drain()
   expect(at.queue.forecast(id)).toBeUndefined()
@@ -211,7 +211,7 @@ describe('what messages wait for', () => {
 
   test('a flow-control key', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const all = ids(at, 4, { flowControlKey: 'user-1', flowControlValue: 'rate=1, period=10s' })
     await at.clock.advance('1s')
     expect(at.queue.explain({ flowControlKey: 'user-1' })).toBe(
@@ -223,7 +223,7 @@ describe('what messages wait for', () => {
   test('a schedule, with the slots that a pause or the change to summer time skips', async () => {
     const at = world({ startAt: '2030-03-30T12:00:00Z' })
     createSchedule({ id: 'nightly', cron: 'CRON_TZ=Europe/Berlin 30 2 * * *', to: shop }, at.sandbox)
-    const text = at.queue.explain({ schedule: 'nightly' })
+    const text = at.queue.explain({ scheduleId: 'nightly' })
     expect(text).toContain(
       `Schedule nightly (CRON_TZ=Europe/Berlin 30 2 * * *) publishes to ${shop}. Its next slots are 2030-04-01 00:30:00,`,
     )
@@ -232,15 +232,15 @@ describe('what messages wait for', () => {
     )
     await at.clock.advance('1h')
     at.engine.schedules.setPaused(at.engine.schedules.get('nightly')!, true)
-    expect(at.queue.explain({ schedule: 'nightly' })).toContain(
+    expect(at.queue.explain({ scheduleId: 'nightly' })).toContain(
       'It is paused since 2030-03-30 13:00:00: its next slots, 2030-04-01 00:30:00, 2030-04-02 00:30:00, 2030-04-03 00:30:00, pass without a message until it is resumed.',
     )
-    expect(at.queue.explain({ schedule: 'nightli' })).toContain('Did you mean "nightly"?')
+    expect(at.queue.explain({ scheduleId: 'nightli' })).toContain('Did you mean "nightly"?')
   })
 
   test('a deduplication id', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const id = publish(at, { deduplicationId: 'order-1' })
     await at.clock.advance('1m')
     const text = at.queue.explain({ deduplicationId: 'order-1' })
@@ -270,7 +270,7 @@ describe('what messages wait for', () => {
 
 test('10,000 that wait are forecast in one go, with work that grows as their number', async () => {
   const at = world()
-  at.destinations.answer(shop, 200)
+  at.destinations.respond(shop, 200)
   const all = ids(at, 10_000, { flowControlKey: 'k', flowControlValue: 'rate=10, period=1s' })
   await at.clock.advance('0s')
   const forecasts = forecastsOf(at.engine, at.queue.messages)
@@ -285,7 +285,7 @@ test('names that nobody typed, or typed without an end, are told as they are', (
   expect(queue.explain('')).toMatch(/^There is no message "": it was never published here/)
   expect(queue.explain({ flowControlKey: '' })).not.toContain('Did you mean')
   const long = 'x'.repeat(100_000)
-  const texts = [long, { queue: long }, { flowControlKey: long }, { schedule: long }, { deduplicationId: long }]
+  const texts = [long, { queue: long }, { flowControlKey: long }, { scheduleId: long }, { deduplicationId: long }]
   for (const what of texts) expect(queue.explain(what).length).toBeLessThan(400)
   for (const wrong of [{ queue: 'orders' }, undefined, () => 1, Symbol('id')])
     expect(() => queue.forecast(wrong as never)).toThrow(/takes the id of a message; explain\(/)

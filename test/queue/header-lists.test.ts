@@ -23,7 +23,7 @@ describe('a header that comes several times', () => {
     expect(seen.last().header('x-a')).toBe('1, 2, 3')
     expect(called.last().header('x-c')).toBe('4, 5')
     expect(JSON.parse(called.last().text()).sourceHeader).toMatchObject({ 'X-A': ['1', '2, 3'] })
-    const { messageId } = at.traffic.of('published')[0]!
+    const { messageId } = at.traffic.ofType('published')[0]!
     expect((await at.send('GET', `/v2/messages/${messageId}`)).json.header).toMatchObject({ 'X-A': ['1', '2, 3'] })
   })
 
@@ -54,7 +54,7 @@ describe('a header that comes several times', () => {
     try {
       const at = world({ fetch: globalThis.fetch })
       const called = at.destinations.record(done)
-      at.destinations.answer(shop, { status: 503, headers: { 'x-a': ['1', '2, 3', '4'], 'x-b': '5, 6' } })
+      at.destinations.respond(shop, { status: 503, headers: { 'x-a': ['1', '2, 3', '4'], 'x-b': '5, 6' } })
       for (const to of [`http://127.0.0.1:${port}/1`, `http://127.0.0.1:${port}/2`, shop])
         at.queue.publish({ to, callback: done, retries: 0 })
       await at.clock.drain()
@@ -75,13 +75,13 @@ describe('a header that comes several times', () => {
   test('in another source replaces it', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
-    at.queue.urlGroup('g', [shop])
+    at.queue.urlGroups.addEndpoints('g', [shop])
     await at.send('PATCH', '/v2/topics/g', { body: { headers: { 'Service-Forward-X-A': ['7', '8'] } } })
     await at.send('POST', '/v2/publish/g', { body: 'x' })
     await at.send('POST', '/v2/publish/g', { headers: { 'Service-Forward-X-A': '9' }, body: 'y' })
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.header('x-a'))).toEqual(['7, 8', '9'])
-    const headers = at.traffic.of('attempt').map((attempt) => attempt.headers.filter(([name]) => name === 'X-A'))
+    expect(seen.requests.map((delivery) => delivery.header('x-a'))).toEqual(['7, 8', '9'])
+    const headers = at.traffic.ofType('attempt').map((attempt) => attempt.headers.filter(([name]) => name === 'X-A'))
     expect(headers).toEqual([
       [
         ['X-A', '7'],
@@ -96,7 +96,7 @@ describe('a header that comes several times', () => {
     at.destinations.record(shop)
     await at.send('POST', `/v2/publish/${shop}`, { headers: { 'X-A': ['1', '2'], 'Service-Header-Forward': 'true' } })
     await at.clock.drain()
-    const { headers } = at.traffic.of('attempt')[0]!
+    const { headers } = at.traffic.ofType('attempt')[0]!
     expect(headers.filter(([name]) => name === 'X-A')).toEqual([
       ['X-A', '1'],
       ['X-A', '2'],
@@ -108,7 +108,7 @@ describe('plain default headers of a url group', () => {
   const raw = { headers: { 'X-Raw': 'raw', 'X-Both': 'group', 'Service-Forward-X-Raw-Always': 'always' } }
   async function delivered(headers: Record<string, string>): Promise<(string | undefined)[]> {
     const at = world()
-    at.queue.urlGroup('g', [shop])
+    at.queue.urlGroups.addEndpoints('g', [shop])
     await at.send('PATCH', '/v2/topics/g', { body: raw })
     at.sandbox.load(JSON.parse(JSON.stringify(at.sandbox.dump())))
     const seen = at.sandbox.destinations.record(shop)
@@ -125,7 +125,7 @@ describe('plain default headers of a url group', () => {
 
   test('that HTTP cannot carry are refused', async () => {
     const at = world()
-    at.queue.urlGroup('g', [shop])
+    at.queue.urlGroups.addEndpoints('g', [shop])
     for (const headers of [{ 'no name': 'x' }, { 'X-A': 'two\nlines' }]) {
       const answer = await at.send('PATCH', '/v2/topics/g', { body: { headers } })
       expect([answer.status, answer.json.error]).toEqual([

@@ -11,7 +11,7 @@ test('of messages that are over the oldest leave the log when it keeps more than
     ids.push(sandbox.queue.publish({ to: 'https://shop.test/orders', body: large }).id)
     await sandbox.clock.advance('1s')
   }
-  const answer = await sandbox.fetch(`${sandbox.addresses.queue}/v2/logs`, {
+  const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/logs`, {
     headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
   })
   const { logs } = (await answer.json()) as { logs: { messageId: string; state: string }[] }
@@ -27,9 +27,9 @@ test('a message that still waits is never forgotten', async () => {
   const { id } = sandbox.queue.publish({ to: 'https://shop.test/late', delay: '1h' })
   for (let count = 0; count < 20; count++) sandbox.queue.publish({ to: 'https://shop.test/orders', body: large })
   await sandbox.clock.advance('10s')
-  expect(sandbox.queue.message(id)?.state).toBe('CREATED')
+  expect(sandbox.queue.getMessage(id)?.state).toBe('CREATED')
   await sandbox.clock.advance('1h')
-  expect(sandbox.traffic.of('attempt').at(-1)).toMatchObject({ messageId: id, outcome: { state: 'DELIVERED' } })
+  expect(sandbox.traffic.ofType('attempt').at(-1)).toMatchObject({ messageId: id, outcome: { state: 'DELIVERED' } })
 })
 
 test('of dead letters the oldest go when they keep more than their share', async () => {

@@ -25,7 +25,7 @@ describe('entries [queue.md 4.3]', () => {
       'Service-Flow-Control-Key': 'k',
       'Service-Flow-Control-Value': 'rate=9,period=1m',
     })
-    at.destinations.answer('https://shop.test/cb', 200)
+    at.destinations.respond('https://shop.test/cb', 200)
     await at.clock.drain()
     const start = Date.UTC(2030, 0, 1)
     const common = {
@@ -68,8 +68,8 @@ describe('entries [queue.md 4.3]', () => {
 
   test('group, endpoint, queue and schedule', async () => {
     const at = world()
-    at.destinations.answer('https://*', 200)
-    at.queue.urlGroup('g', [{ url: 'https://shop.test/a', name: 'first' }])
+    at.destinations.respond('https://*', 200)
+    at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
     await publish(at, {}, '/v2/enqueue/q/g')
     expect((await events(at))[0]).toMatchObject({ topicName: 'g', endpointName: 'first', queueName: 'q' })
     await at.send('POST', `/v2/schedules/${shop}`, {
@@ -91,8 +91,8 @@ describe('entries [queue.md 4.3]', () => {
 describe('filters, order and pages [queue.md 1.10]', () => {
   async function filled(): Promise<{ at: World; ids: string[] }> {
     const at = world()
-    at.destinations.answer('https://*', (delivery) => (delivery.text() === '2' ? 500 : 200))
-    at.queue.urlGroup('g', ['https://other.test/in-group'])
+    at.destinations.respond('https://*', (delivery) => (delivery.text() === '2' ? 500 : 200))
+    at.queue.urlGroups.addEndpoints('g', ['https://other.test/in-group'])
     const ids = [await publish(at, { 'Service-Label': 'x' }, undefined, '1')]
     await at.clock.advance('1s')
     ids.push(
@@ -177,7 +177,7 @@ describe('filters, order and pages [queue.md 1.10]', () => {
 
   test('100 by default, at most 1000; the cursor leads through all of it', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     for (let n = 0; n < 500; n++) at.queue.publish({ to: shop })
     await at.clock.drain()
     expect(await events(at)).toHaveLength(100)
@@ -202,7 +202,7 @@ describe('filters, order and pages [queue.md 1.10]', () => {
 describe('retention [queue.md 5.6]', () => {
   test('entries leave after the days of the plan, and with them all that is known of the message', async () => {
     const at = world({ policy: { queuePlan: 'free' } })
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     const id = await publish(at)
     await at.clock.drain()
     await at.clock.advance('3d')

@@ -13,7 +13,7 @@ const states = async (at: World, id: string): Promise<[string, number][]> =>
 describe('get [queue.md 1.5]', () => {
   test('every field of a message that has them all', async () => {
     const at = world()
-    at.queue.urlGroup('g', [{ url: shop, name: 'first' }])
+    at.queue.urlGroups.addEndpoints('g', [{ url: shop, name: 'first' }])
     const answer = await at.send('POST', '/v2/publish/g', {
       body: '{"id":1}',
       headers: {
@@ -74,7 +74,7 @@ describe('get [queue.md 1.5]', () => {
     const during: number[] = []
     let id = ''
     const look = async () => during.push((await at.send('GET', `/v2/messages/${id}`)).status)
-    at.destinations.answer(shop, async () => {
+    at.destinations.respond(shop, async () => {
       await look()
       return during.length > 2 ? 200 : 500
     })
@@ -90,7 +90,7 @@ describe('get [queue.md 1.5]', () => {
   // [queue.md 1.5]
   describe('after its delivery', () => {
     const delivered = async (at: World): Promise<string> => {
-      at.destinations.answer(shop, 200)
+      at.destinations.respond(shop, 200)
       const id = await publish(at, {}, undefined)
       await at.clock.drain()
       return id
@@ -99,7 +99,7 @@ describe('get [queue.md 1.5]', () => {
 
     test('it is read as it was, for as long as the log knows it', async () => {
       const at = world()
-      at.destinations.answer(shop, 200)
+      at.destinations.respond(shop, 200)
       const id = await publish(at, { 'Service-Label': 'a' })
       const before = (await at.send('GET', `/v2/messages/${id}`)).json
       await at.clock.drain()
@@ -127,13 +127,13 @@ describe('get [queue.md 1.5]', () => {
       expect((await at.send('DELETE', '/v2/messages', { body: { messageIds: [id] } })).json).toEqual({ cancelled: 0 })
       expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 0 })
       expect((await at.send('POST', `/v2/messages/${id}/retry`)).status).toBe(404)
-      expect([at.queue.messages, at.queue.message(id)]).toEqual([[], undefined])
+      expect([at.queue.messages, at.queue.getMessage(id)]).toEqual([[], undefined])
       expect(await status(at, id)).toBe(200)
     })
 
     test('a dead letter and a cancelled message are gone at once', async () => {
       const at = world()
-      at.destinations.answer(shop, 500)
+      at.destinations.respond(shop, 500)
       const failed = await publish(at, { 'Service-Retries': '0' })
       await at.clock.drain()
       expect(await status(at, failed)).toBe(404)
@@ -186,7 +186,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
 
   test('while waiting for a retry', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     const id = await publish(at)
     await at.clock.advance('1s')
     await at.send('DELETE', `/v2/messages/${id}`)
@@ -240,12 +240,12 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     const id = await publish(at, { 'Service-Delay': '60s' })
     await at.send('DELETE', `/v2/messages/${id}`)
     expect((await states(at, id)).at(-1)).toEqual(['CANCELED', 0])
-    expect(at.clock.pending()).toEqual([])
+    expect(at.clock.pending).toEqual([])
   })
 
   test('at once means for a running attempt: as soon as it has failed', async () => {
     const at = world({ policy: { cancelTiming: 'immediate' } })
-    at.destinations.answer(shop, async (_delivery, task) => {
+    at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('10s')
       return 500
     })
@@ -260,7 +260,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
       'ERROR 10',
       'CANCELLED 10',
     ])
-    expect(at.clock.pending()).toEqual([])
+    expect(at.clock.pending).toEqual([])
   })
 
   test('many: by ids, which ignore the filters; unknown and cancelled ones do not count', async () => {
@@ -297,7 +297,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     ['', 5],
   ])('many: %s cancels %i', async (query, count) => {
     const at = world()
-    at.queue.urlGroup('g', ['https://other.test/in-group'])
+    at.queue.urlGroups.addEndpoints('g', ['https://other.test/in-group'])
     await publish(at, { 'Service-Label': 'a', 'Service-Delay': '1h' })
     await publish(at, { 'Service-Label': 'b,c', 'Service-Delay': '1h', 'X-Forwarded-For': '198.51.100.9' })
     await publish(at, { 'Service-Label': 'a', 'Service-Delay': '1h' }, `/v2/enqueue/q/${shop}`)
@@ -368,7 +368,7 @@ describe('deliver now [queue.md 1.5]', () => {
     expect(answer.status).toBe(200)
     await at.clock.advance(0)
     expect(seen.count).toBe(1)
-    expect(at.traffic.of('attempt')[0]!.reason).toBe('first attempt, delivered now on request')
+    expect(at.traffic.ofType('attempt')[0]!.reason).toBe('first attempt, delivered now on request')
     await at.clock.drain()
     expect(seen.count).toBe(1)
   })
@@ -381,7 +381,7 @@ describe('deliver now [queue.md 1.5]', () => {
     await at.send('POST', `/v2/messages/${id}/retry`)
     await at.clock.drain()
     const times = at.traffic
-      .of('attempt')
+      .ofType('attempt')
       .map(({ at: time, retried }) => [(time - Date.UTC(2030, 0, 1)) / 1000, retried])
     expect(times).toEqual([
       [0, 0],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as fault from '../../src/faults/constructors.js'
-import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic-log.js'
+import type { AttemptEntry, EntryBase } from '../../src/kernel/traffic-log.js'
 import type { Step } from '../../src/queue/destinations/delivery-script.js'
 import { runs } from '../support/effort.js'
 import { type World, world } from './world.js'
@@ -76,9 +76,9 @@ const parallelism = { q1: 1, q2: 2 } as const
 
 async function run(commands: readonly Command[], outcomes: readonly Step[]): Promise<World> {
   const at = world({ seed: 3 })
-  for (const url of hosts) at.destinations.answer(url, 200)
-  at.destinations.answer(callback, 200)
-  at.destinations.answer(failureCallback, 200)
+  for (const url of hosts) at.destinations.respond(url, 200)
+  at.destinations.respond(callback, 200)
+  at.destinations.respond(failureCallback, 200)
   at.destinations.script('https://*.test/', outcomes)
   await at.send('POST', '/v2/queues', { body: { queueName: 'q2', parallelism: parallelism.q2 } })
   const ids: string[] = []
@@ -112,30 +112,30 @@ async function run(commands: readonly Command[], outcomes: readonly Step[]): Pro
   return at
 }
 
-type Attempt = EntryStamp & AttemptEntry
+type Attempt = EntryBase & AttemptEntry
 
 function promises(at: World): void {
-  const published = at.traffic.of('published').filter((entry) => !entry.deduplicated)
-  const attempts = at.traffic.of('attempt')
+  const published = at.traffic.ofType('published').filter((entry) => !entry.deduplicated)
+  const attempts = at.traffic.ofType('attempt')
   const byMessage = new Map<string, Attempt[]>(published.map(({ messageId }) => [messageId, []]))
   for (const attempt of attempts) byMessage.get(attempt.messageId)!.push(attempt)
-  const letters = at.traffic.of('dead-letter')
+  const letters = at.traffic.ofType('dead-letter')
   const cancelled = new Set(
     at.traffic
-      .of('message')
+      .ofType('message')
       .filter(({ state }) => state === 'CANCELLED')
       .map(({ messageId }) => messageId),
   )
   const requested = new Set(
     at.traffic
-      .of('message')
+      .ofType('message')
       .filter(({ state }) => state === 'CANCEL_REQUESTED')
       .map(({ messageId }) => messageId),
   )
 
   // Nothing is lost, nothing is left.
   expect(at.queue.messages).toEqual([])
-  expect(at.clock.pending()).toEqual([])
+  expect(at.clock.pending).toEqual([])
   for (const message of published) {
     const own = byMessage.get(message.messageId)!
     const states = own.map((attempt) => attempt.outcome!.state)
@@ -169,7 +169,7 @@ function promises(at: World): void {
 function bounds(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): void {
   const callsOf = (key: string) =>
     at.traffic
-      .of('published')
+      .ofType('published')
       .filter((entry) => !entry.deduplicated && entry.flowControlKey === key)
       .flatMap(({ messageId }) => byMessage.get(messageId)!)
       .sort((a, b) => a.seq - b.seq)
@@ -193,7 +193,7 @@ function bounds(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): 
 /** Per queue: starts in the order of arrival, never more holders than its parallelism. */
 function fifo(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): void {
   for (const name of ['q1', 'q2'] as const) {
-    const inQueue = at.traffic.of('published').filter((entry) => !entry.deduplicated && entry.queue === name)
+    const inQueue = at.traffic.ofType('published').filter((entry) => !entry.deduplicated && entry.queue === name)
     const started = inQueue.filter(({ messageId }) => byMessage.get(messageId)!.length > 0)
     if (name === 'q1' && inQueue.every(({ flowControlKey }) => flowControlKey === undefined)) {
       const firsts = started.map(({ messageId }) => byMessage.get(messageId)![0]!.seq)

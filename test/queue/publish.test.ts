@@ -137,7 +137,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
   })
 
   test('the field is named in the words of the vendor', async () => {
-    const { send } = world({ vocabulary: 'upstash' })
+    const { send } = world({ dialect: 'upstash' })
     const refused = await send('POST', `/v2/publish/${shop}`, { headers: { 'Upstash-Callback-Retries': 'x' } })
     expect(refused.json.error).toContain('invalid Upstash-Callback-Retries: ')
   })
@@ -165,7 +165,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     await send('POST', `/v2/publish/${shop}`, { headers, body: 'later' })
     await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Not-Before': '1000' }, body: 'past' })
     await clock.advance(0)
-    expect(seen.all.map((delivery) => delivery.text())).toEqual(['past'])
+    expect(seen.requests.map((delivery) => delivery.text())).toEqual(['past'])
     await clock.advance('30s')
     expect(seen.last().text()).toBe('later')
   })
@@ -382,7 +382,7 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
 
   test('a failed first message still blocks the id', async () => {
     const queue = world()
-    queue.destinations.answer(shop, 500)
+    queue.destinations.respond(shop, 500)
     const headers = { 'Service-Deduplication-Id': 'x', 'Service-Retries': '0' }
     await publish(queue, headers)
     await queue.clock.drain()
@@ -420,10 +420,10 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
 
   test('in a group it counts for each endpoint', async () => {
     const queue = world()
-    queue.queue.urlGroup('g', ['https://shop.test/a'])
+    queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/a'])
     const headers = { 'Service-Deduplication-Id': 'x' }
     const first = await publish(queue, headers, 'b', 'g')
-    queue.queue.urlGroup('g', ['https://shop.test/b'])
+    queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/b'])
     const second = await publish(queue, headers, 'b', 'g')
     expect(second.status).toBe(200)
     expect(second.json).toEqual([
@@ -440,7 +440,7 @@ describe('batch [queue.md 1.4]', () => {
   test('items to urls, groups and queues, in order; url only inside group arrays', async () => {
     const queue = world()
     const seen = queue.destinations.record('https://shop.test/*')
-    queue.queue.urlGroup('g', ['https://shop.test/a', 'https://shop.test/b'])
+    queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/a', 'https://shop.test/b'])
     const answer = await batch(queue, [
       { destination: shop, headers: { 'service-retries': '0', 'content-type': 'text/plain' }, body: 'one' },
       { destination: 'g', headers: { 'Service-Delay': ['1s'] } },
@@ -472,7 +472,7 @@ describe('batch [queue.md 1.4]', () => {
       { destination: shop, body: 5 },
     ])
     await queue.clock.drain()
-    expect(seen.all.map((delivery) => delivery.text())).toEqual(['{"a":[1,"x"]}', '5'])
+    expect(seen.requests.map((delivery) => delivery.text())).toEqual(['{"a":[1,"x"]}', '5'])
   })
 
   test('a content type is a header value', async () => {
@@ -483,7 +483,7 @@ describe('batch [queue.md 1.4]', () => {
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid Content-Type: it has a line break'])
     await send('POST', '/v2/batch', { body: item('text/plain; title=✓') })
     await clock.drain()
-    expect(seen.all.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])
+    expect(seen.requests.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])
   })
 
   test('an unknown group fails alone, in place', async () => {
@@ -549,7 +549,7 @@ describe('the direct API', () => {
       delay: '5s',
       retryDelay: '10',
     })
-    expect(message).toMatchObject({ url: shop, maxRetries: 1, due: clock.now() + 5000 })
+    expect(message).toMatchObject({ url: shop, maxRetries: 1, nextAttemptAt: clock.now() + 5000 })
     await clock.drain()
     expect(seen.last().json()).toEqual({ id: 1 })
     expect(seen.last().header('content-type')).toBe('application/json')

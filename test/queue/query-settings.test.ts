@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest'
 
 // queue.md 1.3: remove from the destination's query only the token and the service's own parameters.
 describe.each([
-  ['service', 'service_token', 'upstash'],
-  ['upstash', 'qstash_token', 'service'],
-] as const)('settings in the query, in the words of %s', (vocabulary, tokenName, foreign) => {
+  ['neutral', 'service', 'service_token', 'upstash'],
+  ['upstash', 'upstash', 'qstash_token', 'service'],
+] as const)('settings in the query, in the words of %s', (vocabulary, prefix, tokenName, foreign) => {
   test('configure the message, and everything else stays with the destination byte for byte', async () => {
-    using sandbox = createSandbox({ vocabulary })
+    using sandbox = createSandbox({ dialect: vocabulary })
     const orders = sandbox.destinations.record('https://shop.test/*')
-    const own = `${vocabulary}-retries=5&${vocabulary}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
+    const own = `${prefix}-retries=5&${prefix}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
     const theirs = `b=%20x&${foreign}-retries=7&c&c=+`
-    const url = `${sandbox.addresses.queue}/v2/publish/https://shop.test/orders?${theirs}&${own}`
+    const url = `${sandbox.urls.queue}/v2/publish/https://shop.test/orders?${theirs}&${own}`
 
     const answer = await sandbox.fetch(url, { method: 'POST', body: 'hello' })
     await sandbox.clock.advance('1m')
@@ -21,18 +21,18 @@ describe.each([
   })
 
   test('a header wins over the query', async () => {
-    using sandbox = createSandbox({ vocabulary })
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/https://shop.test/?${vocabulary}-retries=5`, {
+    using sandbox = createSandbox({ dialect: vocabulary })
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/?${prefix}-retries=5`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [`${vocabulary}-retries`]: '2' },
+      headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [`${prefix}-retries`]: '2' },
     })
     expect(sandbox.queue.messages[0]?.maxRetries).toBe(2)
   })
 
   test("somebody else's token parameter does not sign in", async () => {
-    using sandbox = createSandbox({ vocabulary })
-    const wrong = vocabulary === 'service' ? 'qstash_token' : 'service_token'
-    const answer = await sandbox.fetch(`${sandbox.addresses.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)
+    using sandbox = createSandbox({ dialect: vocabulary })
+    const wrong = vocabulary === 'neutral' ? 'qstash_token' : 'service_token'
+    const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)
     expect(answer.status).toBe(401)
   })
 })

@@ -7,13 +7,13 @@ const enqueue = (at: World, body: string, headers: Record<string, string> = {}, 
 
 /** `a 0-5`: body and seconds from start to end of every attempt. */
 const spans = (at: World) =>
-  at.traffic.of('attempt').map(({ body, at: begun, outcome }) => {
+  at.traffic.ofType('attempt').map(({ body, at: begun, outcome }) => {
     const second = (time: number) => (time - Date.UTC(2030, 0, 1)) / 1000
     return `${body} ${second(begun)}-${outcome ? second(outcome.at) : ''}`
   })
 
 function slow(at: World, seconds: number): void {
-  at.destinations.answer(shop, async (_delivery, task) => {
+  at.destinations.respond(shop, async (_delivery, task) => {
     await task.sleep(seconds * 1000)
     return 200
   })
@@ -57,13 +57,13 @@ describe('FIFO [queue.md 6.1]', () => {
 
   test('the next one waits until the callbacks of the current one have finished', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     at.destinations.script('https://shop.test/cb', [fault.status(500), fault.pass()])
     await enqueue(at, 'a', { 'Service-Callback': 'https://shop.test/cb' })
     await enqueue(at, 'b')
     await at.clock.drain()
     const deliveries = at.traffic
-      .of('attempt')
+      .ofType('attempt')
       .map(({ url, at: time }) => [new URL(url).pathname, (time - Date.UTC(2030, 0, 1)) / 1000])
     expect(deliveries).toEqual([
       ['/orders', 0],
@@ -76,7 +76,7 @@ describe('FIFO [queue.md 6.1]', () => {
   test('and until its failure callback has finished', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500), fault.pass()])
-    at.destinations.answer('https://shop.test/failed', async (_delivery, task) => {
+    at.destinations.respond('https://shop.test/failed', async (_delivery, task) => {
       await task.sleep('7s')
       return 200
     })
@@ -93,7 +93,7 @@ describe('FIFO [queue.md 6.1]', () => {
     await enqueue(at, 'b')
     await at.clock.drain()
     expect(spans(at)).toEqual(['a 30-31', 'b 31-32'])
-    expect(at.traffic.of('attempt')[1]!.waitReason).toBe('31 s for its turn in queue q')
+    expect(at.traffic.ofType('attempt')[1]!.waitReason).toBe('31 s for its turn in queue q')
   })
 
   test('queues do not wait for each other', async () => {
@@ -156,13 +156,13 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     await at.send('POST', '/v2/queues/q/pause')
     await at.send('POST', '/v2/flowControl/k/resume')
     await at.clock.advance('55s')
-    const starts = () => at.traffic.of('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
+    const starts = () => at.traffic.ofType('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
     expect(starts()).toEqual(before)
     expect(at.queue.explain(at.queue.messages[0]!.id)).toMatch(/queue q/)
     await at.send('POST', '/v2/queues/q/resume')
     await at.clock.drain()
     expect(starts()).toEqual(after)
-    expect(at.traffic.of('attempt').at(-1)!.waitReason).toBe(waited)
+    expect(at.traffic.ofType('attempt').at(-1)!.waitReason).toBe(waited)
     expect((await at.send('GET', '/v2/flowControl/k')).json.parallelismCount).toBe(0)
   })
 
@@ -176,7 +176,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     expect((await at.send('DELETE', `/v2/messages/${at.queue.messages[0]!.id}`)).status).toBe(200)
     await at.send('POST', '/v2/queues/q/resume')
     await at.clock.drain()
-    expect(seen.all.map((delivery) => delivery.text())).toEqual(['b'])
+    expect(seen.requests.map((delivery) => delivery.text())).toEqual(['b'])
   })
 
   test('changing the parallelism acts at once', async () => {
@@ -191,14 +191,14 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
 
   test('a schedule publishing into a queue does not reset its parallelism', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     await at.send('POST', '/v2/queues', { body: { queueName: 'q', parallelism: 4 } })
     await at.send('POST', `/v2/schedules/${shop}`, {
       headers: { 'Service-Cron': '* * * * *', 'Service-Queue-Name': 'q' },
     })
     await at.clock.advance('2m')
     expect((await at.send('GET', '/v2/queues/q')).json.parallelism).toBe(4)
-    expect(at.traffic.of('published').map((entry) => entry.queue)).toEqual(['q', 'q'])
+    expect(at.traffic.ofType('published').map((entry) => entry.queue)).toEqual(['q', 'q'])
   })
 })
 
@@ -254,10 +254,10 @@ describe('resources [queue.md 1.6]', () => {
   test('enqueue accepts a url group', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
-    at.queue.urlGroup('g', ['https://shop.test/a', 'https://shop.test/b'])
+    at.queue.urlGroups.addEndpoints('g', ['https://shop.test/a', 'https://shop.test/b'])
     const answer = await at.send('POST', '/v2/enqueue/q/g', { body: 'x' })
     expect(answer.json).toHaveLength(2)
     await at.clock.drain()
-    expect(seen.all.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
+    expect(seen.requests.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
   })
 })

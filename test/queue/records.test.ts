@@ -39,7 +39,7 @@ describe('records', () => {
         for (const step of commands) {
           if (step.do === 'add') {
             time += step.wait
-            const row = { seq: ++seq, time, gone: false, color: step.color, tags: step.tags }
+            const row = { seq: ++seq, createdAt: time, gone: false, color: step.color, tags: step.tags }
             records.add(row)
             list.push(row)
           } else if (step.do === 'delete') {
@@ -55,8 +55,8 @@ describe('records', () => {
               (row) =>
                 (!step.colors || step.colors.includes(row.color)) &&
                 (!step.tags || row.tags.some((tag) => step.tags!.includes(tag))) &&
-                row.time >= (step.from ?? 0) &&
-                row.time <= (step.to ?? 1000),
+                row.createdAt >= (step.from ?? 0) &&
+                row.createdAt <= (step.to ?? 1000),
             )
             if (step.latest) wanted.reverse()
             const found: Row[] = []

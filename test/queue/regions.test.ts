@@ -16,8 +16,7 @@ const startAt = '2030-01-01T00:00:00Z'
 const regions = ['eu-central-1', 'us-east-1'] as const
 type Region = (typeof regions)[number]
 
-const sandboxOf = (options: SandboxOptions = {}): Sandbox =>
-  createSandbox({ vocabulary: 'upstash', startAt, ...options })
+const sandboxOf = (options: SandboxOptions = {}): Sandbox => createSandbox({ dialect: 'upstash', startAt, ...options })
 
 /** The SDK's client as an app in this region makes it. */
 function clientOf(sandbox: Sandbox, region: Region): Client {
@@ -68,7 +67,11 @@ describe('the SDK, told a region', () => {
   )
 
   test('the keys of the regions differ, whatever they come of; rotating one leaves the other', () => {
-    for (const options of [{}, { secret: 'sixteen characters' }, { signingKey: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM' }]) {
+    for (const options of [
+      {},
+      { secret: 'sixteen characters' },
+      { signingKeys: { current: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM' } },
+    ]) {
       using sandbox = sandboxOf(options)
       const { env } = sandbox
       const keys = ['EU_CENTRAL_1', 'US_EAST_1'].flatMap((region) => [
@@ -77,8 +80,8 @@ describe('the SDK, told a region', () => {
       ])
       expect(new Set(keys).size).toBe(4)
       expect(keys.slice(0, 2)).toEqual([env.QSTASH_CURRENT_SIGNING_KEY, env.QSTASH_NEXT_SIGNING_KEY])
-      expect(sandbox.queueIn('us-east-1').keys.pair()).toEqual({ current: keys[2], next: keys[3] })
-      sandbox.queueIn('us-east-1').keys.rotate()
+      expect(sandbox.queueIn('us-east-1').signingKeys.pair()).toEqual({ current: keys[2], next: keys[3] })
+      sandbox.queueIn('us-east-1').signingKeys.rotate()
       expect(sandbox.env.US_EAST_1_QSTASH_CURRENT_SIGNING_KEY).toBe(keys[3])
       expect(sandbox.env.QSTASH_CURRENT_SIGNING_KEY).toBe(keys[0])
       for (const key of keys) expect(sandbox.traffic.redaction().text(`key ${key}!`)).not.toContain(key)
@@ -96,7 +99,7 @@ describe('nothing else is shared', () => {
       ids.push(messageId)
     }
     expect([ids[0] === ids[2], ids[1] === ids[3], ids[0] === ids[1]]).toEqual([true, true, false])
-    expect(sandbox.traffic.of('published').map(({ region, deduplicated }) => [region, deduplicated])).toEqual([
+    expect(sandbox.traffic.ofType('published').map(({ region, deduplicated }) => [region, deduplicated])).toEqual([
       [undefined, false],
       ['us-east-1', false],
       [undefined, true],
@@ -107,7 +110,7 @@ describe('nothing else is shared', () => {
   test('a message of one region cannot be read or cancelled in the other, nor a dead letter or a schedule', async () => {
     using sandbox = sandboxOf()
     replaceFetch(sandbox)
-    sandbox.destinations.answer(shop, 500)
+    sandbox.destinations.respond(shop, 500)
     const [eu, us] = regions.map((region) => clientOf(sandbox, region)) as [Client, Client]
     const { messageId } = await us.publish({ url: shop, delay: 60 })
     expect((await us.messages.get(messageId)).messageId).toBe(messageId)
@@ -126,7 +129,7 @@ describe('nothing else is shared', () => {
     expect([(await us.logs()).logs.length > 0, (await eu.logs()).logs]).toEqual([true, []])
     expect(scheduled(sandbox, { scheduleId: 'nightly' }).pass).toBe(true)
     expect(scheduled(sandbox.queue, { scheduleId: 'nightly' }).pass).toBe(false)
-    expect(sandbox.examine().breaches).toEqual([])
+    expect(sandbox.checkInvariants().violations).toEqual([])
   })
 
   test('flow control of one name counts for each region by itself', async () => {
@@ -144,7 +147,7 @@ describe('nothing else is shared', () => {
     expect(running).toEqual(['EU-CENTRAL-1', 'US-EAST-1'])
     await sandbox.clock.drain()
     expect(running).toHaveLength(4)
-    expect(sandbox.examine().breaches).toEqual([])
+    expect(sandbox.checkInvariants().violations).toEqual([])
   })
 
   test('a token that only one region knows: sandbox.queue is the one of that region', async () => {
@@ -178,7 +181,7 @@ describe('nothing else is shared', () => {
 describe('dumps', () => {
   test('the times of both are shifted, and the statistics count both', async () => {
     using sandbox = sandboxOf()
-    sandbox.destinations.answer(shop, 500)
+    sandbox.destinations.respond(shop, 500)
     for (const region of regions) {
       sandbox.queueIn(region).publish({ to: shop, delay: '1h' })
       sandbox.queueIn(region).publish({ to: shop, retries: 0 })
@@ -186,25 +189,27 @@ describe('dumps', () => {
     await sandbox.clock.advance('1m')
     expect(sandbox.stats.queue.report('3h')).toMatchObject({ dlq_message_count: 2 })
     expect(sandbox.stats.queue.report('3h').daily_used.at(-1)?.y).toBe(2)
-    using earlier = createSandbox({ vocabulary: 'upstash', startAt: '2029-12-31T00:00:00Z' })
-    earlier.load(sandbox.dump(), { at: '2029-12-31T00:00:00Z', shift: true })
-    earlier.destinations.answer(shop, 200)
-    const due = regions.map((region) => earlier.queueIn(region).messages.map(({ due }) => due - earlier.clock.now()))
+    using earlier = createSandbox({ dialect: 'upstash', startAt: '2029-12-31T00:00:00Z' })
+    earlier.load(sandbox.dump(), { at: '2029-12-31T00:00:00Z', rebaseTime: true })
+    earlier.destinations.respond(shop, 200)
+    const due = regions.map((region) =>
+      earlier.queueIn(region).messages.map(({ nextAttemptAt: due }) => due - earlier.clock.now()),
+    )
     expect(due).toEqual([[3_540_000], [3_540_000]])
     await earlier.clock.advance('1h')
-    expect(earlier.traffic.of('attempt')).toHaveLength(2)
+    expect(earlier.traffic.ofType('attempt')).toHaveLength(2)
   })
 
   test('both regions come back; a world of one region has a dump as before', async () => {
     using sandbox = sandboxOf()
-    sandbox.destinations.answer(shop, 500)
+    sandbox.destinations.respond(shop, 500)
     const one = sandbox.queue.publish({ to: shop, delay: '1h' })
     expect(sandbox.dump()).toMatchObject({ version: 1 })
     expect(sandbox.dump()).not.toHaveProperty('regions')
     const us = sandbox.queueIn('us-east-1')
     us.publish({ to: shop, delay: '1h', deduplicationId: 'd' })
     us.publish({ to: shop, retries: 0 })
-    us.keys.rotate()
+    us.signingKeys.rotate()
     await sandbox.clock.advance('1m')
     const dump = JSON.parse(JSON.stringify(sandbox.dump())) as ReturnType<Sandbox['dump']>
     expect(dump.version).toBe(2)
@@ -213,14 +218,14 @@ describe('dumps', () => {
     const loaded = copy.queueIn('us-east-1')
     expect(copy.queue.messages.map(({ id }) => id)).toEqual([(one as { id: string }).id])
     expect(loaded.messages.map(({ id }) => id)).toEqual(us.messages.map(({ id }) => id))
-    expect([loaded.deadLetters.length, copy.queue.deadLetters.length, loaded.keys.pair()]).toEqual([
+    expect([loaded.deadLetters.length, copy.queue.deadLetters.length, loaded.signingKeys.pair()]).toEqual([
       1,
       0,
-      us.keys.pair(),
+      us.signingKeys.pair(),
     ])
     expect(copy.dump().regions).toEqual(dump.regions)
     loaded.publish({ to: shop, delay: '1h', deduplicationId: 'd' })
-    expect(copy.traffic.of('published')).toMatchObject([{ deduplicated: true, region: 'us-east-1' }])
+    expect(copy.traffic.ofType('published')).toMatchObject([{ deduplicated: true, region: 'us-east-1' }])
     using other = sandboxOf({ policy: { homeRegion: 'us-east-1' } })
     expect(() => other.load(dump)).toThrow(/regions\.us-east-1/)
     copy.reset()
@@ -241,7 +246,7 @@ describe('dumps', () => {
 describe('the log', () => {
   test('tells the region where both were used, and only there', async () => {
     using sandbox = sandboxOf()
-    sandbox.destinations.answer(shop, 200)
+    sandbox.destinations.respond(shop, 200)
     sandbox.queueIn('us-east-1').publish({ to: shop })
     expect(sandbox.traffic.timeline()).not.toContain('us-east-1')
     sandbox.queue.publish({ to: shop })
@@ -257,7 +262,7 @@ describe('the log', () => {
       false,
     ])
     expect(sandbox.traffic.toTrace().entries.filter((entry) => 'region' in entry)).toHaveLength(2)
-    expect(sandbox.traffic.of('attempt').map(({ region }) => region)).toEqual(['us-east-1', undefined])
+    expect(sandbox.traffic.ofType('attempt').map(({ region }) => region)).toEqual(['us-east-1', undefined])
   })
 })
 
@@ -265,7 +270,7 @@ describe('two regions are two sandboxes with one clock', () => {
   type Step =
     | { readonly kind: 'publish'; readonly options: Record<string, string | number> }
     | { readonly kind: 'cancel'; readonly nth: number }
-    | { readonly kind: 'release'; readonly nth: number }
+    | { readonly kind: 'deliverNow'; readonly nth: number }
     | { readonly kind: 'retryDeadLetter'; readonly nth: number }
     | { readonly kind: 'pause' | 'resume' | 'schedule' }
     | { readonly kind: 'advance'; readonly seconds: number }
@@ -293,7 +298,7 @@ describe('two regions are two sandboxes with one clock', () => {
     {
       weight: 2,
       arbitrary: fc.record({
-        kind: fc.constantFrom('cancel' as const, 'release' as const, 'retryDeadLetter' as const),
+        kind: fc.constantFrom('cancel' as const, 'deliverNow' as const, 'retryDeadLetter' as const),
         nth,
       }),
     },
@@ -309,7 +314,7 @@ describe('two regions are two sandboxes with one clock', () => {
 
   /** A destination that answers by the time and the path alone, so that it gives all worlds the same. */
   function serve({ destinations, clock }: Sandbox): void {
-    destinations.answer('https://shop.test/*', async (_delivery, task) => {
+    destinations.respond('https://shop.test/*', async (_delivery, task) => {
       const fails = Math.floor(clock.now() / 7000) % 3 !== 0
       await task.sleep('2s')
       return fails ? 500 : 200
@@ -324,7 +329,7 @@ describe('two regions are two sandboxes with one clock', () => {
     else if (step.kind === 'retryDeadLetter') {
       const letter = queue.deadLetters[step.nth]
       if (letter !== undefined) queue.retryDeadLetter(letter.id)
-    } else if (step.kind === 'cancel' || step.kind === 'release') {
+    } else if (step.kind === 'cancel' || step.kind === 'deliverNow') {
       const message = queue.messages[step.nth]
       if (message !== undefined && !message.running) queue[step.kind](message.id)
     }
@@ -383,7 +388,7 @@ describe('two regions are two sandboxes with one clock', () => {
           expect(course(both.queueIn(region).traffic.entries)).toBe(course(single[index]!.queue.traffic.entries))
           expect(both.queueIn(region).deadLetters.length).toBe(single[index]!.queue.deadLetters.length)
         })
-        expect(both.examine().breaches).toEqual([])
+        expect(both.checkInvariants().violations).toEqual([])
         for (const sandbox of single) sandbox.dispose()
       }),
       { numRuns: runs(60, 60, 600), seed: seedOr(17) },
@@ -400,7 +405,7 @@ describe('two regions are two sandboxes with one clock', () => {
         await sandbox.clock.advance('20s')
       }
       await sandbox.clock.drain()
-      const own = sandbox.queue.traffic.of('attempt').map(({ at, messageId, headers, body, reason: why, outcome }) => ({
+      const own = sandbox.queue.traffic.ofType('attempt').map(({ at, messageId, headers, body, reason: why, outcome }) => ({
         // The id of a signature comes of the number of the attempt in the one log.
         ...{ at, messageId, body, why, outcome, headers: headers.filter(([name]) => name !== 'Upstash-Signature') },
       }))

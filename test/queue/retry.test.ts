@@ -12,10 +12,10 @@ async function gaps(
   answer: Record<string, string> = {},
   at: World = world(),
 ): Promise<number[]> {
-  at.destinations.answer(shop, { status: 503, headers: answer })
+  at.destinations.respond(shop, { status: 503, headers: answer })
   await at.send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Retries': '6', ...headers } })
   await at.clock.drain()
-  const times = at.traffic.of('attempt').map((attempt) => attempt.at)
+  const times = at.traffic.ofType('attempt').map((attempt) => attempt.at)
   return times.slice(1).map((time, index) => (time - times[index]!) / 1000)
 }
 
@@ -186,7 +186,7 @@ describe('what the destination asks for [queue.md 5.2]', () => {
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86400' })).toEqual([86_400])
     const at = world()
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86401' }, at)).toEqual([12])
-    expect(at.traffic.of('attempt')[1]!.waitReason).toBe(
+    expect(at.traffic.ofType('attempt')[1]!.waitReason).toBe(
       'delay 12 s from the default back-off, because Retry-After asked for more than 1d, after 503',
     )
   })
@@ -196,6 +196,6 @@ describe('what the destination asks for [queue.md 5.2]', () => {
     at.destinations.script(shop, [fault.status(200, { headers: { 'retry-after': '5' } })])
     await at.send('POST', `/v2/publish/${shop}`)
     await at.clock.drain()
-    expect(at.traffic.of('attempt')).toHaveLength(1)
+    expect(at.traffic.ofType('attempt')).toHaveLength(1)
   })
 })

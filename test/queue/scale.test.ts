@@ -4,11 +4,11 @@ import { shop, world } from './world.js'
 describe('many of everything', () => {
   test('a wait list of 20 000 empties in order, without a deep stack', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     for (let n = 0; n < 20_000; n++)
       at.queue.publish({ to: shop, body: String(n), flowControlKey: 'k', flowControlValue: 'parallelism=1' })
     await at.clock.drain()
-    const bodies = at.traffic.of('attempt').map(({ body }) => Number(body))
+    const bodies = at.traffic.ofType('attempt').map(({ body }) => Number(body))
     expect(bodies).toHaveLength(20_000)
     expect(bodies.every((body, index) => body === index)).toBe(true)
     expect(at.engine.flow.inFlight).toBe(0)
@@ -16,10 +16,10 @@ describe('many of everything', () => {
 
   test('a queue of 20 000 does too', async () => {
     const at = world()
-    at.destinations.answer(shop, 200)
+    at.destinations.respond(shop, 200)
     for (let n = 0; n < 20_000; n++) at.queue.publish({ to: shop, body: String(n), queue: 'q' })
     await at.clock.drain()
-    const bodies = at.traffic.of('attempt').map(({ body }) => Number(body))
+    const bodies = at.traffic.ofType('attempt').map(({ body }) => Number(body))
     expect(bodies.every((body, index) => body === index)).toBe(true)
     expect((await at.send('GET', '/v2/queues/q')).json.lag).toBe(0)
   })
@@ -40,7 +40,7 @@ describe('many of everything', () => {
   test('30 days of an every-minute schedule fire 43 200 times', async () => {
     const at = world()
     let fired = 0
-    at.destinations.answer(shop, () => {
+    at.destinations.respond(shop, () => {
       fired++
       return 200
     })

@@ -162,12 +162,12 @@ describe('cron expressions [queue.md 7]', () => {
     const seen = at.sandbox.destinations.record(shop)
     expect((await create(at, '@every 1m30s')).status).toBe(200)
     await at.sandbox.clock.advance('5m')
-    expect(seen.all.map(({ at }) => new Date(at).toISOString().slice(11, 19))).toEqual([
+    expect(seen.requests.map(({ at }) => new Date(at).toISOString().slice(11, 19))).toEqual([
       '00:01:30',
       '00:03:00',
       '00:04:30',
     ])
-    at.sandbox.check()
+    at.sandbox.assertInvariants()
     for (const cron of ['@every', '@every 5', '@every 5d', '@every -5m'])
       expect((await create(at, cron)).status).toBe(400)
     expect((await create(at, '@every 300ms', { 'Service-Schedule-Id': 'fast' })).status).toBe(200)
@@ -277,7 +277,7 @@ describe('firing [queue.md 7]', () => {
       'tick',
     )
     await at.clock.advance('5m')
-    expect(seen.all.map(({ at: time }) => new Date(time).toISOString().slice(11, 23))).toEqual([
+    expect(seen.requests.map(({ at: time }) => new Date(time).toISOString().slice(11, 23))).toEqual([
       '00:02:00.000',
       '00:04:00.000',
     ])
@@ -288,12 +288,14 @@ describe('firing [queue.md 7]', () => {
 
   test('drain does not wait for schedules, but for what they published', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     await create(at, '* * * * *')
     await at.clock.advance('1m')
     await at.clock.drain()
     expect(
-      at.traffic.of('attempt').filter(({ messageId }) => messageId === at.traffic.of('published')[0]!.messageId),
+      at.traffic
+        .ofType('attempt')
+        .filter(({ messageId }) => messageId === at.traffic.ofType('published')[0]!.messageId),
     ).toHaveLength(4)
   })
 
@@ -302,18 +304,18 @@ describe('firing [queue.md 7]', () => {
     const seen = at.destinations.record(shop)
     await create(at, '0 1 * * *', { 'Service-Delay': '30s', 'Service-Not-Before': '9999999999' })
     await at.clock.advance('61m')
-    expect(at.traffic.of('published')[0]!.at).toBe(Date.UTC(2030, 0, 1, 1))
+    expect(at.traffic.ofType('published')[0]!.at).toBe(Date.UTC(2030, 0, 1, 1))
     expect(seen.last().at).toBe(Date.UTC(2030, 0, 1, 1, 0, 30))
   })
 
   test('to a url group: one message for each endpoint as it is then', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
-    at.queue.urlGroup('g', ['https://shop.test/a'])
+    at.queue.urlGroups.addEndpoints('g', ['https://shop.test/a'])
     const { json } = await create(at, '* * * * *', {}, 'x', 'g')
-    at.queue.urlGroup('g', ['https://shop.test/b'])
+    at.queue.urlGroups.addEndpoints('g', ['https://shop.test/b'])
     await at.clock.advance('1m')
-    expect(seen.all.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
+    expect(seen.requests.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
     expect(Object.values((await read(at, json.scheduleId)).lastScheduleStates)).toEqual(['SUCCESS', 'SUCCESS'])
     at.queue.urlGroups.delete('g')
     await at.clock.advance('1m')
@@ -324,13 +326,13 @@ describe('firing [queue.md 7]', () => {
   test('to a url group: its default headers stand under the schedule’s own, as they are then [queue.md 8]', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
-    at.queue.urlGroup('g', [shop])
+    at.queue.urlGroups.addEndpoints('g', [shop])
     const { json } = await create(at, '* * * * *', { 'Service-Forward-X-A': 'own' }, 'x', 'g')
     await at.send('PATCH', '/v2/topics/g', {
       body: { headers: { 'Service-Retries': '7', 'Service-Forward-X-A': 'group', 'Service-Forward-X-B': 'group' } },
     })
     await at.clock.advance('1m')
-    expect(at.traffic.of('published')[0]!.maxRetries).toBe(7)
+    expect(at.traffic.ofType('published')[0]!.maxRetries).toBe(7)
     expect([seen.last().header('x-a'), seen.last().header('x-b')]).toEqual(['own', 'group'])
     // Publishes may bring the key; the schedule does not.
     await at.send('PATCH', '/v2/topics/g', { body: { headers: { 'Service-Flow-Control-Value': 'rate=1' } } })
@@ -343,7 +345,7 @@ describe('firing [queue.md 7]', () => {
 
   test('last and next times, and the states of the last messages', async () => {
     const at = world({ startAt: '2030-01-01T00:00:10Z' })
-    at.destinations.answer(shop, async (_delivery, task) => {
+    at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('10s')
       return 500
     })
@@ -356,7 +358,7 @@ describe('firing [queue.md 7]', () => {
       lastScheduleTime: Date.UTC(2030, 0, 1, 0, 1),
       nextScheduleTime: Date.UTC(2030, 0, 1, 0, 2),
     })
-    const [id] = at.traffic.of('published').map(({ messageId }) => messageId)
+    const [id] = at.traffic.ofType('published').map(({ messageId }) => messageId)
     expect(running.lastScheduleStates).toEqual({ [id!]: 'IN_PROGRESS' })
     await at.clock.advance('10s')
     expect((await read(at, json.scheduleId)).lastScheduleStates).toEqual({ [id!]: 'FAIL' })
@@ -381,7 +383,9 @@ describe('firing [queue.md 7]', () => {
     expect(seen.last().messageId).toBe(message!.id)
     expect((await read(at, json.scheduleId)).nextScheduleTime).toBe(Date.UTC(2030, 0, 1, 1))
     expect(() => at.queue.schedules.fire('scd_x')).toThrow('There is no schedule "scd_x"')
-    expect(at.queue.schedules.upcoming(json.scheduleId, at.clock.now(), at.clock.now() + 7_200_000)).toHaveLength(3)
+    expect(
+      at.queue.schedules.upcoming(json.scheduleId, { from: at.clock.now(), to: at.clock.now() + 7_200_000 }),
+    ).toHaveLength(3)
   })
 })
 
@@ -440,7 +444,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     await at.clock.advance('2h')
     await at.send('PATCH', `/v2/schedules/${json.scheduleId}/resume`)
     await at.clock.advance('1h')
-    const settings = at.traffic.of('setting').filter(({ resource: of }) => of === 'schedule')
+    const settings = at.traffic.ofType('setting').filter(({ resource: of }) => of === 'schedule')
     const paused = settings.find(({ change }) => change === 'paused')!
     const skipped = settings.filter(({ change }) => change === 'skipped')
     expect(skipped.map((entry) => [entry.at, entry.cause, entry.value])).toEqual(
@@ -462,7 +466,7 @@ describe('resources [queue.md 1.7, 7]', () => {
       at.destinations.record(shop)
       await create(at, `CRON_TZ=${zone} ${cron}`)
       await at.clock.advance('1d')
-      const settings = at.traffic.of('setting')
+      const settings = at.traffic.ofType('setting')
       const skipped = settings.filter(({ change }) => change === 'skipped')
       expect(skipped.map((entry) => [new Date(entry.at).toISOString(), entry.value?.because])).toEqual([
         [instant, `the clocks of ${zone} are set forward from ${gap}`],
@@ -479,7 +483,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     await create(at, 'CRON_TZ=Europe/Berlin 30 4 * * *', { 'Service-Schedule-Id': 'again' })
     await at.send('DELETE', `/v2/schedules/${json.scheduleId}`)
     await at.clock.advance('1d')
-    expect(at.traffic.of('setting').filter(({ change }) => change === 'skipped')).toEqual([])
+    expect(at.traffic.ofType('setting').filter(({ change }) => change === 'skipped')).toEqual([])
   })
 
   test('the same id replaces everything; creation time and pause are kept', async () => {
@@ -493,7 +497,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect(replaced).not.toHaveProperty('body')
     expect(replaced).not.toHaveProperty('callback')
     await at.clock.advance('5m')
-    expect(at.traffic.of('published')).toEqual([])
+    expect(at.traffic.ofType('published')).toEqual([])
   })
 
   test('deleting leaves messages that were created', async () => {
@@ -514,7 +518,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     const { json } = await at.send('POST', `/v2/enqueue/q/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })
     expect((await read(at, json.scheduleId)).queueName).toBe('q')
     await at.clock.advance('1m')
-    expect([seen.count, at.traffic.of('published')[0]!.queue]).toEqual([1, 'q'])
+    expect([seen.count, at.traffic.ofType('published')[0]!.queue]).toEqual([1, 'q'])
   })
 
   test('bad ids and a missing cron are refused', async () => {

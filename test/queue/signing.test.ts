@@ -69,7 +69,7 @@ describe('delivery signatures [queue.md 9]', () => {
     await at.clock.advance('1s')
     const rotated = (await at.send('POST', '/v2/keys/rotate')).json
     await at.clock.drain()
-    const [first, second] = seen.all.map((delivery) => delivery.header('service-signature')!)
+    const [first, second] = seen.requests.map((delivery) => delivery.header('service-signature')!)
     await jwtVerify(first!, keyBytes(credentials.current))
     await jwtVerify(second!, keyBytes(rotated.current))
     expect(rotated.current).toBe(credentials.next)
@@ -110,13 +110,13 @@ describe('the signing laboratory', () => {
   const verify = (signature: string) => receiver.verify({ signature, body: request.body, url: request.url })
 
   test('a valid signature is accepted by the receiver of the SDK, with the current key and with the next', async () => {
-    const { queue } = world({ vocabulary: 'upstash' })
+    const { queue } = world({ dialect: 'upstash' })
     await expect(verify(queue.sign(request))).resolves.toBe(true)
     await expect(verify(queue.sign(request, { key: 'next' }))).resolves.toBe(true)
   })
 
   test('the receiver accepts real deliveries', async () => {
-    const { delivery, signature } = await delivered('{"a":1}', { vocabulary: 'upstash' })
+    const { delivery, signature } = await delivered('{"a":1}', { dialect: 'upstash' })
     await expect(receiver.verify({ signature, body: delivery.text(), url: delivery.url })).resolves.toBe(true)
   })
 
@@ -135,32 +135,32 @@ describe('the signing laboratory', () => {
   }
 
   test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('wrong %s is refused', async (wrong) => {
-    const at = world({ vocabulary: 'upstash' })
+    const at = world({ dialect: 'upstash' })
     let reader = receiver
     if (wrong.startsWith('rotated')) {
-      at.queue.keys.rotate()
-      at.queue.keys.rotate()
+      at.queue.signingKeys.rotate()
+      at.queue.signingKeys.rotate()
       // Somebody who kept up with the rotations refuses the old keys …
-      const { current, next } = at.queue.keys
+      const { current, next } = at.queue.signingKeys
       reader = new Receiver({ currentSigningKey: current, nextSigningKey: next })
       if (wrong === 'rotated-twice') {
         // … and somebody who did not accepts the very key that has gone.
-        await expect(verify(at.queue.sign(request, { wrong }))).resolves.toBe(true)
+        await expect(verify(at.queue.sign(request, { flaw: wrong }))).resolves.toBe(true)
       }
     }
-    const signature = at.queue.sign(request, { wrong })
+    const signature = at.queue.sign(request, { flaw: wrong })
     const refused = await reader.verify({ signature, body: request.body, url: request.url }).catch((error) => error)
     expect(refused.name).toBe('SignatureError')
     expect(refused.message).toMatch(refusals[wrong])
   })
 
   test('exactly one thing is wrong with it', async () => {
-    const { queue } = world({ vocabulary: 'upstash' })
+    const { queue } = world({ dialect: 'upstash' })
     const claims = (signature: string) =>
       JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
     const valid = claims(queue.sign(request))
     const changed = (wrong: SignatureFlaw) => {
-      const flawed = claims(queue.sign(request, { wrong }))
+      const flawed = claims(queue.sign(request, { flaw: wrong }))
       return Object.keys(valid).filter((name) => flawed[name] !== valid[name])
     }
     expect(changed('url')).toEqual(['sub'])
@@ -172,7 +172,7 @@ describe('the signing laboratory', () => {
   })
 
   test('claims can be set or left out one by one; clockTolerance works as in production', async () => {
-    const { queue } = world({ vocabulary: 'upstash' })
+    const { queue } = world({ dialect: 'upstash' })
     await expect(
       verify(queue.sign(request, { claims: { nbf: undefined, exp: undefined, jti: undefined } })),
     ).resolves.toBe(true)
@@ -188,9 +188,9 @@ describe('the signing laboratory', () => {
 
   test('misuse is told with the next step', () => {
     const { queue } = world()
-    expect(() => queue.sign(request, { wrong: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
-    expect(() => queue.sign(request, { wrong: 'expird' as never })).toThrow('Did you mean "expired"?')
-    expect(() => queue.sign(request, { wrong: 'toString' as never })).toThrow('No signature is wrong as "toString"')
-    expect(() => queue.sign({ url: shop, body: 'x' }, { wrong: 'reserialized' })).toThrow('Give a JSON text')
+    expect(() => queue.sign(request, { flaw: 'rotated-twice' })).toThrow('call queue.signingKeys.rotate() twice first')
+    expect(() => queue.sign(request, { flaw: 'expird' as never })).toThrow('Did you mean "expired"?')
+    expect(() => queue.sign(request, { flaw: 'toString' as never })).toThrow('No signature is wrong as "toString"')
+    expect(() => queue.sign({ url: shop, body: 'x' }, { flaw: 'reserialized' })).toThrow('Give a JSON text')
   })
 })

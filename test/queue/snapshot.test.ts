@@ -8,10 +8,10 @@ import { shop, type World, world } from './world.js'
 async function busy(): Promise<World> {
   const w = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
   const { queue, engine, destinations, clock, send } = w
-  queue.urlGroup('fans', [{ url: 'https://a.test/x', name: 'first' }, 'https://b.test/x'])
+  queue.urlGroups.addEndpoints('fans', [{ url: 'https://a.test/x', name: 'first' }, 'https://b.test/x'])
   const defaults = { 'Service-Retries': '7', 'Service-Forward-Team': 'blue', 'Content-Type': 'text/plain' }
   expect((await send('PATCH', '/v2/topics/fans', { body: { headers: defaults } })).status).toBe(200)
-  queue.upsertQueue('line', 2, true)
+  queue.upsertQueue('line', { parallelism: 2, paused: true })
   engine.flow.pin('slow', { parallelism: 1, rate: 3, period: 60 })
   engine.flow.pause('held')
   await send('POST', '/v2/schedules/https://shop.test/nightly', {
@@ -21,7 +21,7 @@ async function busy(): Promise<World> {
   await send('POST', '/v2/schedules/fans', { headers: { 'Service-Cron': '* * * * *', 'Service-Schedule-Id': 'each' } })
   await send('POST', '/v2/schedules/each/pause')
   await send('POST', '/v2/schedules/fans', { headers: { 'Service-Cron': '0 12 * * *', 'Service-Timeout': '9s' } })
-  destinations.answer('https://shop.test/fine', 200).answer('https://shop.test/failed', 204)
+  destinations.respond('https://shop.test/fine', 200).respond('https://shop.test/failed', 204)
   destinations.script(shop, [fault.status(503, { headers: { 'set-cookie': ['a=1', 'b=2'] }, body: 'down' })])
   destinations.script('https://shop.test/ok', [fault.lostAck()])
   queue.publish({ to: shop, retries: 0, body: { id: 1 }, failureCallback: 'https://shop.test/failed' })
@@ -61,11 +61,14 @@ describe('a queue as JSON', () => {
     queue.publish({ to: shop, body: 'once', deduplicationId: 'a' })
     queue.publish({ to: 'https://shop.test/same', body: 'same', contentBasedDeduplication: true, delay: '1h' })
     await clock.advance('1m')
-    queue.keys.rotate()
+    queue.signingKeys.rotate()
     const other = world({ startAt: '2030-01-01T09:01:00Z', seed: 4 })
     other.queue.load(copied(queue.dump()))
     expect(await logOf(other)).toEqual(await logOf({ send }))
-    expect([other.queue.keys.pair(), other.queue.keys.former]).toEqual([queue.keys.pair(), queue.keys.former])
+    expect([other.queue.signingKeys.pair(), other.queue.signingKeys.former]).toEqual([
+      queue.signingKeys.pair(),
+      queue.signingKeys.former,
+    ])
     const again = { to: shop, body: 'other', deduplicationId: 'a' }
     const before = other.queue.messages.length
     other.queue.publish(again)
@@ -119,7 +122,7 @@ describe('a queue as JSON', () => {
     second.queue.load(copied(first.queue.dump()))
     const stories = []
     for (const { queue, engine, clock, traffic, destinations, sandbox } of [first, second]) {
-      destinations.answer('https://*', 200)
+      destinations.respond('https://*', 200)
       // Who waits for flow control waits again.
       await clock.advance(0)
       const from = traffic.size
@@ -127,7 +130,7 @@ describe('a queue as JSON', () => {
       engine.flow.resume('held')
       engine.flow.resume('slow')
       await clock.advanceTo('2030-01-02T04:00:00Z')
-      const attempts = sandbox.traffic.of('attempt').filter((attempt) => attempt.seq > from)
+      const attempts = sandbox.traffic.ofType('attempt').filter((attempt) => attempt.seq > from)
       stories.push(attempts.map(({ at, url, retried, body }) => ({ at, url, retried, body })))
     }
     expect(stories[0]!.length).toBe(8)
@@ -147,7 +150,7 @@ describe('a queue as JSON', () => {
     const dump = first.queue.dump()
     expect(dump.messages[0]!.state).toBe('ACTIVE')
     const second = world({ startAt: '2030-01-01T00:00:01Z' })
-    second.destinations.answer(shop, 200)
+    second.destinations.respond(shop, 200)
     second.queue.load(dump)
     await second.clock.advance(0)
     expect(second.queue.dump().messages[0]).toMatchObject({ state: 'DELIVERED', retried: 0 })
@@ -155,14 +158,16 @@ describe('a queue as JSON', () => {
 
   test('the attempts of a loaded message are numbered from where they were', async () => {
     const at = world()
-    at.destinations.answer(shop, 500)
+    at.destinations.respond(shop, 500)
     at.queue.publish({ to: shop, retries: 2 })
     await at.clock.advance('1s')
     const { sandbox: to } = world()
     to.load(at.sandbox.dump())
-    to.destinations.answer(shop, 500)
+    to.destinations.respond(shop, 500)
     await to.clock.drain()
-    expect((to.traffic.of('attempt') as unknown as Attempt[]).map(({ number, retried }) => [number, retried])).toEqual([
+    expect(
+      (to.traffic.ofType('attempt') as unknown as Attempt[]).map(({ number, retried }) => [number, retried]),
+    ).toEqual([
       [2, 1],
       [3, 2],
     ])
@@ -177,13 +182,13 @@ describe('a queue as JSON', () => {
 
   test('a FIFO queue keeps its order, and the slot of a message whose callback is under way', async () => {
     const first = world()
-    first.destinations.answer(shop, 200).answer('https://shop.test/done', 500)
+    first.destinations.respond(shop, 200).respond('https://shop.test/done', 500)
     first.queue.publish({ to: shop, queue: 'line', body: 'a', callback: 'https://shop.test/done', callbackRetries: 1 })
     for (const body of ['b', 'c']) first.queue.publish({ to: shop, queue: 'line', body })
     await first.clock.advance('1s')
     const second = world({ startAt: '2030-01-01T00:00:01Z' })
     const seen: string[] = []
-    second.destinations.answer('https://*', ({ body }) => {
+    second.destinations.respond('https://*', ({ body }) => {
       seen.push(body.length === 1 ? body : 'callback')
       return 200
     })
@@ -203,7 +208,7 @@ describe('a queue as JSON', () => {
     const made = await second.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '0 0 * * *' } })
     expect(made.status).toBe(200)
     expect(second.queue.schedules.list()).toHaveLength(schedules + 1)
-    second.destinations.answer('https://shop.test/poor', 500)
+    second.destinations.respond('https://shop.test/poor', 500)
     second.queue.publish({ to: 'https://shop.test/poor', retries: 0 })
     await second.clock.advance(0)
     expect(new Set(second.queue.deadLetters.map(({ id }) => id)).size).toBe(2)

@@ -85,12 +85,12 @@ describe('url groups [queue.md 8, 1.8]', () => {
 
   test('fan-out: one message each, with its own retries and log', async () => {
     const at = world()
-    at.destinations.answer(a, 200)
-    at.destinations.answer(b, 500)
+    at.destinations.respond(a, 200)
+    at.destinations.respond(b, 500)
     await upsert(at, [{ url: a }, { url: b }])
     const { json } = await at.send('POST', '/v2/publish/g', { headers: { 'Service-Retries': '1' } })
     await at.clock.drain()
-    const attempts = at.traffic.of('attempt')
+    const attempts = at.traffic.ofType('attempt')
     expect(attempts.filter(({ messageId }) => messageId === json[0].messageId)).toHaveLength(1)
     expect(attempts.filter(({ messageId }) => messageId === json[1].messageId)).toHaveLength(2)
   })
@@ -163,7 +163,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
   ])(
     'defaults in %s that lack a key: a publish with %j is refused in the words of %s',
     async (prefix, headers, words) => {
-      const at = world({ vocabulary: 'auto' })
+      const at = world({ dialect: 'auto' })
       await upsert(at, [{ url: a }])
       for (const name of ['Flow-Control-Value', 'Callback-Flow-Control-Value']) {
         const body = { headers: { [`${prefix}${name}`]: 'rate=1' } }
@@ -230,7 +230,7 @@ describe('merging endpoints', () => {
           const at = world()
           let expected: Given[] = []
           for (const endpoints of calls) {
-            at.queue.urlGroup('g', endpoints)
+            at.queue.urlGroups.addEndpoints('g', endpoints)
             expected = slowly(expected, endpoints)
           }
           const plain = at.engine.urlGroups

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 // neither headers nor a body of ours: everything is said in the url. [service.md B; queue.md 2.1, 2.3]
 test('a third-party webhook goes through the queue and survives an outage of its endpoint', async () => {
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-  const { clock, destinations, addresses, tokens } = sandbox
+  const { clock, destinations, urls: addresses, tokens } = sandbox
 
   const settings = new URLSearchParams({
     service_token: tokens.queue,
@@ -37,5 +37,5 @@ test('a third-party webhook goes through the queue and survives an outage of its
   down = false
   await clock.drain()
   expect(received).toEqual([['?tenant=7', 't=1,v1=abc', '{"event":"paid"}']])
-  expect(sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([503, 503, 200])
+  expect(sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([503, 503, 200])
 })

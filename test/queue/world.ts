@@ -1,22 +1,22 @@
 import { createSandbox, type Policy } from 'stuntdouble'
 import { type Bytes, text, utf8 } from '../../src/kernel/bytes.js'
 import type { ClockMode } from '../../src/kernel/clock.js'
-import type { VocabularyName } from '../../src/protocol/dialect.js'
-import type { Answer } from '../../src/protocol/service.js'
-import type { Reach } from '../../src/queue/destinations/destinations.js'
+import type { DialectName } from '../../src/protocol/dialect.js'
+import type { RawResponse } from '../../src/protocol/service.js'
+import type { DeliveryHosts } from '../../src/queue/destinations/destinations.js'
 import { engineOf } from '../../src/queue/direct-queue.js'
 import { devUsers } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
 export interface WorldOptions {
-  vocabulary?: VocabularyName
+  dialect?: DialectName
   policy?: Partial<Policy>
   startAt?: string
   seed?: number
   clock?: ClockMode
   window?: SignatureWindow
   fetch?: typeof fetch
-  deliver?: Reach | undefined
+  deliver?: DeliveryHosts | undefined
 }
 
 export const [credentials] = devUsers
@@ -26,10 +26,10 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
   const sandbox = createSandbox({
     startAt,
     ...options,
-    ...(deliver && { deliver }),
-    ...(window && { signing: { window } }),
+    ...(deliver && { deliverTo: deliver }),
+    ...(window && { signatureWindow: window }),
   })
-  const { clock, traffic, queue, destinations, policy, vocabulary } = sandbox
+  const { clock, traffic, queue, destinations, policy, dialect: vocabulary } = sandbox
   const exchange = sandbox.exchange.bind(sandbox)
   async function send(method: string, path: string, init: CallInit = {}): Promise<Reply> {
     const base = init.base ?? 'https://queue.test'
@@ -60,7 +60,7 @@ export interface CallInit {
 }
 
 export class Reply {
-  constructor(readonly answer: Answer) {}
+  constructor(readonly answer: RawResponse) {}
   get status(): number {
     return this.answer.status
   }

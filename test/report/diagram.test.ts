@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
 import { mermaidDiagram, mermaidText } from '../../src/report/mermaid.js'
 import { textDiagram } from '../../src/report/text-diagram.js'
-import { TrafficView } from '../../src/report/traffic-view.js'
+import { Traffic } from '../../src/report/traffic-view.js'
 import { none, orderStory, publishedOrder, start, TestTraffic } from './story.js'
 
 test('an order as a diagram of plain text', () => {
@@ -65,7 +65,7 @@ describe('readable in 100 columns', () => {
 
   test('names that do not fit are spelled out below, and those that end alike are told apart', () => {
     const traffic = manyDestinations(2)
-    const { seq, at, ...again } = traffic.of('attempt')[0]!
+    const { seq, at, ...again } = traffic.ofType('attempt')[0]!
     traffic.append({ ...again, url: 'https://other.test/a/rather/long/path/to/handler-0' })
     expect([seq, at]).toEqual([1, start])
     const drawn = textDiagram(traffic.entries, { width: 80 })
@@ -169,7 +169,7 @@ describe('Mermaid', () => {
 
 test('the view offers both, filters and finds itself', () => {
   const traffic = orderStory()
-  const view = new TrafficView(traffic, { seed: 7 })
+  const view = new Traffic(traffic, { seed: 7 })
   expect(view.timeline({ limit: 1 })).toContain('#7')
   expect(() => view.timeline({ limt: 1 } as object)).toThrow(
     'timeline() has no option "limt". Did you mean "limit"? The options are bodies, ids, keyspace, limit, redact, around.',
@@ -178,6 +178,6 @@ test('the view offers both, filters and finds itself', () => {
   expect(view.diagram({ format: 'mermaid' })).toBe(mermaidDiagram(traffic.entries))
   expect(view.filter((entry) => entry.type === 'attempt')).toHaveLength(3)
   expect([...view].length).toBe(view.size)
-  expect(TrafficView.of(traffic)).toBe(view)
-  expect(TrafficView.of(view)).toBe(view)
+  expect(Traffic.of(traffic)).toBe(view)
+  expect(Traffic.of(view)).toBe(view)
 })

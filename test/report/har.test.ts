@@ -62,11 +62,11 @@ test('slow answers take their time, lost ones have status 0 and a reason', async
 test('bodies that are no text are base64, streams are said to be streams, parameters are told apart', async () => {
   const sandbox = createSandbox()
   const bytes = new Uint8Array([0, 255, 254, 10])
-  sandbox.destinations.answer(orders, () => ({ status: 200, body: bytes }))
+  sandbox.destinations.respond(orders, () => ({ status: 200, body: bytes }))
   await askQueue(sandbox, `/v2/publish/${orders}?a=1&b=gr%C3%BCn+x&c&%zz=1`, { body: bytes })
   await sandbox.clock.drain()
   const controller = new AbortController()
-  await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, {
+  await sandbox.fetch(`${sandbox.urls.store}/subscribe/news`, {
     headers: { authorization: `Bearer ${sandbox.tokens.store}`, accept: 'text/event-stream' },
     signal: controller.signal,
   })

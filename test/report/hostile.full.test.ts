@@ -13,8 +13,8 @@ const renderings: Readonly<Record<string, (sandbox: Sandbox) => string>> = {
   mermaid: ({ traffic }) => traffic.diagram({ format: 'mermaid' }),
   trees: ({ traffic }) =>
     traffic
-      .of('published')
-      .map(({ messageId }) => String(traffic.of(messageId)))
+      .ofType('published')
+      .map(({ messageId }) => String(traffic.tree(messageId)))
       .join('\n'),
   har: ({ traffic }) => JSON.stringify(traffic.toHar()),
   trace: ({ traffic }) => JSON.stringify(traffic),
@@ -26,9 +26,9 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
   const isText = !['har', 'trace', 'normalized', 'html'].includes(name)
 
   test('shows no secret, whichever way it came in', async () => {
-    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    const sandbox = createSandbox({ dialect: 'upstash' })
     const { tokens, queue, destinations, clock, store } = sandbox
-    const { current, next } = queue.keys
+    const { current, next } = queue.signingKeys
     const secrets = [
       'hunter2-cookie',
       'hunter2-bearer',
@@ -41,7 +41,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
       'hunter2-list',
       'hunter2-forward',
     ]
-    destinations.answer('https://*', () => ({
+    destinations.respond('https://*', () => ({
       status: 500,
       headers: { 'set-cookie': 'sid=hunter2-cookie; Path=/' },
       body: utf8('{"access_token":"hunter2-json"}'),
@@ -55,9 +55,9 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
         'upstash-retries': '0',
       },
     })
-    await sandbox.fetch(`${sandbox.addresses.store}/get/k?_token=${tokens.store}`)
-    await sandbox.fetch(`${sandbox.addresses.store}/get/k`, {
-      headers: { authorization: `Bearer ${tokens.readonly}`, cookie: 'a=hunter2-cookie' },
+    await sandbox.fetch(`${sandbox.urls.store}/get/k?_token=${tokens.store}`)
+    await sandbox.fetch(`${sandbox.urls.store}/get/k`, {
+      headers: { authorization: `Bearer ${tokens.storeReadonly}`, cookie: 'a=hunter2-cookie' },
     })
     await askStore(sandbox, '/', ['ACL', 'SETUSER', 'bob', '>hunter2-acl'])
     await askStore(sandbox, '/acl/setuser/bob/%3Ehunter2-acl')
@@ -82,11 +82,11 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
       ...secrets,
       ...secrets.map((secret) => btoa(secret).slice(0, -4)),
       tokens.store,
-      tokens.readonly,
+      tokens.storeReadonly,
       tokens.queue,
       current,
       next,
-      queue.keys.next,
+      queue.signingKeys.next,
     ]
     expect(all.filter((secret) => shown.includes(secret))).toEqual([])
     expect(shown).not.toMatch(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{20}/)
@@ -95,7 +95,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
 
   test('hides what a publisher asked to hide', async () => {
     const sandbox = createSandbox()
-    sandbox.destinations.answer('https://*', () => 500)
+    sandbox.destinations.respond('https://*', () => 500)
     const headers = {
       'service-redact-fields': 'body, header[X-Card]',
       'service-forward-x-card': '4111-1111',
@@ -127,7 +127,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
     const { store, queue, destinations, clock } = sandbox
     const evil =
       '\x1b]0;owned\x07\x1b[31m</script><script>alert(1)</script>\u202egnp\u2028\u2029\u0000\r\n#1  09:00:00 forged\ud800'
-    destinations.answer('https://*', () => ({
+    destinations.respond('https://*', () => ({
       status: 500,
       body: latin1('\xff\xfe\x00\x80'),
       headers: { 'x-evil': '\x1b[31m' },
@@ -162,7 +162,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
   test('has room for bodies of ten million bytes', async () => {
     const sandbox = createSandbox()
     const big = `{"id":1,"token":"secret-at-the-start","text":"${'é'.repeat(5_000_000)}"}`
-    sandbox.destinations.answer('https://*', () => ({ status: 500, body: utf8(big) }))
+    sandbox.destinations.respond('https://*', () => ({ status: 500, body: utf8(big) }))
     sandbox.queue.publish({ to: orders, body: big, retries: 0 })
     sandbox.store.run('SET', 'big', 'x'.repeat(10_000_000))
     await sandbox.clock.drain()
@@ -176,7 +176,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
 describe('more names', () => {
   test('are hidden in headers, JSON and parameters; `body` and `headers` hide all', async () => {
     const sandbox = createSandbox()
-    sandbox.destinations.answer('https://*', () => 200)
+    sandbox.destinations.respond('https://*', () => 200)
     sandbox.queue.publish({
       to: 'https://shop.test/a?customer=ada',
       body: { customer: 'ada', note: 'gift' },

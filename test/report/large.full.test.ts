@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { writerOf } from '../../packages/server/src/control/wire-entry.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { type Bytes, latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
-import { loadTrace, toHtml, traceDifference } from '../../src/report/index.js'
+import { diffTraces, loadTrace, toHtml } from '../../src/report/index.js'
 import { amount } from '../support/effort.js'
 import { orders } from './worlds.js'
 
@@ -42,7 +42,7 @@ const reports: Readonly<Record<string, (sandbox: Sandbox) => number>> = {
   timeline: ({ traffic }) => traffic.timeline().length,
   diagram: ({ traffic }) => traffic.diagram().length,
   mermaid: ({ traffic }) => traffic.diagram({ format: 'mermaid' }).length,
-  tree: ({ traffic }) => String(traffic.of(traffic.of('published')[0]!.messageId)).length,
+  tree: ({ traffic }) => String(traffic.tree(traffic.ofType('published')[0]!.messageId)).length,
   har: ({ traffic }) => JSON.stringify(traffic.toHar()).length,
   normalized: ({ traffic }) => JSON.stringify(traffic.normalized()).length,
   html: ({ traffic }) => toHtml(traffic).length,
@@ -50,7 +50,7 @@ const reports: Readonly<Record<string, (sandbox: Sandbox) => number>> = {
     const writer = writerOf(sandbox)
     const wire = sandbox.traffic.entries.map((entry) => JSON.stringify(writer.entry(entry)).length)
     const loaded = loadTrace(JSON.stringify(sandbox.traffic))
-    expect(traceDifference(loaded, loaded).equal).toBe(true)
+    expect(diffTraces(loaded, loaded).equal).toBe(true)
     return wire.length
   },
 }
@@ -60,7 +60,7 @@ test.each(Object.entries(shapes))(
   async (_, shape) => {
     const body = shape() as Bytes
     using sandbox = createSandbox()
-    sandbox.destinations.answer('https://*', () => ({ status: 500, body }))
+    sandbox.destinations.respond('https://*', () => ({ status: 500, body }))
     sandbox.queue.publish({ to: orders, body: new Uint8Array(0), retries: 0 })
     sandbox.store.run('SET', 'large', utf8(`{"password":"Zq-planted","rest":${body.slice(0, 9_000_000)}`))
     await sandbox.clock.drain()

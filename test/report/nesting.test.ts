@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
 
-function asker({ addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
+function asker({ urls: addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
   return async (words) => {
     for (let attempt = 1; ; attempt++) {
@@ -67,7 +67,7 @@ test('the story of a message has the commands of its handler', async () => {
   const { id } = sandbox.queue.publish({ to: orders })
   await sandbox.clock.drain()
   await ask([['get', 'n']])
-  const [root] = sandbox.traffic.of(id).roots
+  const [root] = sandbox.traffic.tree(id).roots
   const [attempt] = root!.children
   expect(attempt!.children.map(({ entry }) => entry.type)).toEqual(['request'])
   expect(attempt!.children[0]!.children.map(({ entry }) => entry.type)).toContain('command')
@@ -95,7 +95,7 @@ describe('a request that is sent again', () => {
   const told = /the same request as #(\d+), which (.*)/g
   const repetitions = (sandbox: Sandbox) =>
     [...sandbox.traffic.timeline().matchAll(told)].map(([, seq, why]) => {
-      const { type } = sandbox.traffic.find(Number(seq))!
+      const { type } = sandbox.traffic.get(Number(seq))!
       return `${type} ${why}`
     })
 
@@ -149,6 +149,6 @@ test('what a handler throws again is told once', async () => {
   const text = sandbox.traffic.timeline()
   expect(text.match(/boom/g)).toHaveLength(1)
   expect(text.match(/attempt \d of 3 .* → 500/g)).toHaveLength(3)
-  const { messageId } = sandbox.traffic.of('published')[0]!
-  expect(String(sandbox.traffic.of(messageId)).match(/boom/g)).toHaveLength(1)
+  const { messageId } = sandbox.traffic.ofType('published')[0]!
+  expect(String(sandbox.traffic.tree(messageId)).match(/boom/g)).toHaveLength(1)
 })

@@ -84,8 +84,7 @@ test('is the same whatever seed, start, names and tokens the world has', async (
     seed: 'other',
     startAt: '2031-07-09T12:34:56.789Z',
     name: 'shop',
-    queueToken: 'another-token-of-the-queue',
-    storeToken: 'another-token-of-the-store',
+    tokens: { queue: 'another-token-of-the-queue', store: 'another-token-of-the-store' },
   })
   expect(other.sandbox.traffic.normalized()).toEqual(one.sandbox.traffic.normalized())
   expect(one.sandbox.traffic.normalized()).toEqual(JSON.parse(JSON.stringify(one.sandbox.traffic.normalized())))
@@ -100,7 +99,7 @@ test('tells what does change', async () => {
 
 test('ids, instants and uuids inside texts have stable names, other numbers stay', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-  sandbox.destinations.answer('https://*', () => 500)
+  sandbox.destinations.respond('https://*', () => 500)
   const first = sandbox.queue.publish({ to: orders, retries: 0 })
   await sandbox.clock.advance('5s')
   const uuid = '3F2504E0-4F89-41D3-9A0C-0305E82C3301'
@@ -143,7 +142,7 @@ test('ids, instants and uuids inside texts have stable names, other numbers stay
 
 test('bodies that are no text are told by their size; of a failed request the answer is there', async () => {
   const sandbox = createSandbox()
-  sandbox.destinations.answer('https://*', () => ({ status: 200, body: new Uint8Array([255, 0, 1]) }))
+  sandbox.destinations.respond('https://*', () => ({ status: 200, body: new Uint8Array([255, 0, 1]) }))
   sandbox.queue.publish({ to: orders })
   await sandbox.clock.drain()
   await askStore(sandbox, '/', ['INCR', 'a', 'b'])

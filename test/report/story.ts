@@ -1,10 +1,10 @@
 import { type Bytes, utf8 } from '../../src/kernel/bytes.js'
-import { Traffic } from '../../src/kernel/traffic-log.js'
+import { TrafficLog } from '../../src/kernel/traffic-log.js'
 
 export const start = Date.parse('2030-01-01T09:00:00Z')
 
 /** A traffic log whose time the test sets. */
-export class TestTraffic extends Traffic {
+export class TestTraffic extends TrafficLog {
   time: { now: number }
 
   constructor(now: number = start) {

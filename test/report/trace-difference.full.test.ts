@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { place, run as runCommand } from '../../packages/server/test/command-line.js'
-import { createSandbox, type TrafficView } from '../../src/index.js'
-import { differenceText, loadTrace, traceDifference } from '../../src/report/index.js'
+import { createSandbox, type Traffic } from '../../src/index.js'
+import { diffTraces, formatTraceDiff, loadTrace } from '../../src/report/index.js'
 import { askQueue, orders, orderWorld } from './worlds.js'
 
-const read = (traffic: TrafficView) => loadTrace(JSON.stringify(traffic))
+const read = (traffic: Traffic) => loadTrace(JSON.stringify(traffic))
 
 interface Story {
   readonly status?: number
@@ -20,10 +20,10 @@ async function world({
   body = { id: 42 },
   extra = false,
   startAt = '2030-01-01T09:00:00Z',
-}: Story = {}): Promise<TrafficView> {
+}: Story = {}): Promise<Traffic> {
   const sandbox = createSandbox({ seed: 7, startAt })
   let refusals = 1
-  sandbox.destinations.answer(orders, () => (refusals-- > 0 ? status : 200))
+  sandbox.destinations.respond(orders, () => (refusals-- > 0 ? status : 200))
   sandbox.store.run('SET', 'stock', 5)
   if (extra) sandbox.queue.publish({ to: 'https://shop.test/extra', delay: '1d' })
   await askQueue(sandbox, `/v2/publish/${orders}`, { body: JSON.stringify(body) })
@@ -33,18 +33,18 @@ async function world({
 
 describe('two traces', () => {
   test('of the same world are equal', async () => {
-    const difference = traceDifference(await world(), await world())
+    const difference = diffTraces(await world(), await world())
     expect(difference).toEqual({ equal: true, world: [], changes: [] })
-    expect(differenceText(difference, await world(), await world())).toBe('The traces are equal.')
+    expect(formatTraceDiff(difference, await world(), await world())).toBe('The traces are equal.')
   })
 
   test('that only begin on another day have equal entries', async () => {
-    expect(traceDifference(await world(), await world({ startAt: '2030-01-02T09:00:00Z' })).changes).toEqual([])
+    expect(diffTraces(await world(), await world({ startAt: '2030-01-02T09:00:00Z' })).changes).toEqual([])
   })
 
   test('differ in fields, told by their path', async () => {
     const [before, after] = [await world(), await world({ status: 503, body: { id: 43 } })]
-    const difference = traceDifference(before, after)
+    const difference = diffTraces(before, after)
     expect(difference.equal).toBe(false)
     const changed = difference.changes.map((change) => [
       change.kind,
@@ -57,7 +57,7 @@ describe('two traces', () => {
       ['changed', 'attempt', expect.arrayContaining(['body.id', 'outcome.status', 'outcome.error'])],
       ['changed', 'attempt', expect.arrayContaining(['body.id'])],
     ])
-    const told = differenceText(difference, before, after)
+    const told = formatTraceDiff(difference, before, after)
     expect(told).toMatch(/^~ #\d+ 09:00:00\.000 POST .* → 200$/m)
     expect(told).toContain('    body.id: 42 → 43')
     expect(told).toContain('    outcome.status: 500 → 503')
@@ -66,14 +66,14 @@ describe('two traces', () => {
 
   test('with one thing more differ in that thing, although every id and number behind it is another', async () => {
     const [before, after] = [await world(), await world({ extra: true })]
-    const added = traceDifference(before, after)
+    const added = diffTraces(before, after)
     expect(added.changes).toMatchObject([
       { kind: 'added', after: { type: 'published', url: 'https://shop.test/extra' } },
     ])
-    expect(differenceText(added, before, after)).toMatch(
+    expect(formatTraceDiff(added, before, after)).toMatch(
       /^\+ #\d+ 09:00:00\.000 published msg_\S+ to https:\/\/shop\.test\/extra/,
     )
-    const removed = traceDifference(after, before)
+    const removed = diffTraces(after, before)
     expect(removed.changes).toMatchObject([{ kind: 'removed', before: { url: 'https://shop.test/extra' } }])
   })
 
@@ -81,8 +81,8 @@ describe('two traces', () => {
     const [one, other] = await Promise.all(
       [7, 8].map(async (seed) => read((await orderWorld({ seed })).sandbox.traffic)),
     )
-    const difference = traceDifference(one!, other!)
-    expect(difference.world).toEqual([{ path: 'seed', before: 7, after: 8 }])
+    const difference = diffTraces(one!, other!)
+    expect(difference.context).toEqual([{ path: 'seed', before: 7, after: 8 }])
     expect(difference.changes).toEqual([])
   })
 
@@ -95,16 +95,16 @@ describe('two traces', () => {
     const others = new Set(attempts.map(({ messageId }: { messageId: string }) => messageId))
     expect(others.size).toBe(2)
     attempts[0].messageId = [...others].find((id) => id !== attempts[0].messageId)
-    expect(traceDifference(loadTrace(trace), loadTrace(swapped)).changes).toMatchObject([
+    expect(diffTraces(loadTrace(trace), loadTrace(swapped)).changes).toMatchObject([
       { kind: 'changed', fields: [{ path: 'messageId' }] },
     ])
   })
 
   test('that have nothing in common, or nothing at all', async () => {
     const [empty, full] = [read(createSandbox({ seed: 7 }).traffic), await world()]
-    expect(traceDifference(empty, empty).equal).toBe(true)
-    expect(traceDifference(empty, full).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'added'))
-    expect(traceDifference(full, empty).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'removed'))
+    expect(diffTraces(empty, empty).equal).toBe(true)
+    expect(diffTraces(empty, full).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'added'))
+    expect(diffTraces(full, empty).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'removed'))
   })
 
   test('against a longest common subsequence that is computed the slow way', () => {
@@ -121,7 +121,7 @@ describe('two traces', () => {
           version: 1,
           entries: keys.map((key, index) => ({ type: 'keyspace', seq: index + 1, at: 0, event: 'set', key })),
         })
-      const { changes } = traceDifference(view(left!), view(right!))
+      const { changes } = diffTraces(view(left!), view(right!))
       const length = Array.from({ length: left!.length + 1 }, () => new Array<number>(right!.length + 1).fill(0))
       for (let i = 1; i <= left!.length; i++)
         for (let j = 1; j <= right!.length; j++)

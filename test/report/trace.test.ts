@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
 import { fromArray } from '../../src/kernel/bytes.js'
-import { decoded, loadTrace, type Trace } from '../../src/report/index.js'
+import { decode, loadTrace, type Trace } from '../../src/report/index.js'
 import { schemaErrors } from '../support/json-schema.js'
 import { traceSchemaText } from '../support/trace-schema.js'
 import { askQueue, askStore, orders, orderWorld } from './worlds.js'
@@ -15,9 +15,9 @@ describe('a trace', () => {
   test('fits the published schema, with every type of entry in it', async () => {
     const { sandbox } = await orderWorld({ policy: { maxTrafficEntries: 100 } })
     const { queue, clock, traffic, store, destinations } = sandbox
-    destinations.answer('https://shop.test/refused', () => 500)
+    destinations.respond('https://shop.test/refused', () => 500)
     for (let count = 0; count < 40; count++) store.run('INCR', 'n')
-    traffic.watchStore()
+    traffic.recordStoreChanges()
     queue.publish({
       to: 'https://shop.test/refused',
       retries: 0,
@@ -56,7 +56,7 @@ describe('a trace', () => {
     expect(loaded.diagram()).toBe(traffic.diagram())
     expect(JSON.stringify(loaded.toHar())).toBe(JSON.stringify(traffic.toHar()))
     expect(loaded.normalized()).toEqual(traffic.normalized())
-    expect(String(loaded.of(messageId))).toBe(String(traffic.of(messageId)))
+    expect(String(loaded.tree(messageId))).toBe(String(traffic.tree(messageId)))
     expect(loaded.context.seed).toBe(7)
     expect(loaded.context.now!()).toBe(sandbox.clock.now())
     expect(loaded.last({ type: 'attempt', messageId })?.outcome?.status).toBe(200)
@@ -73,13 +73,13 @@ describe('a trace', () => {
     store.run('INCRBY', 'n', '9223372036854775807')
     expect(() => store.run('INCR', bytes)).toThrow()
     const loaded = loadTrace(written(traffic.since(1)))
-    const commands = traffic.since(1).of('command')
-    expect(loaded.of('command').map(({ argv }) => argv)).toEqual(commands.map(({ argv }) => argv))
-    expect(loaded.of('command').map((entry) => decoded(entry).reply)).toEqual(
-      commands.map((entry) => decoded(entry).reply),
+    const commands = traffic.since(1).ofType('command')
+    expect(loaded.ofType('command').map(({ argv }) => argv)).toEqual(commands.map(({ argv }) => argv))
+    expect(loaded.ofType('command').map((entry) => decode(entry).reply)).toEqual(
+      commands.map((entry) => decode(entry).reply),
     )
-    expect(loaded.of('command')[0]!.argv[1]).toBe(fromArray(bytes))
-    expect(loaded.of('command').map(({ error }) => error)).toEqual(commands.map(({ error }) => error))
+    expect(loaded.ofType('command')[0]!.argv[1]).toBe(fromArray(bytes))
+    expect(loaded.ofType('command').map(({ error }) => error)).toEqual(commands.map(({ error }) => error))
     expect(loaded.entries.map(({ seq }) => seq)).toEqual(traffic.since(1).entries.map(({ seq }) => seq))
   })
 
@@ -90,7 +90,7 @@ describe('a trace', () => {
     expect(schemaErrors(schema, trace)).toEqual([])
     const body = trace.entries.find(({ type }) => type === 'published')!.body
     expect(body).toEqual({ cut: 'ü'.repeat(50), size: 1200 })
-    expect(decoded(loadTrace(trace).last('published')!).body!.text).toBe('ü'.repeat(50))
+    expect(decode(loadTrace(trace).last('published')!).body!.text).toBe('ü'.repeat(50))
   })
 })
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type Entry } from '../../src/index.js'
 import { text, utf8 } from '../../src/kernel/bytes.js'
-import { decoded } from '../../src/report/index.js'
+import { decode } from '../../src/report/index.js'
 import { askQueue, askStore, done, orders, orderWorld } from './worlds.js'
 
 describe('entries', () => {
   test('of commands are the same whichever way they came', async () => {
-    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    const sandbox = createSandbox({ dialect: 'upstash' })
     const start = sandbox.traffic.mark()
     const base64 = { 'upstash-encoding': 'base64' }
     await askStore(sandbox, '/set/k%C3%A4se/gr%C3%BCn')
@@ -15,7 +15,7 @@ describe('entries', () => {
     await askStore(sandbox, '/pipeline', [['SET', 'käse', 'grün']], base64)
     await askStore(sandbox, '/multi-exec', [['SET', 'käse', 'grün']])
     sandbox.store.run('SET', 'käse', 'grün')
-    const commands = sandbox.traffic.since(start).of('command')
+    const commands = sandbox.traffic.since(start).ofType('command')
     expect(commands.map(({ via }) => via)).toEqual([
       'request',
       'request',
@@ -26,32 +26,32 @@ describe('entries', () => {
     ])
     for (const command of commands) {
       expect(
-        decoded(command)
-          .words?.slice(0, 3)
+        decode(command)
+          .argv?.slice(0, 3)
           .map((word, index) => (index === 0 ? word.toUpperCase() : word)),
       ).toEqual(['SET', 'käse', 'grün'])
-      expect(decoded(command).reply).toBe('OK')
+      expect(decode(command).reply).toBe('OK')
     }
-    const requests = sandbox.traffic.of('request')
+    const requests = sandbox.traffic.ofType('request')
     expect(commands.slice(0, 5).map(({ cause }) => cause)).toEqual(requests.map(({ seq }) => seq))
     // base64 is spoken on the wire only.
-    expect(decoded(requests[3]!).response?.json).toEqual([{ result: 'OK' }])
+    expect(decode(requests[3]!).response?.json).toEqual([{ result: 'OK' }])
   })
 
   test('of a client that pipelines by itself are single commands of one request', async () => {
-    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    const sandbox = createSandbox({ dialect: 'upstash' })
     const { Redis } = await import('@upstash/redis')
     const fetchBefore = globalThis.fetch
     globalThis.fetch = sandbox.fetch as typeof fetch
     try {
-      const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, enableAutoPipelining: true })
+      const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, enableAutoPipelining: true })
       await Promise.all([redis.set('a', 1), redis.set('b', 2), redis.get('a')])
     } finally {
       globalThis.fetch = fetchBefore
     }
-    const requests = sandbox.traffic.of('request')
-    const commands = sandbox.traffic.of('command')
-    expect(commands.map((entry) => decoded(entry).words?.join(' ').toLowerCase())).toEqual([
+    const requests = sandbox.traffic.ofType('request')
+    const commands = sandbox.traffic.ofType('command')
+    expect(commands.map((entry) => decode(entry).argv?.join(' ').toLowerCase())).toEqual([
       'set a 1',
       'set b 2',
       'get a',
@@ -66,18 +66,18 @@ describe('entries', () => {
     const { sandbox, messageId } = await orderWorld()
     const attempt = sandbox.traffic.last({ type: 'attempt', messageId })!
     expect(attempt.body).toBe('{"id":42}')
-    const { body, response } = decoded(attempt)
+    const { body, response } = decode(attempt)
     expect([body!.text, body!.json, body!.size, body!.isText]).toEqual(['{"id":42}', { id: 42 }, 9, true])
     expect([...body!.bytes]).toEqual([...new TextEncoder().encode('{"id":42}')])
     expect(response!.text).toBe('')
-    const binary = decoded({ type: 'published', body: utf8('x').replace('x', '\xff\x00') } as unknown as Entry).body!
+    const binary = decode({ type: 'published', body: utf8('x').replace('x', '\xff\x00') } as unknown as Entry).body!
     expect([binary.isText, binary.text, binary.json, [...binary.bytes]]).toEqual([
       false,
       '\ufffd\0',
       undefined,
       [255, 0],
     ])
-    expect(decoded(sandbox.traffic.last('clock')!)).toEqual({})
+    expect(decode(sandbox.traffic.last('clock')!)).toEqual({})
   })
 
   test('tell moves of time, and a move in which nothing happened is not told in words', async () => {
@@ -87,7 +87,7 @@ describe('entries', () => {
     await clock.advance('5s')
     await clock.advance('5s')
     await clock.drain()
-    expect(traffic.of('clock').map(({ move: call, at, to, count: moves }) => [call, (to! - at) / 1000, moves])).toEqual(
+    expect(traffic.ofType('clock').map(({ move: call, at, to, count: moves }) => [call, (to! - at) / 1000, moves])).toEqual(
       [
         ['advance', 0, 1],
         ['advance', 10, 2],
@@ -110,7 +110,7 @@ describe('entries', () => {
     const second = queue.publish({ to: orders, ...flow })
     await clock.drain()
     const of = { flowControlKey: 'shop', messageId: second.id }
-    expect(traffic.of('flow-control')).toMatchObject([
+    expect(traffic.ofType('flow-control')).toMatchObject([
       { ...of, decision: 'held', reason: 'parallelism 1 of 1' },
       { ...of, decision: 'admitted', reason: 'held for 20s' },
     ])
@@ -120,11 +120,11 @@ describe('entries', () => {
 
   test('tell a rate, and a limit of all calls', async () => {
     const rate = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-    rate.destinations.answer(orders, () => 200)
+    rate.destinations.respond(orders, () => 200)
     for (let count = 0; count < 3; count++)
       rate.queue.publish({ to: orders, flowControlKey: 'r', flowControlValue: 'rate=2, period=10s' })
     await rate.clock.drain()
-    expect(rate.traffic.of('flow-control').map(({ reason }) => reason)).toEqual([
+    expect(rate.traffic.ofType('flow-control').map(({ reason }) => reason)).toEqual([
       'rate 2 of 2, for 10s more',
       'held for 10s',
     ])
@@ -135,7 +135,7 @@ describe('entries', () => {
     })
     for (let count = 0; count < 2; count++) all.queue.publish({ to: orders })
     await all.clock.drain()
-    const decisions = all.traffic.of('flow-control')
+    const decisions = all.traffic.ofType('flow-control')
     expect(decisions.map(({ reason }) => reason)).toEqual(['1 of 1 calls in flight', 'held for 5s'])
     expect(decisions.some((entry) => 'flowControlKey' in entry)).toBe(false)
   })
@@ -154,7 +154,7 @@ describe('entries', () => {
     for (let count = 0; count < 25; count++)
       sandbox.queue.publish({ to: orders, flowControlKey: 'k', flowControlValue: limits })
     await sandbox.clock.drain()
-    const decisions = sandbox.traffic.of('flow-control')
+    const decisions = sandbox.traffic.ofType('flow-control')
     const forecasts = decisions.flatMap(({ messageId, reason }) => {
       const [, left] = /^rate .*, for (\w+) more/.exec(reason) ?? []
       return left === undefined ? [] : [{ messageId, reason: `held for ${left}` }]
@@ -166,12 +166,12 @@ describe('entries', () => {
 
   test('of a schedule lead from the request over the trigger to the message', async () => {
     const sandbox = createSandbox({ startAt: '2030-01-01T09:00:30Z' })
-    sandbox.destinations.answer(done, () => 200)
+    sandbox.destinations.respond(done, () => 200)
     await askQueue(sandbox, `/v2/schedules/${done}`, { headers: { 'service-cron': '* * * * *' } })
     await sandbox.clock.advance('40s')
     const { messageId } = sandbox.traffic.last('published')!
     const chain = sandbox.traffic
-      .of(messageId)
+      .tree(messageId)
       .entries.map((entry) => (entry.type === 'setting' ? entry.change : entry.type))
     expect(chain).toEqual(['request', 'created', 'fired', 'published', 'attempt'])
   })
@@ -190,7 +190,7 @@ describe('finding', () => {
     const { traffic } = sandbox
     expect(traffic.filter({ type: 'attempt', messageId }).map(({ retried }) => retried)).toEqual([0, 1, 2])
     expect(traffic.filter({ type: 'published', kind: 'callback' })).toHaveLength(3)
-    expect(traffic.filter((entry) => entry.type === 'request')).toEqual(traffic.of('request'))
+    expect(traffic.filter((entry) => entry.type === 'request')).toEqual(traffic.ofType('request'))
     expect(traffic.last()).toBe(traffic.entries.at(-1))
     expect(traffic.last('request')?.service).toBe('queue')
     expect(traffic.last({ type: 'request', service: 'store' })?.url).toContain('/pipeline')
@@ -207,12 +207,14 @@ describe('finding', () => {
     expect([later.size, later.timeline(), later.last()]).toEqual([0, '(no traffic)', undefined])
     store.run('GET', 'stock')
     expect(later.entries.map((entry) => entry.type)).toEqual(['command'])
-    expect([later.of('command').length, later.of('request').length, later.about('x').length]).toEqual([1, 0, 0])
-    expect(later.find(mark)).toBeUndefined()
-    expect(later.find(mark + 1)).toBe(traffic.last())
+    expect([later.ofType('command').length, later.ofType('request').length, later.forMessage('x').length]).toEqual([
+      1, 0, 0,
+    ])
+    expect(later.get(mark)).toBeUndefined()
+    expect(later.get(mark + 1)).toBe(traffic.last())
     expect(later.timeline()).not.toContain('SET')
     expect(later.since(0).size).toBe(1)
-    expect(traffic.of('command').length).toBeGreaterThan(1)
+    expect(traffic.ofType('command').length).toBeGreaterThan(1)
   })
 
   test('a full log says how much is gone, in every rendering', async () => {
@@ -231,7 +233,7 @@ describe('finding', () => {
 
   test('without capturing there are no entries, and the statistics count all the same', async () => {
     const { queue, store, traffic, destinations, clock, stats } = createSandbox({ policy: { maxTrafficEntries: 0 } })
-    destinations.answer(orders, () => 200)
+    destinations.respond(orders, () => 200)
     store.run('SET', 'k', 'v')
     queue.publish({ to: orders })
     await clock.drain()
@@ -244,7 +246,7 @@ describe('finding', () => {
 describe('the causal tree of a message', () => {
   test('holds what led to it, its attempts side by side, and what followed; nothing of others', async () => {
     const { sandbox, messageId } = await orderWorld()
-    const tree = sandbox.traffic.of(messageId)
+    const tree = sandbox.traffic.tree(messageId)
     const [root] = tree.roots
     expect(tree.roots).toHaveLength(1)
     expect(root!.entry.type).toBe('request')
@@ -264,7 +266,7 @@ describe('the causal tree of a message', () => {
   test('of a callback begins with the request that published its source', async () => {
     const { sandbox, messageId } = await orderWorld()
     const callback = sandbox.traffic.filter({ type: 'published', sourceMessageId: messageId })[1]!
-    const tree = sandbox.traffic.of(callback.messageId)
+    const tree = sandbox.traffic.tree(callback.messageId)
     expect(tree.roots[0]!.entry.type).toBe('request')
     expect(tree.entries.at(-1)).toMatchObject({ type: 'attempt', messageId: callback.messageId })
     expect(tree.entries.filter((entry) => entry.type === 'published')).toHaveLength(2)
@@ -272,7 +274,7 @@ describe('the causal tree of a message', () => {
 
   test('as text tells the reason of every wait once', async () => {
     const { sandbox, messageId } = await orderWorld()
-    const lines = String(sandbox.traffic.of(messageId)).split('\n')
+    const lines = String(sandbox.traffic.tree(messageId)).split('\n')
     expect(lines[0]).toBe('2030-01-01')
     expect(lines[1]).toMatch(
       /^09:00:00\.000 {2}#\d+ POST https:\/\/queue\.test\/v2\/publish\/https:\/\/shop\.test\/orders → 200$/,
@@ -286,11 +288,12 @@ describe('the causal tree of a message', () => {
 
   test('of an unknown message is empty, and a misspelt type is told', () => {
     const { traffic } = createSandbox()
-    expect(traffic.of('msg_unknown').entries).toEqual([])
-    expect(String(traffic.of('msg_\u202eunknown'))).toBe('(nothing is known about msg_\\u202eunknown)')
-    expect(() => traffic.of('publish')).toThrow(
-      /no entry type of this name. The types are request, command, .*published/,
+    expect(traffic.tree('msg_unknown').entries).toEqual([])
+    expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(nothing is known about msg_\\u202eunknown)')
+    expect(() => traffic.ofType('publish' as never)).toThrow(
+      /There is no entry type of the name "publish"\. The types are request, command, .*published/,
     )
+    expect(() => traffic.tree('publish')).toThrow(/traffic\.ofType\(\) takes the type of an entry/)
   })
 })
 
@@ -312,7 +315,7 @@ describe('what a delivery changed in the data store', () => {
       store.run('EXPIRE', 'session', 120)
       return new Response()
     })
-    const stop = traffic.watchStore()
+    const stop = traffic.recordStoreChanges()
     queue.publish({ to: orders })
     await clock.advance('1s')
     stop()
@@ -346,10 +349,10 @@ describe('what a delivery changed in the data store', () => {
     })
     queue.publish({ to: orders })
     await clock.drain()
-    traffic.watchStore()()
+    traffic.recordStoreChanges()()
     queue.publish({ to: orders })
     await clock.drain()
-    expect(traffic.of('attempt').map((attempt) => attempt.store)).toEqual([undefined, undefined])
+    expect(traffic.ofType('attempt').map((attempt) => attempt.store)).toEqual([undefined, undefined])
   })
 })
 

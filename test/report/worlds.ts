@@ -6,7 +6,7 @@ export const done = 'https://shop.test/done'
 /** A request to the queue as a client sends it. */
 export function askQueue(sandbox: Sandbox, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, ...(init.headers as Record<string, string>) }
-  return sandbox.fetch(`${sandbox.addresses.queue}${path}`, { method: 'POST', ...init, headers })
+  return sandbox.fetch(`${sandbox.urls.queue}${path}`, { method: 'POST', ...init, headers })
 }
 
 export function askStore(
@@ -16,7 +16,7 @@ export function askStore(
   headers: Record<string, string> = {},
 ): Promise<Response> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  return sandbox.fetch(`${sandbox.addresses.store}${path}`, {
+  return sandbox.fetch(`${sandbox.urls.store}${path}`, {
     ...init,
     headers: { authorization: `Bearer ${sandbox.tokens.store}`, ...headers },
   })
@@ -32,8 +32,8 @@ export async function orderWorld(options: SandboxOptions = {}): Promise<OrderWor
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', ...options })
   const { destinations, clock, store, queue } = sandbox
   destinations.script(orders, [fault.status(500), fault.status(503)])
-  destinations.answer(done, () => 200)
-  destinations.answer('https://shop.test/other', () => 200)
+  destinations.respond(done, () => 200)
+  destinations.respond('https://shop.test/other', () => 200)
   store.run('SET', 'stock', 5)
   await askStore(sandbox, '/pipeline', [
     ['INCR', 'visits'],

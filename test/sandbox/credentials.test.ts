@@ -10,16 +10,16 @@ const secret = 'a secret of the server, 32 bytes'
 
 const everything = ({ tokens, queue, store }: Sandbox): readonly string[] => [
   tokens.store,
-  tokens.readonly,
+  tokens.storeReadonly,
   tokens.queue,
   tokens.queueReadonly,
   tokens.mgmtKey,
-  queue.keys.current,
-  queue.keys.next,
+  queue.signingKeys.current,
+  queue.signingKeys.next,
   String(store.run('ACL', 'GENTOKEN', 'alice')),
   String(store.run('ACL', 'GENPASS')),
   ...Object.values(store.resetPassword()),
-  queue.keys.rotate().next,
+  queue.signingKeys.rotate().next,
 ]
 
 const made = (options: SandboxOptions): readonly string[] => {
@@ -64,12 +64,12 @@ describe('a sandbox with a secret', () => {
       createHmac('sha256', secret).update(`stuntdouble\0${what}\0w1`).digest('base64url')
     const { tokens } = sandbox
     expect(tokens.store).toBe(proof('storeToken'))
-    expect(tokens.readonly).toBe(proof('readonlyToken'))
+    expect(tokens.storeReadonly).toBe(proof('readonlyToken'))
     expect(tokens.mgmtKey).toBe(proof('mgmtKey'))
     // As the workflow SDK reads it.
     expect(JSON.parse(atob(tokens.queue))).toEqual({ UserID: 'w1', Password: proof('queueToken') })
     expect(JSON.parse(atob(tokens.queueReadonly))).toEqual({ UserID: 'w1', Password: proof('queueReadonlyToken') })
-    expect(sandbox.queue.keys.pair()).toEqual({
+    expect(sandbox.queue.signingKeys.pair()).toEqual({
       current: expect.stringMatching(/^sig_[1-9A-HJ-NP-Za-km-z]{28}$/),
       next: expect.stringMatching(/^sig_[1-9A-HJ-NP-Za-km-z]{28}$/),
     })
@@ -88,9 +88,13 @@ describe('a sandbox with a secret', () => {
   })
 
   test('takes what is given', () => {
-    using sandbox = createSandbox({ secret, storeToken: 's', queueToken: 'q', mgmtKey: 'm', signingKey: 'sig' })
+    using sandbox = createSandbox({
+      secret,
+      tokens: { store: 's', queue: 'q', mgmtKey: 'm' },
+      signingKeys: { current: 'sig' },
+    })
     expect(sandbox.tokens).toMatchObject({ store: 's', queue: 'q', mgmtKey: 'm' })
-    expect(sandbox.queue.keys.current).toBe('sig')
+    expect(sandbox.queue.signingKeys.current).toBe('sig')
   })
 
   test.each(['', 'short', 'fifteen letters', 42 as unknown as string])('%j is none', (wrong) => {
@@ -105,7 +109,7 @@ describe('a dump', () => {
     sandbox.store.run('ACL', 'SETUSER', 'alice', 'on', `>${token}`, '+@all', '~*')
     sandbox.store.run('SET', 'k', 'v')
     sandbox.store.resetPassword()
-    sandbox.queue.keys.rotate()
+    sandbox.queue.signingKeys.rotate()
     return { sandbox, token }
   }
   const holder = ({ store }: Sandbox, token: string): string | undefined =>
@@ -115,17 +119,17 @@ describe('a dump', () => {
     ['without a secret', {}],
     ['with another secret', { secret: 'another secret, too' }],
     ['with another name', { secret, name: 'w2' }],
-    ['with another token that was given', { secret, storeToken: 'given' }],
+    ['with another token that was given', { secret, tokens: { store: 'given' } }],
   ])('of a world %s brings everything but what lets one in', (_, options) => {
     const from = withUser(options)
     using to = createSandbox({ secret })
     const { tokens } = to
-    const keys = to.queue.keys.pair()
+    const keys = to.queue.signingKeys.pair()
     to.load(from.sandbox.dump())
     expect(to.store.get('k')).toBe('v')
     expect(to.tokens).toEqual(tokens)
-    expect(to.queue.keys.pair()).toEqual(keys)
-    expect(to.queue.keys.former).toEqual([])
+    expect(to.queue.signingKeys.pair()).toEqual(keys)
+    expect(to.queue.signingKeys.former).toEqual([])
     expect(holder(to, from.token)).toBeUndefined()
     expect(to.store.run('ACL', 'LIST')).toContainEqual(expect.stringMatching(/^user alice on ~\* .*\+@all$/))
     for (const token of Object.values(from.sandbox.tokens)) expect(holder(to, token)).toBeUndefined()
@@ -143,10 +147,10 @@ describe('a dump', () => {
     using to = createSandbox(options)
     to.load(sandbox.dump())
     expect(to.tokens).toEqual(sandbox.tokens)
-    expect(to.queue.keys.pair()).toEqual(sandbox.queue.keys.pair())
+    expect(to.queue.signingKeys.pair()).toEqual(sandbox.queue.signingKeys.pair())
     expect(holder(to, token)).toBe('alice')
-    const later = [...Object.values(to.store.resetPassword()), to.queue.keys.rotate().next]
-    const before = [...Object.values(sandbox.tokens), ...Object.values(sandbox.queue.keys.pair())]
+    const later = [...Object.values(to.store.resetPassword()), to.queue.signingKeys.rotate().next]
+    const before = [...Object.values(sandbox.tokens), ...Object.values(sandbox.queue.signingKeys.pair())]
     expect(later.filter((one) => before.includes(one))).toEqual([])
   })
 

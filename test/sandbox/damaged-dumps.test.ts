@@ -11,7 +11,7 @@ let whole: string
 beforeAll(async () => {
   const world = await lived(start)
   // Something in each list.
-  world.queue.keys.rotate()
+  world.queue.signingKeys.rotate()
   whole = JSON.stringify(world.dump())
 })
 
@@ -80,11 +80,11 @@ function unlessTimeEnds({ message }: Error): void {
 }
 
 async function livesOn(world: Sandbox): Promise<void> {
-  world.destinations.answer('https://*', 200)
+  world.destinations.respond('https://*', 200)
   await world.clock.advance('1d').catch(unlessTimeEnds)
   // What lies far ahead may be too much of a schedule for one drain.
-  await world.clock.drain({ budget: 2_000 }).catch(unlessTimeEnds)
-  world.check()
+  await world.clock.drain({ maxTimers: 2_000 }).catch(unlessTimeEnds)
+  world.assertInvariants()
   world.load(JSON.parse(JSON.stringify(world.dump())))
   await world.clock.advance('1h').catch(unlessTimeEnds)
 }
@@ -93,7 +93,7 @@ async function livesOn(world: Sandbox): Promise<void> {
 const stateOf = (world: Sandbox): unknown => [
   JSON.stringify(world.dump()),
   world.traffic.size,
-  world.clock.pending().length,
+  world.clock.pending.length,
 ]
 
 describe('a damaged dump', () => {

@@ -5,25 +5,25 @@ import { expect, test } from 'vitest'
 
 /** Everything that a sandbox hands out and that has methods, by the way to it. */
 function facesOf(sandbox: Sandbox): Record<string, object> {
-  const { store, queue, workflow, stats, faults, destinations, calls, traffic, clock } = sandbox
-  const past = sandbox.at('-0s')
+  const { store, queue, workflow, stats, faults, destinations, outbound: calls, traffic, clock } = sandbox
+  const past = sandbox.asOf('-0s')
   return {
     sandbox,
     ...{ store, queue, workflow, stats, faults, destinations, calls, traffic, clock },
-    'store.connection()': store.connection(),
+    'store.connect()': store.connect(),
     'queue.schedules': queue.schedules,
     'queue.urlGroups': queue.urlGroups,
-    'queue.keys': queue.keys,
-    'workflow.step()': workflow.step('charge'),
-    'workflow.event()': workflow.event('paid'),
+    'queue.keys': queue.signingKeys,
+    'workflow.stubStep()': workflow.stubStep('charge'),
+    'workflow.stubEvent()': workflow.stubEvent('paid'),
     'stats.queue': stats.queue,
     'stats.search()': stats.search('index'),
     'faults.add()': faults.add({ on: 'queue.delivery', fault: fault.lostAck() }),
     'destinations.record()': destinations.record('https://shop.test/*'),
     'calls.record()': calls.record('https://bank.test/*'),
-    'sandbox.at()': past,
-    'sandbox.at().store': past.store,
-    'sandbox.at().traffic': past.traffic,
+    'sandbox.asOf()': past,
+    'sandbox.asOf().store': past.store,
+    'sandbox.asOf().traffic': past.traffic,
     'traffic.since()': traffic.since(traffic.mark()),
   }
 }
@@ -70,14 +70,14 @@ async function expectDetachable(make: () => Record<string, object>): Promise<voi
 }
 
 test('every method of a sandbox can be taken out of what it belongs to', async () => {
-  await expectDetachable(() => facesOf(createSandbox({ warn: () => {} })))
+  await expectDetachable(() => facesOf(createSandbox({ onWarning: () => {} })))
 })
 
 test('every method of a connected sandbox can be taken out of what it belongs to', async () => {
   await using server = await startServer({ port: 0 })
   await using sandbox = await connect(server.origin)
-  const { store, queue, workflow, stats, faults, destinations, calls, traffic, clock } = sandbox
-  const past = sandbox.at('-0s')
+  const { store, queue, workflow, stats, faults, destinations, outbound: calls, traffic, clock } = sandbox
+  const past = sandbox.asOf('-0s')
   const faces: Record<string, object> = {
     ...{ store, queue, workflow, stats, faults, destinations, calls, traffic, clock, past },
     'past.store': past.store,

@@ -7,10 +7,10 @@ test('a loop of requests ends although immediates were faked before, and one of 
   vi.useFakeTimers()
   vi.resetModules()
   const { createSandbox } = await import('../../src/index.js')
-  using sandbox = createSandbox({ warn() {} })
+  using sandbox = createSandbox({ onWarning() {} })
   const reads = async (times: number): Promise<number> => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    for (let left = times; left > 0; left--) await sandbox.fetch(`${sandbox.addresses.store}/get/a`, { headers })
+    for (let left = times; left > 0; left--) await sandbox.fetch(`${sandbox.urls.store}/get/a`, { headers })
     return times
   }
   const first = reads(200)

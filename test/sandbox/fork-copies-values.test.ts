@@ -6,12 +6,12 @@ const shop = 'https://shop.test/orders'
 async function deliver(world: Sandbox): Promise<unknown> {
   world.queue.publish({ to: shop, retries: 0 })
   await world.clock.advance('1m')
-  const { status, headers, body } = world.traffic.of('attempt').at(-1)!.outcome!
+  const { status, headers, body } = world.traffic.ofType('attempt').at(-1)!.outcome!
   return { status, headers, body }
 }
 
 async function call(world: Sandbox): Promise<unknown> {
-  const answer = await world.calls.fetch('https://bank.test/charge')
+  const answer = await world.outbound.fetch('https://bank.test/charge')
   return [answer.status, answer.headers.get('x-paid'), await answer.text()]
 }
 
@@ -23,8 +23,8 @@ test.each([true, false])('what a test gave and changes afterwards stays what it 
     body: { lines: [{ count: 1 }] },
   })) as [Given, Given]
   const rule = { on: 'queue.delivery' as const, name: 'late', skip: 1, times: 1, fault: fault.status(503) }
-  sandbox.destinations.answer(shop, shopAnswer)
-  sandbox.calls.record('https://bank.test/*', bankAnswer)
+  sandbox.destinations.respond(shop, shopAnswer)
+  sandbox.outbound.record('https://bank.test/*', bankAnswer)
   sandbox.faults.add(rule)
   for (const answer of [shopAnswer, bankAnswer]) {
     answer.status = 418
@@ -35,7 +35,7 @@ test.each([true, false])('what a test gave and changes afterwards stays what it 
   Object.assign(rule.fault, { status: 418 })
   const worlds = journal ? [sandbox, await sandbox.fork(), await sandbox.fork()] : [sandbox]
   for (const world of worlds) {
-    expect(world.faults.list()[0]?.rule).toMatchObject({ name: 'late', skip: 1 })
+    expect(world.faults.rules[0]?.rule).toMatchObject({ name: 'late', skip: 1 })
     expect(await deliver(world)).toMatchObject({ status: 201, body: '{"lines":[{"count":1}]}' })
     expect(await deliver(world)).toMatchObject({ status: 503 })
     expect(await deliver(world)).toMatchObject({ status: 201 })
@@ -52,8 +52,8 @@ interface Given {
 
 test('a Response that was given is read by each fork anew', async () => {
   using sandbox = createSandbox()
-  sandbox.destinations.answer(shop, new Response('from the shop', { status: 201 }))
-  sandbox.calls.script('https://bank.test/*', [new Response('from the bank')])
+  sandbox.destinations.respond(shop, new Response('from the shop', { status: 201 }))
+  sandbox.outbound.script('https://bank.test/*', [new Response('from the bank')])
   using first = await sandbox.fork()
   using second = await first.fork()
   using third = await sandbox.fork()
@@ -74,14 +74,14 @@ test('what differs each time that it is read is read once', async () => {
   }
   sandbox.queue.publish({ to: shop, body, retries: 0 })
   expect(reads).toBe(2)
-  sandbox.destinations.answer(shop, { body })
+  sandbox.destinations.respond(shop, { body })
   await sandbox.clock.drain()
-  const outcome = sandbox.traffic.of('attempt')[0]?.outcome?.body
+  const outcome = sandbox.traffic.ofType('attempt')[0]?.outcome?.body
   using first = await sandbox.fork()
   using second = await sandbox.fork({ at: { seq: 1 } })
   await second.clock.drain()
   for (const world of [first, second]) expect(world.dump()).toEqual(sandbox.dump())
-  for (const world of [first, second]) expect(world.traffic.of('attempt')[0]?.outcome?.body).toBe(outcome)
+  for (const world of [first, second]) expect(world.traffic.ofType('attempt')[0]?.outcome?.body).toBe(outcome)
 })
 
 test('what goes round in circles, or branches without end, is refused in no time', () => {
@@ -89,7 +89,7 @@ test('what goes round in circles, or branches without end, is refused in no time
   const circle: Record<string, unknown> = {}
   Object.assign(circle, { a: circle, b: circle, c: [circle, circle] })
   expect(() => sandbox.queue.publish({ to: shop, body: circle })).toThrow(/circular|circle|itself/i)
-  const answered = (): unknown => sandbox.destinations.answer(shop, { body: circle })
+  const answered = (): unknown => sandbox.destinations.respond(shop, { body: circle })
   expect(answered).toThrow(/circular|circle|itself/i)
   let deep: unknown = 1
   for (let level = 0; level < 60; level++) deep = { deep }

@@ -18,12 +18,12 @@ test('a fork knows a data store that was loaded', async () => {
 
 test('a fork knows a call that the app gave up, and why', async () => {
   using sandbox = createSandbox()
-  sandbox.calls.on('https://bank.test/*', async (_, task) => {
+  sandbox.outbound.on('https://bank.test/*', async (_, task) => {
     await task.sleep('10s')
     return new Response('late')
   })
   const app = new AbortController()
-  const charged = sandbox.calls.fetch('https://bank.test/charge', { signal: app.signal }).catch(String)
+  const charged = sandbox.outbound.fetch('https://bank.test/charge', { signal: app.signal }).catch(String)
   await sandbox.clock.advance('1s')
   app.abort(new Error('no time for it'))
   await charged
@@ -47,7 +47,7 @@ test('a fork gets what was given to a call as it was then, whatever became of it
   using sandbox = createSandbox()
   const [bytes, order, money] = [Buffer.from('abc'), new Order(), new Money()]
   const [url, day] = [new URL('https://shop.test/orders'), new Date(0)]
-  sandbox.destinations.answer(url, 200)
+  sandbox.destinations.respond(url, 200)
   sandbox.store.run('SET', 'bytes', bytes)
   for (const body of [bytes, order, money, { order, money, day }]) {
     sandbox.queue.publish({ to: 'https://shop.test/orders', body })
@@ -70,7 +70,7 @@ test('a fork loads what was loaded, and not what became of the dump', async () =
   await sandbox.clock.advance('1m')
   Object.assign(world, { store: undefined })
   Object.assign(stored, { keys: [] })
-  expect(sandbox.at('-30s').store.get('stock')).toBe('5')
+  expect(sandbox.asOf('-30s').store.get('stock')).toBe('5')
   await expectSame(sandbox)
 })
 
@@ -82,10 +82,10 @@ test('a look into the past does not know what ended later', async () => {
   })
   sandbox.queue.publish({ to: 'https://shop.test/orders' })
   await sandbox.clock.advance('1m')
-  const [attempt] = sandbox.at('-55s').traffic.of('attempt')
+  const [attempt] = sandbox.asOf('-55s').traffic.ofType('attempt')
   expect(attempt).toBeDefined()
   expect(attempt?.outcome).toBeUndefined()
-  expect(sandbox.at('-45s').traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  expect(sandbox.asOf('-45s').traffic.ofType('attempt')[0]?.outcome?.status).toBe(200)
 })
 
 test('a fork right after an entry that a handler wrote is what the look there says', async () => {
@@ -99,20 +99,20 @@ test('a fork right after an entry that a handler wrote is what the look there sa
   await sandbox.clock.drain()
   for (const { seq } of sandbox.traffic.entries) {
     using fork = await sandbox.fork({ at: { seq } })
-    expect(fork.store.dump()).toEqual(sandbox.at({ seq }).store.dump())
+    expect(fork.store.dump()).toEqual(sandbox.asOf({ seq }).store.dump())
   }
 })
 
 test('a fork knows calls side by side, some of which end while time begins to move', async () => {
   using sandbox = createSandbox()
-  sandbox.calls.on('https://bank.test/*', async (_, task) => {
+  sandbox.outbound.on('https://bank.test/*', async (_, task) => {
     await task.sleep('1s')
     return new Response()
   })
-  sandbox.calls.script('https://bank.test/charge', [500, 503])
-  sandbox.calls.answer('https://mail.test/*', 201)
+  sandbox.outbound.script('https://bank.test/charge', [500, 503])
+  sandbox.outbound.respond('https://mail.test/*', 201)
   const urls = ['bank.test/charge', 'bank.test/charge', 'bank.test/charge', 'mail.test/send']
-  const made = Promise.all(urls.map((url) => sandbox.calls.fetch(`https://${url}`, { method: 'POST' })))
+  const made = Promise.all(urls.map((url) => sandbox.outbound.fetch(`https://${url}`, { method: 'POST' })))
   await sandbox.clock.drain()
   await made
   await expectSame(sandbox)
@@ -136,10 +136,10 @@ test('a look before a key expired sees it, after one that did not', async () => 
   sandbox.store.run('HSET', 'hash', 'brief', '1', 'long', '2')
   sandbox.store.run('HPEXPIRE', 'hash', 100, 'FIELDS', 1, 'brief')
   await sandbox.clock.advance('1s')
-  expect(sandbox.at('-1ms').store.dump().keys).toHaveLength(1)
-  expect(sandbox.at('-1s').store.get('lock')).toBe('mine')
-  expect(sandbox.at('-1s').store.run('HGET', 'hash', 'brief')).toBe('1')
-  expect(sandbox.at('-1ms').store.get('lock')).toBeNull()
+  expect(sandbox.asOf('-1ms').store.dump().keys).toHaveLength(1)
+  expect(sandbox.asOf('-1s').store.get('lock')).toBe('mine')
+  expect(sandbox.asOf('-1s').store.run('HGET', 'hash', 'brief')).toBe('1')
+  expect(sandbox.asOf('-1ms').store.get('lock')).toBeNull()
 })
 
 test('a fork tells where a message was published that nobody takes, and where a fault was declared', async () => {
@@ -150,12 +150,12 @@ test('a fork tells where a message was published that nobody takes, and where a 
   expect(sandbox.traffic.timeline()).toContain('fork-inputs.test.ts')
   await expectSame(sandbox)
   using fork = await sandbox.fork()
-  expect(fork.faults.list()).toEqual(sandbox.faults.list())
+  expect(fork.faults.rules).toEqual(sandbox.faults.rules)
 })
 
 test('a fork knows a stream whose reader was gone before it began', async () => {
   using sandbox = createSandbox()
-  const { addresses, tokens } = sandbox
+  const { urls: addresses, tokens } = sandbox
   const headers = [
     ['authorization', `Bearer ${tokens.store}`],
     ['accept', 'text/event-stream'],
@@ -171,13 +171,13 @@ test('a fork knows a stream whose reader was gone before it began', async () => 
 
 test('a fork knows a request that hangs, and was given up before it began', async () => {
   using sandbox = createSandbox()
-  const { addresses, tokens } = sandbox
+  const { urls: addresses, tokens } = sandbox
   sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.hang() })
   const headers = [['authorization', `Bearer ${tokens.store}`]] as const
   const url = `${addresses.store}/incr/slow`
   const call = { method: 'GET', url, headers, body: () => '' as Bytes, signal: AbortSignal.abort() }
   void Promise.resolve(sandbox.exchange(call)).catch(() => {})
-  await sandbox.clock.settled()
+  await sandbox.clock.settle()
   sandbox.store.run('SET', 'later', '1')
   await sandbox.clock.advance('1m')
   await expectSame(sandbox)
@@ -185,12 +185,12 @@ test('a fork knows a request that hangs, and was given up before it began', asyn
 
 test('a fork knows a call that the app had given up before it began, and why', async () => {
   using sandbox = createSandbox()
-  sandbox.calls.on('https://bank.test/*', () => new Response('late'))
+  sandbox.outbound.on('https://bank.test/*', () => new Response('late'))
   sandbox.faults.add({ on: 'outbound.request', times: 1, fault: fault.latency('7s') })
   const signal = AbortSignal.abort(new Error('no time for it'))
   const call = { method: 'POST', url: 'https://bank.test/charge', headers: [], body: () => '' as Bytes, signal }
-  void sandbox.calls.exchange(call).catch(() => {})
-  await sandbox.clock.settled()
+  void sandbox.outbound.exchange(call).catch(() => {})
+  await sandbox.clock.settle()
   sandbox.store.run('SET', 'later', '1')
   await sandbox.clock.advance('1m')
   expect(sandbox.traffic.timeline()).toContain('no time for it')

@@ -30,7 +30,7 @@ test('forks are refused when all of them would keep more than they may, and agai
   expect(forks.length).toBeLessThan(20)
   expect(told).toContain('policy.maxForkBytes')
   expect(told).toContain('dispose')
-  await expect(sandbox.at('-0s').fork()).rejects.toThrow('policy.maxForkBytes')
+  await expect(sandbox.asOf('-0s').fork()).rejects.toThrow('policy.maxForkBytes')
   forks.pop()!.dispose()
   forks.push(await sandbox.fork())
   await expect(sandbox.fork()).rejects.toThrow('policy.maxForkBytes')
@@ -85,19 +85,19 @@ test('forks that grow drop the older halves of their logs, and their origin does
 test('a fork shares what cannot change with its origin, and equals it', async () => {
   using sandbox = createSandbox()
   write(sandbox, 5)
-  await sandbox.fetch(`${sandbox.addresses.store}/get/key%201`, {
+  await sandbox.fetch(`${sandbox.urls.store}/get/key%201`, {
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
   })
   using fork = await sandbox.fork()
   for (const type of ['command', 'keyspace', 'request'] as const) {
-    const [there, here] = [sandbox.traffic.of(type), fork.traffic.of(type)]
+    const [there, here] = [sandbox.traffic.ofType(type), fork.traffic.ofType(type)]
     expect(here.length).toBe(there.length)
     for (const [index, entry] of here.entries()) expect(entry).toBe(there[index])
   }
   fork.store.run('SET', 'key 1', 'another')
   fork.reset()
   expect(sandbox.store.get('key 1')).toBe('value number 1')
-  expect(sandbox.traffic.of('command').at(-1)?.argv).toEqual(['get', 'key 1'])
+  expect(sandbox.traffic.ofType('command').at(-1)?.argv).toEqual(['get', 'key 1'])
 })
 
 test('a chain of forks of forks knows its whole past', async () => {

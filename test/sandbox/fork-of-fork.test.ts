@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 const shop = 'https://shop.test/orders'
 
 function outcomes(sandbox: Sandbox): unknown[] {
-  return sandbox.traffic.of('attempt').map(({ outcome }) => outcome)
+  return sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome)
 }
 
 /** A handler that is under way for 15 seconds, and two sleeps side by side. */
@@ -70,30 +70,30 @@ test('a fork is what a look at the same entry says, also in the middle of a hand
   for (const { seq } of sandbox.traffic.entries) {
     using fork = await sandbox.fork({ at: { seq } })
     await new Promise((resolve) => setTimeout(resolve, 1))
-    expect(fork.traffic.toTrace().entries).toEqual(sandbox.at({ seq }).traffic.toTrace().entries)
-    expect(fork.store.dump()).toEqual(sandbox.at({ seq }).store.dump())
+    expect(fork.traffic.toTrace().entries).toEqual(sandbox.asOf({ seq }).traffic.toTrace().entries)
+    expect(fork.store.dump()).toEqual(sandbox.asOf({ seq }).store.dump())
     // From here on the answer comes that came there at the same instant.
-    await fork.clock.settled()
-    const attempts = fork.traffic.of('attempt')
+    await fork.clock.settle()
+    const attempts = fork.traffic.ofType('attempt')
     expect(attempts.every(({ outcome }) => outcome?.status === 200)).toBe(true)
   }
 })
 
 test('forks of a fork that delivers over the network, to some hosts only', async () => {
   const net = async (): Promise<Response> => new Response('from the network')
-  using sandbox = createSandbox({ fetch: net, deliver: 'any' })
+  using sandbox = createSandbox({ fetch: net, deliverTo: 'any' })
   const publish = async (world: Sandbox): Promise<number | undefined> => {
     world.queue.publish({ to: shop, retries: 0 })
     await world.clock.advance('1m')
-    return world.traffic.of('attempt').at(-1)?.outcome?.status
+    return world.traffic.ofType('attempt').at(-1)?.outcome?.status
   }
   expect(await publish(sandbox)).toBe(200)
   using first = await sandbox.fork()
   expect(await publish(first)).not.toBe(200)
-  using second = await first.fork({ fetch: net, deliver: ['shop.test'] })
+  using second = await first.fork({ fetch: net, deliverTo: ['shop.test'] })
   expect(second.dump()).toEqual(first.dump())
   expect(await publish(second)).toBe(200)
-  using third = await second.fork({ fetch: net, deliver: 'none' })
+  using third = await second.fork({ fetch: net, deliverTo: 'none' })
   expect(third.dump()).toEqual(second.dump())
   expect(await publish(third)).not.toBe(200)
 })
@@ -102,7 +102,7 @@ test('a fork with another name has the addresses and tokens of its origin, and r
   using sandbox = createSandbox({ name: 'one', secret: 'a secret of many characters' })
   const get = async (world: Sandbox): Promise<number> => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    return (await world.fetch(`${sandbox.addresses.store}/get/x`, { headers })).status
+    return (await world.fetch(`${sandbox.urls.store}/get/x`, { headers })).status
   }
   sandbox.faults.add({ on: 'store.request', match: { tenant: 'one' }, times: 2, fault: fault.status(503) })
   expect(await get(sandbox)).toBe(503)
@@ -119,7 +119,7 @@ test('a fork with another name has the addresses and tokens of its origin, and r
 
 test('a fork of a fork that has other destinations', async () => {
   using sandbox = createSandbox()
-  sandbox.destinations.answer('https://shop.test/*', () => 200)
+  sandbox.destinations.respond('https://shop.test/*', () => 200)
   sandbox.queue.publish({ to: shop, retries: 0 })
   await sandbox.clock.advance('1m')
   using first = await sandbox.fork({ destinations: {} })

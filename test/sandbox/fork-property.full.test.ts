@@ -41,7 +41,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
   'forks of world %i equal it at ten instants, and go on like it',
   async (seed) => {
     const random = createRandom(`fork ${seed}`)
-    using sandbox = createSandbox({ seed, warn: () => {} })
+    using sandbox = createSandbox({ seed, onWarning: () => {} })
     register(sandbox)
     sandbox.store.run('XGROUP', 'CREATE', 'stream', 'group', '$', 'MKSTREAM')
     const moments: Moment[] = []
@@ -53,7 +53,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
     })
     for (let step = 0; step < 40; step++) {
       await acts[random.int(acts.length)]!(sandbox, random)
-      await sandbox.clock.settled()
+      await sandbox.clock.settle()
       if (!random.chance(1, 4) || sandbox.traffic.last()?.at !== sandbox.clock.now()) continue
       const dump = JSON.stringify(sandbox.dump())
       moments.push({ at: { seq: sandbox.traffic.last()!.seq }, trace: traceOf(sandbox), dump })
@@ -70,7 +70,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       using fork = await sandbox.fork({ at })
       expect(JSON.parse(traceOf(fork))).toEqual(JSON.parse(trace))
       expect(traceOf(fork)).toBe(trace)
-      expect(JSON.parse(JSON.stringify(sandbox.at(at).traffic.toTrace().entries))).toEqual(JSON.parse(trace))
+      expect(JSON.parse(JSON.stringify(sandbox.asOf(at).traffic.toTrace().entries))).toEqual(JSON.parse(trace))
       if (dump === undefined) continue
       expect(fork.dump()).toEqual(JSON.parse(dump))
       expect(JSON.stringify(fork.dump())).toBe(dump)
@@ -85,6 +85,6 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       expect(course(fork)).toEqual(course(sandbox))
     }
     // A look finds what has expired: it comes last.
-    expect(sandbox.at(sandbox.clock.now()).store.dump()).toEqual(sandbox.store.dump())
+    expect(sandbox.asOf(sandbox.clock.now()).store.dump()).toEqual(sandbox.store.dump())
   },
 )

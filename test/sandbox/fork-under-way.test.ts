@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox, type Task } from 'stuntdouble'
 import { afterEach, expect, test, vi } from 'vitest'
-import { hostTimers } from '../../src/adapters/timers.js'
+import { fakeTimers } from '../../src/adapters/timers.js'
 
 const shop = 'https://shop.test/orders'
 const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -11,7 +11,7 @@ test('a handler that awaits timers of the host, which follow, is played and fork
   using sandbox = createSandbox()
   const toFake = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
   vi.useFakeTimers({ now: sandbox.clock.now(), toFake: [...toFake] })
-  const leave = sandbox.clock.follow(hostTimers(vi))
+  const leave = sandbox.clock.follow(fakeTimers(vi))
   let calls = 0
   sandbox.destinations.on(shop, async (_, task) => {
     calls++
@@ -33,8 +33,8 @@ test('a handler that awaits timers of the host, which follow, is played and fork
   expect(again.dump()).toEqual(sandbox.dump())
   for (const { seq } of sandbox.traffic.entries) {
     using fork = await sandbox.fork({ at: { seq }, destinations: {} })
-    expect(fork.traffic.toTrace().entries).toEqual(sandbox.at({ seq }).traffic.toTrace().entries)
-    expect(fork.store.dump()).toEqual(sandbox.at({ seq }).store.dump())
+    expect(fork.traffic.toTrace().entries).toEqual(sandbox.asOf({ seq }).traffic.toTrace().entries)
+    expect(fork.store.dump()).toEqual(sandbox.asOf({ seq }).store.dump())
     using second = await fork.fork({ destinations: {} })
     for (const one of [fork, second]) await one.clock.advance('3s')
     expect(second.dump()).toEqual(fork.dump())
@@ -45,7 +45,7 @@ test('a handler that awaits timers of the host, which follow, is played and fork
 test('a handler that waits for an element of a list is under way in forks of forks', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on(shop, async (_, task) => {
-    const job = await sandbox.store.connection({ task }).run('BLPOP', 'jobs', 0)
+    const job = await sandbox.store.connect({ task }).run('BLPOP', 'jobs', 0)
     await task.sleep('1s')
     return Response.json(job)
   })
@@ -56,7 +56,7 @@ test('a handler that waits for an element of a list is under way in forks of for
   using first = await sandbox.fork({ at: '-15s' })
   using second = await first.fork()
   using third = await second.fork()
-  const outcome = (world: Sandbox): unknown => world.traffic.of('attempt')[0]?.outcome
+  const outcome = (world: Sandbox): unknown => world.traffic.ofType('attempt')[0]?.outcome
   expect(outcome(sandbox)).toMatchObject({ status: 200, body: '["jobs","mail"]' })
   for (const fork of [first, second, third]) {
     expect(outcome(fork)).toBeUndefined()
@@ -78,12 +78,12 @@ test('a handler that forks the sandbox in which it runs is under way in the fork
   })
   sandbox.queue.publish({ to: shop, retries: 0, timeout: '30s' })
   await sandbox.clock.advance('10s')
-  expect(sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  expect(sandbox.traffic.ofType('attempt')[0]?.outcome?.status).toBe(200)
   for (const fork of made) {
     using again = await fork.fork()
     for (const one of [fork, again]) await one.clock.advance('1m')
     expect(again.dump()).toEqual(fork.dump())
-    expect(fork.traffic.of('attempt')[0]?.outcome).toMatchObject({ error: 'context deadline exceeded' })
+    expect(fork.traffic.ofType('attempt')[0]?.outcome).toMatchObject({ error: 'context deadline exceeded' })
     fork.dispose()
   }
 })
@@ -108,7 +108,7 @@ test('a look into a fork says what a fork of it there is, at every entry and sec
   const seconds = Array.from({ length: 10 }, (_, second) => origin.clock.now() - 20_000 + second * 1000)
   for (const at of [...seconds, ...first.traffic.entries.map(({ seq }) => ({ seq }))]) {
     using fork = await first.fork({ at, destinations })
-    expect(fork.traffic.toTrace().entries).toEqual(first.at(at).traffic.toTrace().entries)
+    expect(fork.traffic.toTrace().entries).toEqual(first.asOf(at).traffic.toTrace().entries)
     using again = await fork.fork({ destinations })
     for (const one of [fork, again]) await one.clock.drain()
     expect(again.dump()).toEqual(fork.dump())

@@ -11,7 +11,7 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
     const id = request.headers.get('upstash-message-id')
     sandbox.store.run('INCR', 'seen')
     await task.sleep('2s')
-    await sandbox.fetch(`${sandbox.addresses.store}/rpush/orders/${id}`, {
+    await sandbox.fetch(`${sandbox.urls.store}/rpush/orders/${id}`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     })
     return new Response('no', { status: calls % 3 === 0 ? 200 : 500 })
@@ -34,19 +34,19 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
 test('an instant that cannot be told is refused with what can', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficEntries: 20 } })
   await sandbox.clock.advance('1m')
-  expect(() => sandbox.at('2031-01-01T00:00:00Z')).toThrow('still to come: it is 2030-01-01T00:01:00.000Z')
-  expect(() => sandbox.at('-1h')).toThrow('this world began at 2030-01-01T00:00:00.000Z')
-  expect(() => sandbox.at({ seq: 99 })).toThrow('There is no entry 99 in the log')
+  expect(() => sandbox.asOf('2031-01-01T00:00:00Z')).toThrow('still to come: it is 2030-01-01T00:01:00.000Z')
+  expect(() => sandbox.asOf('-1h')).toThrow('this world began at 2030-01-01T00:00:00.000Z')
+  expect(() => sandbox.asOf({ seq: 99 })).toThrow('There is no entry 99 in the log')
   for (let count = 0; count < 30; count++) {
     sandbox.store.run('INCR', 'count')
     await sandbox.clock.advance('1s')
   }
-  expect(() => sandbox.at('2030-01-01T00:01:01Z')).toThrow('the log has dropped what was before, and begins at')
-  expect(sandbox.at('-3s').store.get('count')).toBe('28')
+  expect(() => sandbox.asOf('2030-01-01T00:01:01Z')).toThrow('the log has dropped what was before, and begins at')
+  expect(sandbox.asOf('-3s').store.get('count')).toBe('28')
   await expect(sandbox.fork({ when: '-5m' } as never)).rejects.toThrow('has no option "when".')
   await expect(sandbox.fork('-5m' as never)).rejects.toThrow("takes options such as { at: '-5m' }")
   using forgetful = createSandbox({ journal: false })
-  expect(() => forgetful.at('-1s')).toThrow('leave journal: false out')
+  expect(() => forgetful.asOf('-1s')).toThrow('leave journal: false out')
 })
 
 test('the past is looked at and not changed, and a script is no mere look', async () => {
@@ -54,7 +54,7 @@ test('the past is looked at and not changed, and a script is no mere look', asyn
   sandbox.store.run('RPUSH', 'jobs', 'a', 'b')
   await sandbox.clock.advance('1m')
   sandbox.store.run('LPOP', 'jobs')
-  const before = sandbox.at('-30s')
+  const before = sandbox.asOf('-30s')
   expect(before.store.run('LRANGE', 'jobs', 0, -1)).toEqual(['a', 'b'])
   expect(sandbox.store.diff(before.store.dump()).changed).toHaveLength(1)
   expect(() => before.store.run('LPOP', 'jobs')).toThrow('the past cannot be changed')
@@ -80,11 +80,11 @@ test('a call under way gets its answer when it came; without one it meets its ti
   answer(new Response('late'))
   await moving
   using asleep = await sandbox.fork({ at: '2030-01-01T00:00:05Z', destinations: {} })
-  expect(asleep.traffic.of('attempt').at(-1)?.outcome).toBeUndefined()
+  expect(asleep.traffic.ofType('attempt').at(-1)?.outcome).toBeUndefined()
   await asleep.clock.advance('5m')
-  const [attempt] = asleep.traffic.of('attempt')
+  const [attempt] = asleep.traffic.ofType('attempt')
   expect(attempt?.outcome).toMatchObject({ status: 200, at: 1893456010000 })
-  expect(asleep.queue.message(id)?.state).toBe(sandbox.queue.message(id)?.state)
+  expect(asleep.queue.getMessage(id)?.state).toBe(sandbox.queue.getMessage(id)?.state)
 })
 
 test('keys that the clock found expired expire in a fork, too', async () => {

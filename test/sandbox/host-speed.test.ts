@@ -56,9 +56,9 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
 
 /** A bit of everything for which a clock waits: its log. */
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
-  const { createSandbox, fault, hostTimers } = await loadedOn(host)
-  using sandbox = createSandbox({ startAt: start, policy: { handlerStallTimeout: 60_000 }, warn() {} })
-  const { clock, queue, destinations, faults, tokens, addresses } = sandbox
+  const { createSandbox, fault, fakeTimers } = await loadedOn(host)
+  using sandbox = createSandbox({ startAt: start, policy: { handlerStallTimeout: 60_000 }, onWarning() {} })
+  const { clock, queue, destinations, faults, tokens, urls: addresses } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
   const ask = (path: string): Promise<Response> => sandbox.fetch(`${addresses.store}${path}`, { headers })
   let calls = 0
@@ -81,7 +81,7 @@ async function story(host: keyof typeof hosts | undefined): Promise<string> {
   })
   faults.add({ on: 'store.request', times: 2, fault: fault.latency('300ms') })
   vi.useFakeTimers({ now: start, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-  clock.follow(hostTimers(vi))
+  clock.follow(fakeTimers(vi))
   queue.publish({ to: 'https://shop.test/busy' })
   queue.publish({ to: 'https://shop.test/waits', delay: '1s' })
   queue.publish({ to: 'https://shop.test/guarded', delay: '1s' })
@@ -104,7 +104,7 @@ test.each(Object.keys(hosts) as (keyof typeof hosts)[])(
 test('where a slow host ends the patience with a handler, a fork has it from the journal', async () => {
   const { createSandbox } = await loadedOn('is very slow')
   const warnings: string[] = []
-  using sandbox = createSandbox({ startAt: start, warn: (text) => warnings.push(text) })
+  using sandbox = createSandbox({ startAt: start, onWarning: (text) => warnings.push(text) })
   const { clock, queue, destinations } = sandbox
   destinations.on('https://shop.test/', async () => {
     for (let count = 0; count < 4000; count++) await turn()
@@ -113,7 +113,7 @@ test('where a slow host ends the patience with a handler, a fork has it from the
   queue.publish({ to: 'https://shop.test/', retries: 0 })
   await clock.drain()
   expect(warnings).toContainEqual(expect.stringContaining('handlerStallTimeout'))
-  const [attempt] = sandbox.traffic.of('attempt')
+  const [attempt] = sandbox.traffic.ofType('attempt')
   expect(attempt!.outcome!.at).toBeGreaterThan(start)
   using fork = await sandbox.fork()
   expect(JSON.stringify(fork.traffic.entries)).toBe(JSON.stringify(sandbox.traffic.entries))

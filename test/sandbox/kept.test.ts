@@ -5,7 +5,7 @@ const large = 'x'.repeat(50_000)
 
 const post = (sandbox: Sandbox, path: string, body: string): Promise<string> =>
   sandbox
-    .fetch(`${sandbox.addresses.store}${path}`, {
+    .fetch(`${sandbox.urls.store}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body,
@@ -21,15 +21,15 @@ test.each<[string, (sandbox: Sandbox) => unknown]>([
   ['a key rewritten in a request', (sandbox) => post(sandbox, '/set/key', large)],
   ['a key rewritten in a pipeline', (sandbox) => post(sandbox, '/pipeline', JSON.stringify([['SET', 'key', large]]))],
   ['a key rewritten by a direct call', (sandbox) => sandbox.store.run('SET', 'key', large)],
-  ['a key rewritten by a connection', (sandbox) => sandbox.store.connection().run('SET', 'key', large)],
+  ['a key rewritten by a connection', (sandbox) => sandbox.store.connect().run('SET', 'key', large)],
   ['a list polled in requests', (sandbox) => post(sandbox, '/', JSON.stringify(['LRANGE', 'list', '0', '-1']))],
   ['a list polled by direct calls', (sandbox) => sandbox.store.run('LRANGE', 'list', 0, -1)],
-  ['a long header', (sandbox) => sandbox.fetch(`${sandbox.addresses.store}/get/${'k'.repeat(50_000)}`)],
+  ['a long header', (sandbox) => sandbox.fetch(`${sandbox.urls.store}/get/${'k'.repeat(50_000)}`)],
   [
     'a command that is refused',
     (sandbox) =>
       sandbox.store
-        .connection()
+        .connect()
         .run('NOPE', large)
         .catch(() => {}),
   ],
@@ -49,10 +49,10 @@ test('when more came than the journal may keep, whatever goes back says so', asy
   const told = 'maxTrafficBytes'
   await expect(sandbox.fork()).rejects.toThrow(told)
   await expect(sandbox.fork({ at: '-0s' })).rejects.toThrow(told)
-  expect(() => sandbox.at('-0s')).toThrow(told)
+  expect(() => sandbox.asOf('-0s')).toThrow(told)
   sandbox.reset()
   await post(sandbox, '/set/key', 'small')
-  expect(sandbox.at('-0s').store.get('key')).toBe('small')
+  expect(sandbox.asOf('-0s').store.get('key')).toBe('small')
 })
 
 test('reads of lists leave what they were asked, and not what they were told, for going back', async () => {
@@ -67,9 +67,9 @@ test('reads of lists leave what they were asked, and not what they were told, fo
 test('a command that its user may not run is no part of the past of the store', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('SET', 'key', 'old')
-  const refused = await sandbox.fetch(`${sandbox.addresses.store}/set/key/new`, {
-    headers: { authorization: `Bearer ${sandbox.tokens.readonly}` },
+  const refused = await sandbox.fetch(`${sandbox.urls.store}/set/key/new`, {
+    headers: { authorization: `Bearer ${sandbox.tokens.storeReadonly}` },
   })
   expect(await refused.text()).toContain('NOPERM')
-  expect(sandbox.at('-0s').store.get('key')).toBe('old')
+  expect(sandbox.asOf('-0s').store.get('key')).toBe('old')
 })

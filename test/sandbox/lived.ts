@@ -5,7 +5,7 @@ const code = "#!lua name=shop\nredis.register_function('price', function() retur
 /** A world with something of everything that a dump holds. */
 export async function lived(startAt: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt, clock: 'manual' })
-  const { store, queue, clock, destinations, addresses, tokens } = sandbox
+  const { store, queue, clock, destinations, urls: addresses, tokens } = sandbox
   store.run('SET', 'plain', 'v')
   store.run('SET', 'brief', 'v', 'EX', '7200')
   store.run('HSET', 'hash', 'f', '1', 'g', '2')
@@ -22,9 +22,9 @@ export async function lived(startAt: number): Promise<Sandbox> {
     store.run(...row)
   store.run('FUNCTION', 'LOAD', code)
   store.run('ACL', 'SETUSER', 'ada', 'on', '~*', '+@read')
-  queue.urlGroup('group', ['https://a.test/', 'https://b.test/'])
-  queue.upsertQueue('lane', 2)
-  destinations.answer('https://*.test/*', 200)
+  queue.urlGroups.addEndpoints('group', ['https://a.test/', 'https://b.test/'])
+  queue.upsertQueue('lane', { parallelism: 2 })
+  destinations.respond('https://*.test/*', 200)
   destinations.script('https://bad.test/*', [
     fault.status(500),
     fault.status(500),

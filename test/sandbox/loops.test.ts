@@ -30,14 +30,14 @@ const program = fc.record({
 })
 
 async function ask(sandbox: Sandbox, { ask }: Step, loop: number): Promise<void> {
-  const { store, queue } = sandbox.addresses
+  const { store, queue } = sandbox.urls
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const send = (url: string, init: RequestInit = {}): Promise<Response> => sandbox.fetch(url, { headers, ...init })
   if (ask === 'read') await (await send(`${store}/get/${loop}`)).text()
   if (ask === 'count') await send(store, { method: 'POST', body: `["APPEND","log","${loop}"]` })
-  if (ask === 'refused') await sandbox.calls.fetch('https://nobody.test/').catch(() => {})
-  if (ask === 'bank') await sandbox.calls.fetch(`https://bank.test/${loop}`)
-  if (ask === 'slow bank') await sandbox.calls.fetch(`https://bank.test/slow/${loop}`)
+  if (ask === 'refused') await sandbox.outbound.fetch('https://nobody.test/').catch(() => {})
+  if (ask === 'bank') await sandbox.outbound.fetch(`https://bank.test/${loop}`)
+  if (ask === 'slow bank') await sandbox.outbound.fetch(`https://bank.test/slow/${loop}`)
   if (ask === 'aborted') {
     const controller = new AbortController()
     const sent = send(`${store}/incr/aborted`, { signal: controller.signal })
@@ -56,10 +56,10 @@ async function ask(sandbox: Sandbox, { ask }: Step, loop: number): Promise<void>
 
 /** What a program leaves behind when the gate closes at every n-th response. */
 async function outcome({ loops, advance }: Program, every: number): Promise<string> {
-  using sandbox = createSandbox({ seed: 3, warn() {} })
+  using sandbox = createSandbox({ seed: 3, onWarning() {} })
   gateOf(sandbox.clock).every = every
-  sandbox.calls.answer('https://bank.test/*', 201)
-  sandbox.calls.on('https://bank.test/slow/*', async (_, task) => {
+  sandbox.outbound.respond('https://bank.test/*', 201)
+  sandbox.outbound.on('https://bank.test/slow/*', async (_, task) => {
     await task.sleep('2s')
     return new Response('late')
   })
@@ -99,9 +99,9 @@ describe('concurrent loops', () => {
 describe('a loop of awaited requests', () => {
   const kinds: Readonly<Record<string, (sandbox: Sandbox) => () => Promise<unknown>>> = {
     'sandbox.fetch': (sandbox) => () => ask(sandbox, { ask: 'read', microtasks: 0 }, 1),
-    'a Request': (sandbox) => () => sandbox.fetch(new Request(`${sandbox.addresses.store}/get/a`)),
+    'a Request': (sandbox) => () => sandbox.fetch(new Request(`${sandbox.urls.store}/get/a`)),
     'a body that has to be read': (sandbox) => () =>
-      sandbox.fetch(sandbox.addresses.store, { method: 'POST', body: new URLSearchParams({ a: '1' }) }),
+      sandbox.fetch(sandbox.urls.store, { method: 'POST', body: new URLSearchParams({ a: '1' }) }),
     'a request to a real host of the vendor, which is refused': (sandbox) => {
       replaceFetch(sandbox)
       return () => fetch('https://eu1-real.upstash.io/get/a').catch(() => {})
@@ -125,22 +125,23 @@ describe('a loop of awaited requests', () => {
       return () => redis.get('lock')
     },
     'an outbound request': (sandbox) => {
-      sandbox.calls.answer('https://bank.test/*', 503)
-      return () => sandbox.calls.fetch('https://bank.test/')
+      sandbox.outbound.respond('https://bank.test/*', 503)
+      return () => sandbox.outbound.fetch('https://bank.test/')
     },
-    'an outbound request that is refused': (sandbox) => () => sandbox.calls.fetch('https://bank.test/').catch(() => {}),
+    'an outbound request that is refused': (sandbox) => () =>
+      sandbox.outbound.fetch('https://bank.test/').catch(() => {}),
     'a connection that breaks': (sandbox) => {
       sandbox.faults.add({ on: 'store.request', fault: fault.reset() })
-      return () => sandbox.fetch(sandbox.addresses.store).catch(() => {})
+      return () => sandbox.fetch(sandbox.urls.store).catch(() => {})
     },
     'clock.advance()': (sandbox) => () => sandbox.clock.advance(1),
     'clock.advanceTo()': (sandbox) => () => sandbox.clock.advanceTo(sandbox.clock.now() + 1),
     'clock.drain()': (sandbox) => () => sandbox.clock.drain(),
-    'clock.settled()': (sandbox) => () => sandbox.clock.settled(),
+    'clock.settle()': (sandbox) => () => sandbox.clock.settle(),
   }
 
   test.each(Object.keys(kinds))('lets a timer that is due fire within 200 rounds: %s', async (kind) => {
-    using sandbox = createSandbox({ warn() {} })
+    using sandbox = createSandbox({ onWarning() {} })
     const once = kinds[kind]!(sandbox)
     for (let warm = 0; warm < 5; warm++) await once()
     const due = performance.now() + 20
@@ -160,17 +161,17 @@ describe('a loop of awaited requests', () => {
   })
 
   test('ends at a timeout of the app', async () => {
-    using sandbox = createSandbox({ warn() {} })
+    using sandbox = createSandbox({ onWarning() {} })
     const signal = AbortSignal.timeout(30)
     const polls = async (): Promise<never> => {
-      for (;;) await sandbox.fetch(sandbox.addresses.store, { signal })
+      for (;;) await sandbox.fetch(sandbox.urls.store, { signal })
     }
     await expect(polls()).rejects.toThrow(/timeout/)
   })
 
   test('sees what time brings while clock.advance() moves it', async () => {
     const warnings: string[] = []
-    using sandbox = createSandbox({ warn: (text) => warnings.push(text) })
+    using sandbox = createSandbox({ onWarning: (text) => warnings.push(text) })
     const at: number[] = []
     sandbox.destinations.on('https://app.test/*', () => {
       sandbox.store.run('SET', 'done', 'yes')
@@ -180,7 +181,7 @@ describe('a loop of awaited requests', () => {
     const polls = async (): Promise<void> => {
       const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
       for (;;) {
-        const response = await sandbox.fetch(`${sandbox.addresses.store}/get/done`, { headers })
+        const response = await sandbox.fetch(`${sandbox.urls.store}/get/done`, { headers })
         if ((await response.text()).includes('yes')) break
       }
       at.push(sandbox.clock.now())
@@ -194,13 +195,13 @@ describe('a loop of awaited requests', () => {
 
   const polls: Readonly<Record<string, (sandbox: Sandbox) => Promise<unknown>>> = {
     'the store': (sandbox) => ask(sandbox, { ask: 'read', microtasks: 0 }, 1),
-    'the store with a Request': (sandbox) => sandbox.fetch(new Request(`${sandbox.addresses.store}/get/a`)),
+    'the store with a Request': (sandbox) => sandbox.fetch(new Request(`${sandbox.urls.store}/get/a`)),
     'a host of its own': (sandbox) => ask(sandbox, { ask: 'bank', microtasks: 0 }, 1),
   }
 
   test.each(Object.entries(polls))('in a handler ends when its patience does: %s', async (_, poll) => {
-    using sandbox = createSandbox({ policy: { handlerStallTimeout: 50 }, warn() {} })
-    sandbox.calls.answer('https://bank.test/*', 503)
+    using sandbox = createSandbox({ policy: { handlerStallTimeout: 50 }, onWarning() {} })
+    sandbox.outbound.respond('https://bank.test/*', 503)
     let isOver = false
     sandbox.destinations.on('https://app.test/*', async () => {
       while (!isOver) await poll(sandbox)
@@ -209,27 +210,27 @@ describe('a loop of awaited requests', () => {
     sandbox.queue.publish({ to: 'https://app.test/', retries: 0 })
     await sandbox.clock.drain()
     isOver = true
-    expect(sandbox.queue.deadLetters.map(({ reply }) => reply?.note)).toEqual([
+    expect(sandbox.queue.deadLetters.map(({ response: reply }) => reply?.note)).toEqual([
       expect.stringContaining('handlerStallTimeout'),
     ])
   })
 
-  test.each(Object.entries(polls))('beside clock.settled() does not keep it for ever: %s', async (_, poll) => {
-    using sandbox = createSandbox({ warn() {} })
-    sandbox.calls.answer('https://bank.test/*', 503)
+  test.each(Object.entries(polls))('beside clock.settle() does not keep it for ever: %s', async (_, poll) => {
+    using sandbox = createSandbox({ onWarning() {} })
+    sandbox.outbound.respond('https://bank.test/*', 503)
     let isOver = false
     const polling = (async () => {
       while (!isOver) await poll(sandbox)
     })()
-    await sandbox.clock.settled()
+    await sandbox.clock.settle()
     isOver = true
     await polling
   })
 
   test('is served in the sandbox to which it was sent, whatever the gate does', async () => {
-    using sandbox = createSandbox({ warn() {} })
+    using sandbox = createSandbox({ onWarning() {} })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const add = (): Promise<Response> => sandbox.fetch(`${sandbox.addresses.store}/incr/hits`, { headers })
+    const add = (): Promise<Response> => sandbox.fetch(`${sandbox.urls.store}/incr/hits`, { headers })
     const all = Array.from({ length: 64 }, add)
     for (let round = 0; round < 3; round++) await undefined
     all.push(add())

@@ -1,5 +1,5 @@
 import { createSandbox, fault } from 'stuntdouble'
-import { explore } from 'stuntdouble/checks'
+import { exploreFaults } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 
 // Calls that a type checker would refuse: from JavaScript, or with a value that came from elsewhere.
@@ -10,11 +10,16 @@ test.each<[string, () => unknown, RegExp]>([
   ['options that are none', () => createSandbox(null as never), /takes an object of options such as/],
   ['a wait that is none', () => fault.latency(null as never), /null is not a duration: give milliseconds/],
   ['no rule to take away', () => sandbox.faults.remove(nothing), /takes what faults\.add\(\) returned, or the name/],
-  ['no scenario', () => sandbox.play(nothing), /sandbox\.play\(\) takes a scenario: \{ name, faults/],
+  ['no rules', () => sandbox.faults.add(nothing), /faults\.add\(\) takes a rule or a list of them, got undefined\./],
+  [
+    'a whole scenario',
+    () => sandbox.faults.add({ name: 'calm', faults: [] } as never),
+    /takes rules, not a scenario: faults\.add\(scenario\.faults\)/,
+  ],
   ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\) takes what dump\(\) gave/],
   [
     'an unknown invariant',
-    () => sandbox.check({ only: 'zzz' as never }),
+    () => sandbox.assertInvariants({ only: 'zzz' as never }),
     /no invariant "zzz"\. The invariants are no-lost/,
   ],
 ])('%s: a sentence with the next step', (_, misuse, sentence) => {
@@ -23,11 +28,11 @@ test.each<[string, () => unknown, RegExp]>([
 
 test('a budget that is no number: a sentence with the next step', async () => {
   const budget = 'x' as never
-  await expect(sandbox.clock.drain({ budget })).rejects.toThrow(
-    /drain\(\) takes a number of timers as its budget, got x/,
+  await expect(sandbox.clock.drain({ maxTimers: budget })).rejects.toThrow(
+    /drain\(\) takes a number of timers as maxTimers, got x/,
   )
 })
 
 test('no scenario to explore: a sentence with the next step', async () => {
-  await expect(explore(nothing)).rejects.toThrow(/cannot be played\./)
+  await expect(exploreFaults(nothing)).rejects.toThrow(/cannot be played\./)
 })

@@ -8,11 +8,7 @@ import { unplayedText } from '../../src/kernel/unused-script.js'
 // A name that is nearly one: what was probably meant is told, wherever options are given.
 
 test.each<[string, () => unknown, string]>([
-  [
-    'a sandbox',
-    () => createSandbox({ vocabluary: 'upstash' } as never),
-    'no option "vocabluary". Did you mean "vocabulary"?',
-  ],
+  ['a sandbox', () => createSandbox({ dilaect: 'upstash' } as never), 'no option "dilaect". Did you mean "dialect"?'],
   [
     'a policy',
     () => createSandbox({ policy: { deduplicationWindw: 1 } as never }),
@@ -20,8 +16,8 @@ test.each<[string, () => unknown, string]>([
   ],
   [
     'a fixture',
-    () => sandboxOf({ unhandledCall: 'error' } as never),
-    'no option "unhandledCall". Did you mean "unhandledCalls"?',
+    () => sandboxOf({ onUnhandledOutboud: 'error' } as never),
+    'no option "onUnhandledOutboud". Did you mean "onUnhandledOutbound"?',
   ],
   ['a fixture, of the sandbox', () => sandboxOf({ sede: 1 } as never), 'no option "sede". Did you mean "seed"?'],
   [
@@ -40,7 +36,7 @@ test.each<[string, () => unknown, string]>([
       createSandbox().queue.publish({ to: 'https://a.test', callback: 'https://b.test', callbackRetry: 1 } as never),
     'no option "callbackRetry". Did you mean "callbackRetries"?',
   ],
-  ['a check', () => createSandbox().check({ onyl: 'fifo-per-queue' } as never), 'Did you mean "only"?'],
+  ['a check', () => createSandbox().assertInvariants({ onyl: 'fifo-per-queue' } as never), 'Did you mean "only"?'],
   ['a region', () => createSandbox().queueIn('us-west-1' as never), 'Did you mean "us-east-1"?'],
 ])('%s', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)
@@ -90,17 +86,17 @@ test('a field of a control request', async () => {
 describe('a script that nothing has met', () => {
   const world = async (script: string, asked: string[]) => {
     const sandbox = createSandbox()
-    sandbox.destinations.answer('https://*', 200).script(script, [503])
-    sandbox.calls.answer('https://*', 200).script(`POST ${script}`, [503])
+    sandbox.destinations.respond('https://*', 200).script(script, [503])
+    sandbox.outbound.respond('https://*', 200).script(`POST ${script}`, [503])
     for (const url of asked) {
       sandbox.queue.publish({ to: url })
-      await sandbox.calls.fetch(url, { method: 'POST' })
+      await sandbox.outbound.fetch(url, { method: 'POST' })
     }
     await sandbox.clock.drain()
-    const { destinations, calls, traffic } = sandbox
+    const { destinations, outbound: calls, traffic } = sandbox
     return [
-      ...destinations.unplayed.map((left) => unplayedText(left, 'delivery', traffic.entries)),
-      ...calls.unplayed.map((left) => unplayedText(left, 'call', traffic.entries)),
+      ...destinations.unused.map((left) => unplayedText(left, 'delivery', traffic.entries)),
+      ...calls.unused.map((left) => unplayedText(left, 'call', traffic.entries)),
     ]
   }
 
@@ -132,10 +128,10 @@ describe('a script that nothing has met', () => {
 
   test('nothing is guessed once a request has met it', async () => {
     const sandbox = createSandbox()
-    sandbox.calls.script('https://pay.test/v1/charges', [503, 503]).answer('https://pay.test/v1/charge', 200)
-    await sandbox.calls.fetch('https://pay.test/v1/charges')
-    await sandbox.calls.fetch('https://pay.test/v1/charge')
-    const [left] = sandbox.calls.unplayed
+    sandbox.outbound.script('https://pay.test/v1/charges', [503, 503]).respond('https://pay.test/v1/charge', 200)
+    await sandbox.outbound.fetch('https://pay.test/v1/charges')
+    await sandbox.outbound.fetch('https://pay.test/v1/charge')
+    const [left] = sandbox.outbound.unused
     expect(unplayedText(left!, 'call', sandbox.traffic.entries)).not.toContain('Did you mean')
   })
 })

@@ -19,21 +19,21 @@ const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: ob
       method: 'POST',
       body: 'b',
       state: 'CREATED',
-      time: nine,
+      createdAt: nine + 1,
       notBefore: nine + 3_600_000,
-      due: nine + 3_600_000,
+      nextAttemptAt: nine + 3_600_000,
       retried: 0,
       maxRetries: 3,
-      ended: false,
+      isEnded: false,
     },
   },
   'a dead letter': {
     one: ({ queue }) => queue.deadLetters[0]!,
     fields: {
       id: `${nine}-0`,
-      time: nine,
-      message: expect.objectContaining({ url: 'https://down.test/', state: 'FAILED', ended: true }),
-      reply: { status: 500, body: 'broken' },
+      createdAt: nine,
+      message: expect.objectContaining({ url: 'https://down.test/', state: 'FAILED', isEnded: true }),
+      response: { status: 500, body: 'broken' },
     },
   },
   'a schedule': {
@@ -45,11 +45,11 @@ const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: ob
     fields: { name: 'g', createdAt: nine, updatedAt: nine, endpoints: [{ url: shop }] },
   },
   'a timer': {
-    one: ({ clock }) => clock.pending().find(({ background }) => !background)!,
+    one: ({ clock }) => clock.pending.find(({ background }) => !background)!,
     fields: { at: nine + 3_600_000, label: `delivery to ${shop}`, background: false },
   },
   'a run': {
-    one: ({ workflow }) => workflow.run('wfr_1'),
+    one: ({ workflow }) => workflow.getRun('wfr_1'),
     fields: { id: 'wfr_1', url: 'https://app.test/', state: 'RUN_STARTED', createdAt: nine },
   },
 }
@@ -59,20 +59,20 @@ let sandbox: Sandbox
 beforeEach(async () => {
   sandbox = createSandbox({ startAt: nine })
   const { queue, destinations, clock } = sandbox
-  destinations.answer('https://down.test/', { status: 500, body: 'broken' })
-  destinations.answer('https://app.test/', { headers: { 'service-workflow-sdk-version': '1' } })
+  destinations.respond('https://down.test/', { status: 500, body: 'broken' })
+  destinations.respond('https://app.test/', { headers: { 'service-workflow-sdk-version': '1' } })
   queue.publish({ to: 'https://down.test/', retries: 0 })
-  queue.urlGroup('g', [shop])
+  queue.urlGroups.addEndpoints('g', [shop])
   const post = async (path: string, headers: Record<string, string>): Promise<void> => {
     const authorization = `Bearer ${sandbox.tokens.queue}`
     const init = { method: 'POST', headers: { authorization, ...headers }, body: '{}' }
-    expect((await sandbox.fetch(`${sandbox.addresses.queue}${path}`, init)).ok).toBe(true)
+    expect((await sandbox.fetch(`${sandbox.urls.queue}${path}`, init)).ok).toBe(true)
   }
   await post(`/v2/schedules/${shop}`, { 'service-cron': '0 12 * * *', 'service-schedule-id': 'nightly' })
   const run = { 'service-workflow-runid': 'wfr_1', 'service-workflow-url': 'https://app.test/' }
   await post('/v2/publish/https://app.test/', { ...run, 'service-workflow-init': 'true' })
   await clock.advance('1ms')
-  queue.publish({ to: shop, body: 'b', notBefore: (nine + 3_600_000) / 1000 })
+  queue.publish({ to: shop, body: 'b', notBefore: nine + 3_600_000 })
 })
 afterEach(() => sandbox[Symbol.asyncDispose]())
 
@@ -88,7 +88,7 @@ function failure(assertion: () => void): { message: string; diff: string } {
 
 describe.each(Object.entries(kinds))('%s', (_, { one, fields }) => {
   // The message was published a millisecond later.
-  const all = 'kind' in fields ? { ...fields, time: nine + 1 } : fields
+  const all = 'kind' in fields ? { ...fields, createdAt: nine + 1 } : fields
   const name = Object.keys(all)[0]!
   const lines = Object.keys(all).length
 
@@ -137,12 +137,12 @@ test.each(['a timer', 'a run'])('%s equals its fields and is copied with them', 
 
 test('a message is the same one wherever it is handed out, as it stands when it is asked', async () => {
   const { queue, clock } = sandbox
-  sandbox.destinations.answer(shop, 200)
+  sandbox.destinations.respond(shop, 200)
   const message = queue.publish({ to: shop, delay: '1m' })
-  expect(queue.message(message.id)).toBe(message)
+  expect(queue.getMessage(message.id)).toBe(message)
   expect(queue.messages).toContain(message)
   await clock.advance('1m')
-  expect(message).toMatchObject({ state: 'DELIVERED', ended: true })
+  expect(message).toMatchObject({ state: 'DELIVERED', isEnded: true })
 })
 
 test('entries of the log are logged as they are in JSON', () => {

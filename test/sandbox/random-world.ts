@@ -1,6 +1,6 @@
 import { type DestinationHandler, fault, type Sandbox } from 'stuntdouble'
 import type { Random } from '../../src/kernel/random.js'
-import type { DirectConnection } from '../../src/store/connection.js'
+import type { StoreConnection } from '../../src/store/connection.js'
 
 // What may happen to a world, drawn by chance.
 
@@ -27,7 +27,7 @@ export function appsIn(at: () => Sandbox): Record<string, DestinationHandler> {
       return new Response(`got ${body.length}`, { status: body.length % 3 === 0 ? 500 : 200 })
     },
     [apps[2]!]: async (request) => {
-      await at().fetch(`${at().addresses.store}/lpush/mails/${(await request.text()).length}`, {
+      await at().fetch(`${at().urls.store}/lpush/mails/${(await request.text()).length}`, {
         headers: { authorization: `Bearer ${at().tokens.store}` },
       })
       return new Response('sent')
@@ -43,7 +43,7 @@ export function appsIn(at: () => Sandbox): Record<string, DestinationHandler> {
 
 export function register(sandbox: Sandbox): void {
   for (const [url, handler] of Object.entries(appsIn(() => sandbox))) sandbox.destinations.on(url, handler)
-  sandbox.calls.on('https://api.test/*', async (_, task) => {
+  sandbox.outbound.on('https://api.test/*', async (_, task) => {
     await task.sleep('1s')
     return Response.json({ ok: true })
   })
@@ -65,7 +65,7 @@ async function publish(sandbox: Sandbox, random: Random): Promise<void> {
   const kind = random.int(4)
   if (kind === 0) headers['upstash-cron'] = '*/2 * * * *'
   const way = kind === 0 ? 'schedules' : kind === 1 ? 'enqueue/line' : 'publish'
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/${way}/${url}`, {
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/${way}/${url}`, {
     method: 'POST',
     headers,
     body: 'x'.repeat(random.int(40)),
@@ -87,7 +87,7 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
   const row = rows[random.int(rows.length)]!
   if (random.chance(1, 2)) sandbox.store.run(...row)
   else {
-    await sandbox.fetch(sandbox.addresses.store, {
+    await sandbox.fetch(sandbox.urls.store, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify(row),
@@ -96,9 +96,9 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
 }
 
 /** Those on which commands wait, or have waited. */
-const connections = new WeakMap<Sandbox, DirectConnection[]>()
+const connections = new WeakMap<Sandbox, StoreConnection[]>()
 
-export function connectionsOf(sandbox: Sandbox): DirectConnection[] {
+export function connectionsOf(sandbox: Sandbox): StoreConnection[] {
   const known = connections.get(sandbox) ?? []
   connections.set(sandbox, known)
   return known
@@ -115,7 +115,7 @@ function wait(sandbox: Sandbox, random: Random): void {
     ['XREADGROUP', 'GROUP', 'group', 'ada', 'COUNT', '1', 'BLOCK', '9000', 'STREAMS', 'stream', '>'],
     ['WAIT', '1', '1500'],
   ]
-  const connection = sandbox.store.connection()
+  const connection = sandbox.store.connect()
   connectionsOf(sandbox).push(connection)
   connection.run(...rows[random.int(rows.length)]!).catch(() => {})
   connection.run('BLPOP', 'mails', '1').catch(() => {})
@@ -133,7 +133,7 @@ export const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = 
   (sandbox, random) => sandbox.clock.advance(random.int(100)),
   // Its answer comes when time moves.
   (sandbox) => {
-    sandbox.calls.fetch('https://api.test/v1', { method: 'POST', body: '{}' }).catch(() => {})
+    sandbox.outbound.fetch('https://api.test/v1', { method: 'POST', body: '{}' }).catch(() => {})
   },
   (sandbox, random) => {
     const drawn = [fault.lostAck(), fault.status(502), fault.hang()][random.int(3)]!
@@ -147,7 +147,7 @@ export const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = 
     const [letter] = sandbox.queue.deadLetters
     if (letter !== undefined) sandbox.queue.retryDeadLetter(letter.id)
   },
-  (sandbox) => void sandbox.queue.keys.rotate(),
+  (sandbox) => void sandbox.queue.signingKeys.rotate(),
   wait,
   wait,
   (sandbox) => connectionsOf(sandbox).shift()?.close(),

@@ -79,7 +79,7 @@ describe('now() is the time of the host', () => {
       const { iat, nbf, exp } = JSON.parse(Buffer.from(signature.split('.')[1]!, 'base64url').toString())
       return { iat, nbf, exp }
     }
-    world.destinations.answer(url, 200)
+    world.destinations.respond(url, 200)
     await due(noon + 90_000)
     world.queue.publish({ to: url })
     await due(noon + 91_000)
@@ -137,7 +137,7 @@ describe('a state that lay on the disk', () => {
           expect(met).toEqual(
             sooner.map((delay) => ({ url: `https://shop.test/${delay}`, at: began + passed * 60_000 })),
           )
-          world.check()
+          world.assertInvariants()
           for (const one of [before, world]) one.dispose()
         },
       ),
@@ -152,40 +152,40 @@ describe('a state that lay on the disk', () => {
     const options: SandboxOptions = clock === 'real' ? { clock } : { clock, startAt: noon }
     const before = createSandbox(options)
     const headers = { authorization: `Bearer ${before.tokens.queue}`, 'Service-Cron': '*/5 * * * *' }
-    await before.fetch(`${before.addresses.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
+    await before.fetch(`${before.urls.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
     const dump = before.dump()
     host.now += minutes * 60_000 + 1
     const world = createSandbox(options)
     world.load(dump, clock === 'real' ? {} : { at: host.now })
-    world.destinations.answer('https://shop.test/', 200)
+    world.destinations.respond('https://shop.test/', 200)
     const { now } = host
     if (clock === 'real') await due(now)
     else await world.clock.advance(0)
-    expect(world.traffic.of('attempt').map(({ at }) => at)).toEqual([now])
+    expect(world.traffic.ofType('attempt').map(({ at }) => at)).toEqual([now])
     if (clock === 'real') await due(now + 5 * 60_000 - 1)
     else await world.clock.advanceTo(now + 5 * 60_000 - 1)
     expect(
       world.traffic
-        .of('attempt')
+        .ofType('attempt')
         .map(({ at }) => at)
         .slice(1),
     ).toHaveLength(1)
-    world.check()
+    world.assertInvariants()
   })
 
   test('a slot that was due when the state was written is not lost', async () => {
     const before = real()
     const headers = { authorization: `Bearer ${before.tokens.queue}`, 'Service-Cron': '0 * * * *' }
-    await before.fetch(`${before.addresses.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
+    await before.fetch(`${before.urls.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
     // The hour has come, and the host has not fired its timer.
     host.now = noon + hour + 3
     const dump = JSON.parse(JSON.stringify(before.dump()))
     before.dispose()
     const world = real()
     world.load(dump)
-    world.destinations.answer('https://shop.test/', 200)
+    world.destinations.respond('https://shop.test/', 200)
     await due(host.now)
-    expect(world.traffic.of('attempt')).toHaveLength(1)
+    expect(world.traffic.ofType('attempt')).toHaveLength(1)
   })
 
   test('one that is ahead is refused with both times, and nothing has changed', () => {
@@ -197,7 +197,7 @@ describe('a state that lay on the disk', () => {
       "The dump is of 2031-03-03T13:00:00.000Z, and with clock: 'real' it is 2031-03-03T12:00:00.000Z",
     )
     expect(world.store.get('k')).toBe('mine')
-    world.load(ahead, { shift: true })
+    world.load(ahead, { rebaseTime: true })
     expect([world.clock.now(), world.store.get('k')]).toEqual([noon, null])
   })
 })

@@ -19,17 +19,17 @@ describe('a dump that is shifted', () => {
     const late = await lived(start + days * day)
     const moved = createSandbox({ startAt: start })
     const by = days * day
-    moved.load(late.dump(), { at: late.clock.now() - by, shift: true })
+    moved.load(late.dump(), { at: late.clock.now() - by, rebaseTime: true })
     const early = await lived(start)
     const twin = createSandbox({ startAt: start })
     twin.load(early.dump())
     expect(withoutLetterIds(moved.dump())).toEqual(withoutLetterIds(twin.dump()))
     for (const world of [moved, twin]) {
-      world.destinations.answer('https://*.test/*', 200)
+      world.destinations.respond('https://*.test/*', 200)
       await world.clock.advance('2d')
-      world.check()
+      world.assertInvariants()
     }
-    const story = (world: Sandbox) => world.traffic.of('attempt').map(({ at, url }) => `${at} ${url}`)
+    const story = (world: Sandbox) => world.traffic.ofType('attempt').map(({ at, url }) => `${at} ${url}`)
     expect(story(moved)).toEqual(story(twin))
     expect(story(moved).length).toBeGreaterThan(200)
   })
@@ -39,11 +39,11 @@ describe('a dump that is shifted', () => {
     for (const by of [1, 59_999, 60_001, 7_777_777]) {
       const at = late.clock.now() - by
       const moved = createSandbox({ startAt: start })
-      moved.load(late.dump(), { at, shift: true })
+      moved.load(late.dump(), { at, rebaseTime: true })
       expect(moved.clock.now()).toBe(at)
-      moved.destinations.answer('https://*.test/*', 200)
+      moved.destinations.respond('https://*.test/*', 200)
       await moved.clock.advance('5h')
-      moved.check()
+      moved.assertInvariants()
       moved.load(JSON.parse(JSON.stringify(moved.dump())))
     }
   })
@@ -52,7 +52,7 @@ describe('a dump that is shifted', () => {
     const world = await lived(start)
     const dump = world.dump()
     const [other, third] = [createSandbox({ startAt: start }), createSandbox({ startAt: start })]
-    other.load(dump, { shift: true, at: dump.now + day })
+    other.load(dump, { rebaseTime: true, at: dump.now + day })
     third.load(dump, { at: dump.now + day })
     expect(other.clock.now()).toBe(dump.now + day)
     expect(other.dump()).toEqual(third.dump())

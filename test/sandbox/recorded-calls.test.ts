@@ -52,10 +52,9 @@ const objects: Readonly<Record<string, PublicObject>> = {
   queue: recorded<QueueEffects, Sandbox['queue']>(({ queue }) => queue, {
     publish: [{ to: shop, body: { n: 42 }, delay: '1m' }],
     cancel: ({ queue }) => [queue.messages[0]!.id],
-    release: ({ queue }) => [queue.messages[0]!.id],
+    deliverNow: ({ queue }) => [queue.messages[0]!.id],
     retryDeadLetter: ({ queue }) => [queue.deadLetters[0]!.id],
-    urlGroup: ['group', ['https://c.test/', { url: 'https://d.test/', name: 'd' }]],
-    upsertQueue: ['other', 3, true],
+    upsertQueue: ['other', { parallelism: 3, paused: true }],
     pauseQueue: ['lane'],
     resumeQueue: ['paused'],
     deleteQueue: ['lane'],
@@ -63,46 +62,49 @@ const objects: Readonly<Record<string, PublicObject>> = {
     reset: [],
   }),
   'queueIn()': recorded<Pick<QueueEffects, 'upsertQueue'>, Sandbox['queue']>(({ queueIn }) => queueIn('us-east-1'), {
-    upsertQueue: ['away', 3],
+    upsertQueue: ['away', { parallelism: 3 }],
   }),
   'queue.schedules': recorded<SchedulesEffects, Sandbox['queue']['schedules']>(({ queue }) => queue.schedules, {
     fire: ['s'],
   }),
   'queue.urlGroups': recorded<UrlGroupsEffects, Sandbox['queue']['urlGroups']>(({ queue }) => queue.urlGroups, {
+    addEndpoints: ['group', ['https://c.test/', { url: 'https://d.test/', name: 'd' }]],
     delete: ['group'],
   }),
-  'queue.keys': recorded<KeysEffects, Sandbox['queue']['keys']>(({ queue }) => queue.keys, { rotate: [] }),
+  'queue.signingKeys': recorded<KeysEffects, Sandbox['queue']['signingKeys']>(({ queue }) => queue.signingKeys, {
+    rotate: [],
+  }),
   workflow: recorded<WorkflowsEffects, Sandbox['workflow']>(({ workflow }) => workflow, {
     notify: ['approved', { by: 'Ada' }],
-    event: ['approved', { by: 'Ada' }],
+    stubEvent: ['approved', { by: 'Ada' }],
     skipSleeps: [],
     skipRetryDelays: [],
   }),
-  'workflow.step()': recorded<StepEffects, ReturnType<Sandbox['workflow']['step']>>(
-    ({ workflow }) => workflow.step('charge', 1),
-    { returns: [{ id: 'ch_1' }], fails: [new Error('no money'), { times: 2 }], timesOut: [{ times: 2 }] },
+  'workflow.stubStep()': recorded<StepEffects, ReturnType<Sandbox['workflow']['stubStep']>>(
+    ({ workflow }) => workflow.stubStep('charge', 1),
+    { returns: [{ id: 'ch_1' }], throws: [new Error('no money'), { times: 2 }], timesOut: [{ times: 2 }] },
   ),
-  'workflow.event()': recorded<EventEffects, ReturnType<Sandbox['workflow']['event']>>(
-    ({ workflow }) => workflow.event('approved'),
+  'workflow.stubEvent()': recorded<EventEffects, ReturnType<Sandbox['workflow']['stubEvent']>>(
+    ({ workflow }) => workflow.stubEvent('approved'),
     { timesOut: [] },
   ),
-  'workflow.run()': recorded<RunEffects, ReturnType<Sandbox['workflow']['run']>>(
-    ({ workflow }) => workflow.run('wfr_1'),
+  'workflow.getRun()': recorded<RunEffects, ReturnType<Sandbox['workflow']['getRun']>>(
+    ({ workflow }) => workflow.getRun('wfr_1'),
     { cancel: [] },
   ),
-  'workflow.runs[0]': recorded<RunEffects, ReturnType<Sandbox['workflow']['run']>>(
+  'workflow.runs[0]': recorded<RunEffects, ReturnType<Sandbox['workflow']['getRun']>>(
     ({ workflow }) => workflow.runs[0]!,
     { cancel: [] },
   ),
   stats: recorded<StatisticsEffects, Sandbox['stats']>(({ stats }) => stats, { forbid: ['products'], clear: [] }),
   'stats.queue': recorded<QueueStatisticsEffects, Sandbox['stats']['queue']>(({ stats }) => stats.queue, {
-    set: [{ total_monthly_billing: 5.5 }],
+    override: [{ total_monthly_billing: 5.5 }],
     script: [[usage.steady({ delivered: 5 })], { messageSize: 2 }],
     clear: [],
   }),
   'stats.search()': recorded<SearchStatisticsEffects, ReturnType<Sandbox['stats']['search']>>(
     ({ stats }) => stats.search('products'),
-    { set: [{ monthly_cost: 0.25 }], script: [[usage.steady({ queries: 5 })]], clear: [] },
+    { override: [{ monthly_cost: 0.25 }], script: [[usage.steady({ queries: 5 })]], clear: [] },
   ),
   faults: recorded<FaultsEffects, Sandbox['faults']>(({ faults }) => faults, {
     add: [[rule, { ...rule, name: 'later', skip: 1 }]],
@@ -112,14 +114,14 @@ const objects: Readonly<Record<string, PublicObject>> = {
   }),
   destinations: recorded<DestinationsEffects, Sandbox['destinations']>(({ destinations }) => destinations, {
     on: [shop, () => new Response('on')],
-    answer: [new URL(shop), { status: 201, body: 'answered' }],
+    respond: [new URL(shop), { status: 201, body: 'answered' }],
     record: [shop, 202],
     script: [shop, [503, fault.pass()]],
     off: ['https://*.test/*'],
   }),
-  calls: recorded<CallsEffects, Sandbox['calls']>(({ calls }) => calls, {
+  outbound: recorded<CallsEffects, Sandbox['outbound']>(({ outbound: calls }) => calls, {
     on: [bank, () => new Response('on')],
-    answer: [bank, { status: 201, body: 'answered' }],
+    respond: [bank, { status: 201, body: 'answered' }],
     record: [bank, 202],
     script: [bank, [503, new Response('scripted')]],
     off: [bank],
@@ -133,7 +135,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
 /** A sandbox in which every method has something to change. */
 async function prepared(): Promise<Sandbox> {
   const sandbox = await lived(begun)
-  const { addresses, tokens, queue, faults, stats, calls } = sandbox
+  const { urls: addresses, tokens, queue, faults, stats, outbound: calls } = sandbox
   const headers = {
     authorization: `Bearer ${tokens.queue}`,
     'service-workflow-runid': 'wfr_1',
@@ -142,30 +144,30 @@ async function prepared(): Promise<Sandbox> {
     'service-delay': '1h',
   }
   await sandbox.fetch(`${addresses.queue}/v2/publish/https://app.test/`, { method: 'POST', headers, body: '{}' })
-  queue.upsertQueue('paused', 1, true)
+  queue.upsertQueue('paused', { parallelism: 1, paused: true })
   queue.publish({ to: shop, queue: 'paused' })
   faults.add({ ...rule, name: 'known', match: { url: 'https://slow.test/*' } })
-  stats.search('products').set({ monthly_cost: 0.5 })
-  stats.queue.set({ total_monthly_billing: 1 })
-  calls.answer(bank, 200)
+  stats.search('products').override({ monthly_cost: 0.5 })
+  stats.queue.override({ total_monthly_billing: 1 })
+  calls.respond(bank, 200)
   return sandbox
 }
 
 function stateOf(sandbox: Sandbox): object {
-  const { traffic, workflow, faults, destinations, calls, stats, clock, tokens, queueIn } = sandbox
+  const { traffic, workflow, faults, destinations, outbound: calls, stats, clock, tokens, queueIn } = sandbox
   return {
     dump: sandbox.dump(),
     trace: traffic.toTrace(),
     runs: workflow.runs.map(({ id, state }) => [id, state]),
-    unused: [workflow.unused, faults.unused(), destinations.unplayed, calls.unplayed],
-    rules: faults.list(),
+    unused: [workflow.unused, faults.unused, destinations.unused, calls.unused],
+    rules: faults.rules,
     answers: [shop, bank].map((url) =>
       [destinations.responderAt(url), callsInternals.of(calls).responderAt('POST', url)].map(Boolean),
     ),
     figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
-    pending: clock.pending(),
+    pending: clock.pending,
     tokens,
-    keys: queueIn('eu-central-1').keys.pair(),
+    keys: queueIn('eu-central-1').signingKeys.pair(),
   }
 }
 
@@ -188,7 +190,7 @@ test.each(rows)('$at, $method() is one input, and a fork has done it', async ({ 
   expect(stateOf(fork)).toEqual(stateOf(sandbox))
   for (const one of [sandbox, fork]) {
     one.queue.publish({ to: shop })
-    await one.calls.fetch(bank, { method: 'POST' }).catch(String)
+    await one.outbound.fetch(bank, { method: 'POST' }).catch(String)
     await one.clock.advance('2h')
   }
   expect(stateOf(fork)).toEqual(stateOf(sandbox))
@@ -221,8 +223,8 @@ describe('what is no input is not recorded:', () => {
     const { inputs } = sandboxInternals.of(sandbox).journal()!
     const before = inputs.of('direct').length
     const headers = { authorization: `Bearer ${sandbox.tokens.queue}` }
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/keys/rotate`, { method: 'POST', headers })
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/topics/group`, { method: 'DELETE', headers })
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/keys/rotate`, { method: 'POST', headers })
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/topics/group`, { method: 'DELETE', headers })
     await sandbox.clock.advance('2h')
     expect(sandbox.queue.urlGroups.list()).toEqual([])
     expect(inputs.of('direct')).toHaveLength(before)
@@ -232,11 +234,11 @@ describe('what is no input is not recorded:', () => {
 test('a call that throws is recorded, and throws again in a fork', async () => {
   using sandbox = createSandbox()
   expect(() => sandbox.queue.cancel('msg_none')).toThrow(RangeError)
-  expect(() => sandbox.destinations.answer(shop, null as never)).toThrow(TypeError)
+  expect(() => sandbox.destinations.respond(shop, null as never)).toThrow(TypeError)
   const { inputs } = sandboxInternals.of(sandbox).journal()!
   expect(inputs.of('direct').map((path) => path.at(-1))).toEqual([
     ['cancel', 'msg_none'],
-    ['answer', shop, null],
+    ['respond', shop, null],
   ])
   using fork = await sandbox.fork()
   expect(stateOf(fork)).toEqual(stateOf(sandbox))
@@ -245,9 +247,9 @@ test('a call that throws is recorded, and throws again in a fork', async () => {
 test('a sandbox without a journal changes as others do', async () => {
   using sandbox = createSandbox({ journal: false })
   sandbox.store.run('SET', 'a', '1')
-  sandbox.queue.keys.rotate()
+  sandbox.queue.signingKeys.rotate()
   sandbox.faults.add(rule).remove()
   expect(sandbox.store.get('a')).toBe('1')
-  expect(sandbox.queue.keys.former).toHaveLength(1)
-  expect(sandbox.faults.list()).toEqual([])
+  expect(sandbox.queue.signingKeys.former).toHaveLength(1)
+  expect(sandbox.faults.rules).toEqual([])
 })

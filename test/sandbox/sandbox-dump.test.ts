@@ -5,7 +5,7 @@ const shop = 'https://shop.test/orders'
 const copied = (dump: SandboxDump): SandboxDump => JSON.parse(JSON.stringify(dump)) as SandboxDump
 
 const send = async (sandbox: Sandbox, ...command: string[]): Promise<unknown> => {
-  const answer = await sandbox.fetch(sandbox.addresses.store, {
+  const answer = await sandbox.fetch(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(command),
@@ -15,7 +15,7 @@ const send = async (sandbox: Sandbox, ...command: string[]): Promise<unknown> =>
 
 /** A world in which something of everything has happened. */
 async function lived(): Promise<Sandbox> {
-  const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', vocabulary: 'upstash' })
+  const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', dialect: 'upstash' })
   const { store, queue, destinations, clock } = sandbox
   store.run('SET', 'cache', 'warm', 'EX', 3600)
   store.run('HSET', 'hash', 'a', '1')
@@ -27,7 +27,7 @@ async function lived(): Promise<Sandbox> {
   destinations.script(shop, [fault.status(500), fault.status(503), fault.status(503), fault.status(503)])
   queue.publish({ to: shop, body: { id: 42 }, retries: 1 })
   queue.publish({ to: 'https://shop.test/later', body: 'later', delay: '2h' })
-  queue.keys.rotate()
+  queue.signingKeys.rotate()
   await clock.advance('10m')
   return sandbox
 }
@@ -35,7 +35,7 @@ async function lived(): Promise<Sandbox> {
 describe('a world as JSON', () => {
   test('goes on where it was: data, time to live, tokens, users, functions, messages, dead letters, keys, figures', async () => {
     using before = await lived()
-    using after = createSandbox({ seed: 7, vocabulary: 'upstash' })
+    using after = createSandbox({ seed: 7, dialect: 'upstash' })
     after.load(copied(before.dump()))
     expect(after.clock.now()).toBe(before.clock.now())
     expect(after.store.dump()).toEqual(before.store.dump())
@@ -58,33 +58,33 @@ describe('a world as JSON', () => {
 
   test('is the same after a second trip', async () => {
     using before = await lived()
-    using after = createSandbox({ vocabulary: 'upstash' })
+    using after = createSandbox({ dialect: 'upstash' })
     const dump = copied(before.dump())
     after.load(dump)
     expect(copied(after.dump())).toEqual({ ...dump, loads: 1 })
   })
 
   test('gives new messages ids that no loaded one has', async () => {
-    using before = createSandbox({ vocabulary: 'upstash' })
+    using before = createSandbox({ dialect: 'upstash' })
     const publish = async (sandbox: Sandbox): Promise<string> => {
-      const answer = await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${shop}`, {
+      const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${shop}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'upstash-delay': '1d' },
       })
       return ((await answer.json()) as { messageId: string }).messageId
     }
     const first = await publish(before)
-    using after = createSandbox({ vocabulary: 'upstash' })
+    using after = createSandbox({ dialect: 'upstash' })
     after.load(before.dump())
     const second = await publish(after)
-    using third = createSandbox({ vocabulary: 'upstash' })
+    using third = createSandbox({ dialect: 'upstash' })
     third.load(after.dump())
     expect(new Set([first, second, await publish(third)]).size).toBe(3)
   })
 
   test('may be loaded at a later time: what fell due meanwhile is due now', async () => {
     using before = await lived()
-    using after = createSandbox({ vocabulary: 'upstash' })
+    using after = createSandbox({ dialect: 'upstash' })
     after.load(before.dump(), { at: '2030-01-01T12:00:00Z' })
     expect(after.store.get('cache')).toBeNull()
     const recorder = after.destinations.record('https://shop.test/later')

@@ -17,8 +17,8 @@ describe('misuse is told with the next step', () => {
     ],
     [
       'an engine beside the store',
-      { twin: 'redis://user:hush@127.0.0.1' } as never,
-      /^A sandbox has no option "twin"((?!hush).)*createShadowSandbox\(\) of stuntdouble\/real-redis((?!hush).)*$/,
+      { shadowRedis: 'redis://user:hush@127.0.0.1' } as never,
+      /^A sandbox has no option "shadowRedis"((?!hush).)*createShadowSandbox\(\) of stuntdouble\/real-redis((?!hush).)*$/,
     ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
     ['a negative limit', { policy: { maxTrafficEntries: -1 } }, 'policy.maxTrafficEntries takes >=0, not -1.'],
@@ -40,11 +40,11 @@ describe('misuse is told with the next step', () => {
       /policy\.queuePlan takes .*"fixed-1m".*, not "gold"/,
     ],
     ['a word for yes', { policy: { enforceQuotas: 'yes' as never } }, 'policy.enforceQuotas takes boolean, not "yes".'],
-    ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use auto, service or upstash/],
+    ['an unknown dialect', { dialect: 'vendor' as never }, /Use auto, neutral or upstash/],
     ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
     ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
     ['a name that cannot be a host', { name: 'a b' }, /letters, digits and hyphens/],
-    ['an address that is none', { store: 'store.test' }, /https:\/\/store\.test/],
+    ['an address that is none', { urls: { store: 'store.test' } }, /https:\/\/store\.test/],
   ])('%s', (_, options, sentence) => {
     expect(() => createSandbox(options)).toThrow(sentence)
   })
@@ -105,7 +105,7 @@ describe('worlds', () => {
     using two = createSandbox({ name: 'two' })
     one.store.run('SET', 'k', 'v')
     expect(two.store.get('k')).toBeNull()
-    expect(one.addresses.store).toBe('https://one.store.test')
+    expect(one.urls.store).toBe('https://one.store.test')
     expect(one.owns('https://two.store.test/get/k')).toBe(false)
     expect(one.owns('https://us-east-1.one.queue.test/v2/keys')).toBe(true)
   })
@@ -131,24 +131,24 @@ describe('worlds', () => {
 
   test('deliver to themselves: a command of the store is a destination like any other', async () => {
     using sandbox = createSandbox()
-    const { addresses, clock, destinations, queue, store, tokens } = sandbox
+    const { urls: addresses, clock, destinations, queue, store, tokens } = sandbox
     queue.publish({ to: `${addresses.store}/incr/visits?_token=${tokens.store}`, delay: '1m' })
     queue.publish({ to: `${addresses.store}/incr/visits`, retries: 0 })
     await clock.drain()
     expect(store.get('visits')).toBe('1')
-    expect(queue.deadLetters.map(({ reply }) => reply.status)).toEqual([401])
+    expect(queue.deadLetters.map(({ response: reply }) => reply.status)).toEqual([401])
     expect(destinations.unhandled).toEqual([])
   })
 
   test('tell the SDKs where they are, in the words of the vendor', () => {
-    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    using sandbox = createSandbox({ dialect: 'upstash' })
     expect(sandbox.env).toMatchObject({
       UPSTASH_REDIS_REST_URL: 'https://store.test',
       UPSTASH_REDIS_REST_TOKEN: sandbox.tokens.store,
       QSTASH_URL: 'https://queue.test',
       QSTASH_TOKEN: sandbox.tokens.queue,
-      QSTASH_CURRENT_SIGNING_KEY: sandbox.queue.keys.current,
-      QSTASH_NEXT_SIGNING_KEY: sandbox.queue.keys.next,
+      QSTASH_CURRENT_SIGNING_KEY: sandbox.queue.signingKeys.current,
+      QSTASH_NEXT_SIGNING_KEY: sandbox.queue.signingKeys.next,
     })
   })
 })

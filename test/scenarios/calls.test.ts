@@ -21,7 +21,7 @@ steps:
 async function played(scenario: Scenario, code = 200): Promise<{ seen: unknown[]; verdict: string; holds: boolean }> {
   const seen: unknown[] = []
   const play = await playScenario(scenario, {
-    prepare: (sandbox) => {
+    setup: (sandbox) => {
       replaceFetch(sandbox)
       sandbox.destinations.on('https://shop.test/orders', async () => {
         if (code !== 200) return new Response(null, { status: code })
@@ -32,7 +32,7 @@ async function played(scenario: Scenario, code = 200): Promise<{ seen: unknown[]
     },
   })
   const calls = play.sandbox.traffic
-    .of('outbound')
+    .ofType('outbound')
     .map(({ at, handlerRuns: handled, response: answer }) => [answer!.status, handled, answer!.at - at])
   return { seen: [...calls, ...seen], verdict: play.verdict(), holds: play.holds }
 }

@@ -405,7 +405,7 @@ describe('import', () => {
     expect({ code, out }).toEqual({ code: 0, out: '' })
     expect(JSON.parse(readFileSync(join(place, 'order.json'), 'utf8'))).toMatchObject({
       name: 'order 4711',
-      dialect: 'service',
+      dialect: 'neutral',
       steps: [{ publish: { body: letter.body } }, {}],
       expect: [{ delivered: { message: 'message' } }],
     })

@@ -11,7 +11,7 @@ const orders = 'https://shop.test/orders'
 
 /** What the API of a sandbox answers. */
 async function asked(sandbox: Sandbox, path: string): Promise<unknown> {
-  const response = await sandbox.fetch(`${sandbox.addresses.queue}${path}`, {
+  const response = await sandbox.fetch(`${sandbox.urls.queue}${path}`, {
     headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
   })
   return response.json()
@@ -40,11 +40,11 @@ async function course(sandbox: Sandbox): Promise<unknown[]> {
 async function production(steps: readonly DeliveryFault[], options: Record<string, unknown> = {}): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: '2031-05-17T10:11:12.345Z', seed: 99 })
   let call = 0
-  sandbox.destinations.answer(orders, async (_delivery, task) => {
+  sandbox.destinations.respond(orders, async (_delivery, task) => {
     await task.sleep(1000 + 250 * call)
     return steps[call++] ?? 200
   })
-  sandbox.destinations.answer('https://shop.test/failed', () => 200)
+  sandbox.destinations.respond('https://shop.test/failed', () => 200)
   sandbox.queue.publish({
     to: orders,
     body: { id: 4711, note: 'größer' },
@@ -81,7 +81,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
   test.each(failures)('%s', async (_, steps, options) => {
     const original = await production(steps, options)
     const { scenario, redactions } = imported([await asked(original, '/v2/dlq'), await asked(original, '/v2/events')], {
-      vocabulary: 'service',
+      vocabulary: 'neutral',
     })
     const play = await playScenario(scenario)
     expect(play.verdict()).toMatch(/\nHolds: /)
@@ -97,7 +97,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
     expect(notes).toEqual([expect.stringContaining('the records tell 1 of 3 attempts')])
     const play = await playScenario(scenario)
     expect(play.holds).toBe(true)
-    const statuses = play.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)
+    const statuses = play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)
     expect(statuses).toEqual([503, 503, 503])
     expect(play.sandbox.queue.deadLetters[0]!.message.body).toBe(letter!.message.body)
   })
@@ -109,7 +109,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
     expect((await playScenario(scenario)).holds).toBe(false)
     const fixed = await playScenario(scenario, {
       elsewhere: (url) => url === orders,
-      prepare: ({ destinations }) => void destinations.answer(orders, 200),
+      setup: ({ destinations }) => void destinations.respond(orders, 200),
     })
     expect(fixed.verdict()).toMatch(/\nHolds: /)
   })
@@ -125,7 +125,7 @@ describe('code under test takes the place of the record', () => {
   const played = async ({ scenario }: Imported, handler: Handler, pattern = orders) => {
     let calls = 0
     const play = await playScenario(scenario, {
-      prepare: ({ destinations }) =>
+      setup: ({ destinations }) =>
         void destinations.on(pattern, (request) => {
           calls++
           return handler(request)
@@ -141,7 +141,7 @@ describe('code under test takes the place of the record', () => {
       return new Response('boom: no such order', { status: id === 4711 ? 500 : 200 })
     })
     expect({ holds: play.holds, calls }).toEqual({ holds: false, calls: 2 })
-    expect(play.findings.filter(({ holds }) => !holds)).toHaveLength(1)
+    expect(play.checks.filter(({ holds }) => !holds)).toHaveLength(1)
     expect(verdict).toContain(`Recorded:  ${orders}: 500 "boom: no such order", 2 attempts, a dead letter.`)
     expect(verdict).toContain(
       'Now:       the code under test, at attempt 1: 500 "boom: no such order". It still fails as recorded.',
@@ -179,7 +179,7 @@ describe('code under test takes the place of the record', () => {
     const original = await production([boom, boom], { retries: 1, failureCallback: 'https://shop.test/failed' })
     const { scenario } = imported(await asked(original, '/v2/dlq'))
     const play = await playScenario(scenario, {
-      prepare: ({ destinations }) => {
+      setup: ({ destinations }) => {
         destinations.record(orders)
         destinations.on('https://shop.test/f*', (request) => {
           failures.push(request.url)
@@ -190,7 +190,7 @@ describe('code under test takes the place of the record', () => {
     expect(play.holds, play.verdict()).toBe(true)
     expect(play.verdict()).toContain('played back, no code answers at')
     expect(failures).toEqual(['https://shop.test/failed'])
-    expect(play.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
+    expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
   })
 
   test('a message that was cancelled, or had not ended, is delivered by code that works', async () => {
@@ -247,7 +247,7 @@ describe('what is imported', () => {
   test('a callback about the third attempt alone: the two before it failed somehow', async () => {
     const { scenario, notes } = imported({ ...callback, status: 200, retried: 2, maxRetries: 3 })
     const play = await playScenario(scenario)
-    expect(play.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
+    expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
     expect(play.holds, play.verdict()).toBe(true)
     expect(notes.filter((note) => note.includes('is not in the records'))).toHaveLength(2)
   })
@@ -342,7 +342,7 @@ describe('what is imported', () => {
     const { scenario } = imported({ messages: [letter, other] })
     const play = await playScenario(scenario)
     expect(play.verdict()).toMatch(/\nHolds: /)
-    expect(play.sandbox.queue.deadLetters.map(({ reply }) => reply.status)).toEqual([500, 404])
+    expect(play.sandbox.queue.deadLetters.map(({ response: reply }) => reply.status)).toEqual([500, 404])
   })
 
   test('a page tells that there are more', () => {
@@ -355,7 +355,7 @@ describe('what is imported', () => {
     const { scenario } = imported({ ...rest, bodyBase64: '/wD+' })
     expect(scenario.steps![0]).toMatchObject({ publish: { bodyBase64: '/wD+' } })
     const play = await playScenario(scenario)
-    expect(play.sandbox.traffic.of('published')[0]!.body).toBe('\xff\x00\xfe')
+    expect(play.sandbox.traffic.ofType('published')[0]!.body).toBe('\xff\x00\xfe')
   })
 
   test("the service's own headers are written in the words of the scenario", () => {
@@ -363,8 +363,8 @@ describe('what is imported', () => {
     expect(imported(given).scenario.steps![0]).toMatchObject({
       publish: { headers: { 'Upstash-Label': 'a', 'X-Own': '1, 2' } },
     })
-    expect(imported(given, { vocabulary: 'service' }).scenario).toMatchObject({
-      dialect: 'service',
+    expect(imported(given, { vocabulary: 'neutral' }).scenario).toMatchObject({
+      dialect: 'neutral',
       steps: [{ publish: { headers: { 'Service-Label': 'a' } } }, {}],
     })
   })

@@ -344,7 +344,7 @@ describe('every expectation', () => {
     if (wrong !== undefined) {
       const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: wrong } as never] }), { prepare })
       expect(play.holds).toBe(false)
-      expect(play.findings.filter(({ holds }) => !holds)).toHaveLength(1)
+      expect(play.checks.filter(({ holds }) => !holds)).toHaveLength(1)
       expect(play.verdict()).toMatch(why)
     }
   })
@@ -360,7 +360,7 @@ describe('a play', () => {
       ],
       expect: [{ key: { name: 'k' } }],
     })
-    expect(play.findings.map(({ place, holds }) => [place, holds])).toEqual([
+    expect(play.checks.map(({ path: place, holds }) => [place, holds])).toEqual([
       ['steps[0].publish', false],
       ['expect[0].key', false],
     ])
@@ -405,11 +405,11 @@ describe('a play', () => {
       steps: [{ publish: { to: orders } }, { drain: true }],
     }
     const play = await playScenario(shadowing as never, {
-      prepare: ({ destinations }) => void destinations.on(orders, () => new Response()),
+      setup: ({ destinations }) => void destinations.on(orders, () => new Response()),
     })
     expect(play.holds).toBe(true)
     // Nobody expects it, so it is not counted.
-    expect(play.findings).toEqual([])
+    expect(play.checks).toEqual([])
     expect(play.verdict()).toContain('Holds: 0 of 0.')
     const said = play.verdict()
     if (told === undefined) expect(said).not.toContain('destinations[0].script')
@@ -440,7 +440,7 @@ describe('a play', () => {
       steps: [{ publish: { to: orders } }, { drain: true }],
       ...more,
     }
-    const app = ({ destinations, calls }: Sandbox): void => {
+    const app = ({ destinations, outbound: calls }: Sandbox): void => {
       destinations.on(orders, async () => {
         const answer = await calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
         return new Response(null, { status: answer?.ok ? 200 : 500 })
@@ -449,16 +449,16 @@ describe('a play', () => {
     const place = 'outbound[0].script'
     const play = await playScenario(shadowing as never, {
       strict: false,
-      prepare: (sandbox) => {
+      setup: (sandbox) => {
         app(sandbox)
-        sandbox.calls.on(`POST ${bank}`, () => new Response(null, { status: 201 }))
+        sandbox.outbound.on(`POST ${bank}`, () => new Response(null, { status: 201 }))
       },
     })
-    expect(play.findings).toEqual([])
+    expect(play.checks).toEqual([])
     if (told === undefined) expect(play.verdict()).not.toContain(place)
     else expect(play.verdict()).toContain(`${place}: ${told}${bank}`)
     // The hosts of the scenario are not of prepare.
-    const alone = await playScenario(shadowing as never, { strict: false, prepare: app })
+    const alone = await playScenario(shadowing as never, { strict: false, setup: app })
     expect(alone.verdict()).not.toContain(place)
   })
 
@@ -467,15 +467,15 @@ describe('a play', () => {
     const play = await playScenario(
       { ...base, destinations: [], steps: [{ publish: { to: loop } }, { drain: { maxTimers: 200 } }] },
       {
-        prepare: ({ destinations, queue }) =>
-          void destinations.answer(loop, () => {
+        setup: ({ destinations, queue }) =>
+          void destinations.respond(loop, () => {
             queue.publish({ to: loop, delay: '1s' })
             return 200
           }),
       },
     )
     expect(play.holds).toBe(false)
-    expect(play.findings[0]).toMatchObject({ place: 'steps[1].drain', holds: false })
+    expect(play.checks[0]).toMatchObject({ path: 'steps[1].drain', holds: false })
     expect(play.verdict()).toContain('200')
   })
 
@@ -531,7 +531,7 @@ describe('a play', () => {
         steps: [{ advance: 0 }],
       },
       {
-        prepare: ({ store, queue, vocabulary, policy, clock }) => {
+        setup: ({ store, queue, dialect: vocabulary, policy, clock }) => {
           const { urlGroups, lanes, flow } = engineOf(queue)
           seen = {
             list: store.run('LRANGE', 'list', 0, -1),
@@ -539,7 +539,7 @@ describe('a play', () => {
             group: urlGroups.get('fleet')?.endpoints.map(({ url }) => url),
             line: [lanes.get('line')?.parallelism, lanes.get('line')?.paused],
             key: [flow.keys.get('key')?.rateMax, flow.keys.get('key')?.ratePeriod, flow.keys.get('key')?.paused],
-            signing: queue.keys.pair(),
+            signing: queue.signingKeys.pair(),
             words: vocabulary.headerPrefix,
             retries: policy.retries,
             now: clock.now(),
@@ -567,42 +567,41 @@ describe('a play', () => {
       faults: [{ on: 'queue.delivery', chance: [1, 2], fault: fault.status(500) }],
     }
     const outcomes = async (seed: number): Promise<unknown> =>
-      (await playScenario(dice, { seed })).sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)
+      (await playScenario(dice, { seed })).sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)
     expect(await outcomes(3)).toEqual(await outcomes(3))
     expect(await outcomes(3)).not.toEqual(await outcomes(4))
   })
 })
 
-describe('sandbox.play()', () => {
+describe('the faults of a scenario', () => {
   test('brings the weather and takes it away again', async () => {
     using sandbox = createSandbox()
     const { destinations, queue, clock, faults } = sandbox
-    destinations.answer(orders, 200)
+    destinations.respond(orders, 200)
     {
-      using _weather = sandbox.play(scenarios.lostAcknowledgements)
+      using _weather = sandbox.faults.add(scenarios.lostAcknowledgements.faults)
       queue.publish({ to: orders, retries: 1 })
       await clock.drain()
-      expect(faults.unused()).toEqual([])
+      expect(faults.unused).toEqual([])
     }
-    expect(faults.list()).toEqual([])
+    expect(faults.rules).toEqual([])
     queue.publish({ to: orders, retries: 1 })
     await clock.drain()
-    expect(sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([0, 200, 200])
+    expect(sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([0, 200, 200])
     // Steps, destinations and the initial state are for playScenario().
-    expect(sandbox.traffic.of('published').filter(({ kind }) => kind === 'message')).toHaveLength(2)
+    expect(sandbox.traffic.ofType('published').filter(({ kind }) => kind === 'message')).toHaveLength(2)
   })
 
   test('a fault that never struck names the line that played it', () => {
     using sandbox = createSandbox()
-    sandbox.play(scenarios.lostAcknowledgements)
-    expect(sandbox.faults.unused()[0]!.sentence).toContain('play-scenario.test.ts')
+    sandbox.faults.add(scenarios.lostAcknowledgements.faults)
+    expect(sandbox.faults.unused[0]!.message).toContain('play-scenario.test.ts')
   })
 
   test('a scenario without faults is refused with the next step', () => {
     using sandbox = createSandbox()
-    expect(() => sandbox.play({ name: 'calm', steps: [drain] })).toThrow(
-      '"calm" has no faults to add. Play its steps with playScenario',
-    )
+    const calm: Scenario = { name: 'calm', steps: [drain] }
+    expect(() => sandbox.faults.add(calm.faults)).toThrow('has none to add: play its steps with playScenario')
   })
 })
 

@@ -89,7 +89,7 @@ const ending = fc.constantFrom('', '', 'é', '"', "'", ' x', '/a', '\\', '%41', 
 
 /** Sends every form in every way. The last connection is closed by the test. */
 async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitored: string }> {
-  const { store, addresses, tokens } = sandbox
+  const { store, urls: addresses, tokens } = sandbox
   const ask = async (path: string, body?: string): Promise<void> => {
     const init = body === undefined ? {} : { method: 'POST', body }
     const answer = await sandbox.fetch(addresses.store + path, {
@@ -158,7 +158,7 @@ test('no rendering shows a password that a command took', async () => {
   const policies = fc.constantFrom('service', 'redis')
   await fc.assert(
     fc.asyncProperty(core, ending, policies, async (secret, end, aclRules) => {
-      const sandbox = createSandbox({ seed: 7, warn: () => undefined, policy: { aclRules } })
+      const sandbox = createSandbox({ seed: 7, onWarning: () => undefined, policy: { aclRules } })
       const { traffic, store } = sandbox
       const { monitored } = await sendAll(sandbox, secret + end)
       const told: Readonly<Record<string, string>> = {
@@ -193,7 +193,7 @@ test('no rendering shows a password that a command took', async () => {
 })
 
 test('agents see no password in what they sent and in what they are answered', async () => {
-  await using agent = await agentAtServer({ warn: () => undefined } as never)
+  await using agent = await agentAtServer({ onWarning: () => undefined } as never)
   const secret = 'Zqhunter0123456'
   const texts: string[] = []
   for (const form of Object.values(forms)) texts.push((await agent.call('run_command', { command: form(secret) })).text)
@@ -232,7 +232,7 @@ test('what EXEC answers shows, but for the texts of its commands', () => {
 })
 
 test('a refused rule in a transaction shows in the error of its command, without the password', async () => {
-  const sandbox = createSandbox({ warn: () => undefined })
+  const sandbox = createSandbox({ onWarning: () => undefined })
   const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()
   let brought = ''
   stream.on('data', (chunk: Buffer) => (brought += chunk.toString('latin1')))
@@ -261,12 +261,12 @@ test.each([
   [['HGET', 'k', 'password'], 'Zqhunter', null],
   [['HGETALL', 'k'], ['password', 'Zqhunter'], []],
 ])('a difference between the double and its twin shows no password: %j', (argv, double, engine) => {
-  const told = shadowDifferenceText({ argv, double, engine, named: undefined })
+  const told = shadowDifferenceText({ argv, double, redis: engine, known: undefined })
   expect(told).not.toContain('Zqhunter')
   expect(told).toContain(argv[0])
 })
 
 test('a difference without a password shows whole', () => {
-  const told = shadowDifferenceText({ argv: ['GET', 'k'], double: 'v', engine: { error: 'ERR w' }, named: undefined })
+  const told = shadowDifferenceText({ argv: ['GET', 'k'], double: 'v', redis: { error: 'ERR w' }, known: undefined })
   expect(told.split('\n')).toEqual(['GET k', '  double "v"', '  engine {"error":"ERR w"}', '  unknown'])
 })

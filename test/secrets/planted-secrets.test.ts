@@ -193,9 +193,9 @@ describe('command lines', () => {
 test('no rendering of a world shows what was planted in it', async () => {
   await fc.assert(
     fc.asyncProperty(planted, planted, secret, async ([given, one], [other, two], three) => {
-      const sandbox = createSandbox({ vocabulary: 'upstash' })
+      const sandbox = createSandbox({ dialect: 'upstash' })
       const { store, queue, destinations, clock, traffic } = sandbox
-      destinations.answer('https://*', () => ({
+      destinations.respond('https://*', () => ({
         status: 500,
         body: utf8(other),
         headers: { 'x-said': 'no', 'set-cookie': three },
@@ -238,8 +238,8 @@ test('no rendering of a world shows what was planted in it', async () => {
         diagram: traffic.diagram(),
         mermaid: traffic.diagram({ format: 'mermaid' }),
         trees: traffic
-          .of('published')
-          .map(({ messageId }) => String(traffic.of(messageId)))
+          .ofType('published')
+          .map(({ messageId }) => String(traffic.tree(messageId)))
           .join('\n'),
         har: JSON.stringify(traffic.toHar()),
         trace: JSON.stringify(trace),

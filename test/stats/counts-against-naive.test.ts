@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { type AttemptOutcome, type EntryOf, Traffic } from '../../src/kernel/traffic-log.js'
-import { type Period, periodNames } from '../../src/stats/periods.js'
+import { type AttemptOutcome, type EntryOf, TrafficLog } from '../../src/kernel/traffic-log.js'
+import { periodNames, type StatsPeriod } from '../../src/stats/periods.js'
 import type { QueueReport } from '../../src/stats/reports.js'
-import { Statistics } from '../../src/stats/statistics.js'
+import { Stats } from '../../src/stats/statistics.js'
 import { runs } from '../support/effort.js'
 import { naiveReport, remembering } from './naive-fold.js'
 
@@ -17,7 +17,7 @@ type Act =
   | { readonly do: 'run'; readonly state: EntryOf<'workflow'>['state'] }
   | { readonly do: 'wait'; readonly by: number }
   | { readonly do: 'clear' }
-  | { readonly do: 'ask'; readonly period: Period }
+  | { readonly do: 'ask'; readonly period: StatsPeriod }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 
@@ -71,12 +71,12 @@ test('counting as it happens is the same as walking over all entries', () => {
       fc.nat(12),
       (start, acts, limit) => {
         let now = Date.parse(start)
-        const traffic = new Traffic({ now: () => now }, limit === 0 ? undefined : limit)
+        const traffic = new TrafficLog({ now: () => now }, limit === 0 ? undefined : limit)
         const all = remembering(traffic)
-        const statistics = new Statistics({ traffic, now: () => now, price, deadLetters: () => 3 })
+        const statistics = new Stats({ traffic, now: () => now, price, deadLetters: () => 3 })
         const underway: EntryOf<'attempt'>[] = []
         const over: EntryOf<'attempt'>[] = []
-        const same = (period: Period): void => {
+        const same = (period: StatsPeriod): void => {
           const counted = inCents(statistics.queue.report(period))
           const walked = inCents(naiveReport([...all], now, period, price, 3))
           // As texts, because comparing 5000 points one by one takes most of the time; a difference is told in full.

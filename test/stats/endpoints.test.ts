@@ -21,13 +21,13 @@ describe('signing in', () => {
   })
 
   test('a colon in the key belongs to the key', () => {
-    const { ask } = statsWorld(now, {}, 'service', { user: 'ada@example.com', key: 'a:b:' })
+    const { ask } = statsWorld(now, {}, 'neutral', { user: 'ada@example.com', key: 'a:b:' })
     expect(ask(queue, { authorization: basic('ada@example.com:a:b:') }).status).toBe(200)
     expect(ask(queue, { authorization: basic('ada@example.com:a') }).status).toBe(401)
   })
 
   test('characters beyond ASCII are UTF-8', () => {
-    const { ask } = statsWorld(now, {}, 'service', { user: 'zoë@example.com', key: 'schlüssel' })
+    const { ask } = statsWorld(now, {}, 'neutral', { user: 'zoë@example.com', key: 'schlüssel' })
     const utf8 = String.fromCharCode(...new TextEncoder().encode('zoë@example.com:schlüssel'))
     expect(ask(queue, { authorization: basic(utf8) }).status).toBe(200)
   })
@@ -86,9 +86,9 @@ describe('period', () => {
 describe('ids', () => {
   test('are decoded once', () => {
     const { statistics, ask } = statsWorld(now)
-    statistics.search('my index').set({ pending_index_count: 1 })
-    statistics.search('a/b').set({ pending_index_count: 2 })
-    statistics.search('50%25').set({ pending_index_count: 3 })
+    statistics.search('my index').override({ pending_index_count: 1 })
+    statistics.search('a/b').override({ pending_index_count: 2 })
+    statistics.search('50%25').override({ pending_index_count: 3 })
     const pending = (path: string) => [
       ask(path).status,
       (body(ask(path)) as { pending_index_count?: number }).pending_index_count,
@@ -104,7 +104,7 @@ describe('ids', () => {
     const { statistics, ask } = statsWorld(now)
     statistics.search('products').report()
     expect(ask('/v2/search/products/stats').status).toBe(404)
-    statistics.search('products').set()
+    statistics.search('products').override()
     expect(ask('/v2/search/products/stats').status).toBe(200)
     statistics.search('products').clear()
     expect(ask('/v2/search/products/stats').status).toBe(404)

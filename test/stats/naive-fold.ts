@@ -1,10 +1,10 @@
-import type { Entry, EntryOf, Traffic } from '../../src/kernel/traffic-log.js'
-import type { Period } from '../../src/stats/periods.js'
+import type { Entry, EntryOf, TrafficLog } from '../../src/kernel/traffic-log.js'
+import type { StatsPeriod } from '../../src/stats/periods.js'
 import type { Price, QueueReport } from '../../src/stats/reports.js'
 
 // The second way of computing: every field from a walk over all entries, with the host's calendar, in no hurry.
 
-const minutes: Readonly<Record<Period, number>> = {
+const minutes: Readonly<Record<StatsPeriod, number>> = {
   '1h': 1,
   '3h': 3,
   '12h': 12,
@@ -54,7 +54,7 @@ function ended({ outcome }: EntryOf<'attempt'>, add: (at: number, what: string, 
 export function naiveReport(
   entries: readonly Entry[],
   now: number,
-  period: Period,
+  period: StatsPeriod,
   price: Price,
   deadLetters: number,
 ): QueueReport {
@@ -124,7 +124,7 @@ export function naiveReport(
 }
 
 /** Keeps every entry, whatever its log forgets. */
-export function remembering(traffic: Pick<Traffic, 'subscribe'>): ReadonlySet<Entry> {
+export function remembering(traffic: Pick<TrafficLog, 'subscribe'>): ReadonlySet<Entry> {
   const all = new Set<Entry>()
   traffic.subscribe((entry) => all.add(entry))
   return all

@@ -39,12 +39,12 @@ function world(): { readonly sandbox: Sandbox; readonly ask: (path: string, init
     return new Response('at last')
   })
   destinations.on('https://shop.test/report', () => new Response(null, { status: 204 }))
-  queue.urlGroup('everybody', [good, bad])
+  queue.urlGroups.addEndpoints('everybody', [good, bad])
   const headers = { authorization: `Bearer ${sandbox.tokens.queue}` }
   return {
     sandbox,
     ask: (path, init = {}) =>
-      sandbox.fetch(sandbox.addresses.queue + path, { ...init, headers: { ...headers, ...init.headers } }),
+      sandbox.fetch(sandbox.urls.queue + path, { ...init, headers: { ...headers, ...init.headers } }),
   }
 }
 

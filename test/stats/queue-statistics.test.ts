@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { utf8 } from '../../src/kernel/bytes.js'
-import { Traffic } from '../../src/kernel/traffic-log.js'
+import { TrafficLog } from '../../src/kernel/traffic-log.js'
 import { Ledger } from '../../src/stats/ledger.js'
 import { payAsYouGo, unmetered } from '../../src/stats/reports.js'
 import { Ring } from '../../src/stats/rings.js'
@@ -202,9 +202,9 @@ describe('named series', () => {
   test('a duplicate is no message, and an attempt that ends twice is counted once', () => {
     const { clock, traffic, get, deliver } = statsWorld('2025-10-23T18:33:00Z')
     deliver('RETRY')
-    const [attempt] = traffic.of('attempt')
+    const [attempt] = traffic.ofType('attempt')
     traffic.complete(attempt!, { outcome: { ...attempt!.outcome!, note: 'the handler answered late' } })
-    const { seq, at, ...published } = traffic.of('published')[0]!
+    const { seq, at, ...published } = traffic.ofType('published')[0]!
     const duplicate = traffic.append({ ...published, deduplicated: true })
     expect([duplicate.seq > seq, duplicate.at]).toEqual([true, at])
     const series = Object.fromEntries(
@@ -268,7 +268,7 @@ test('a whole month stays countable until its last moment', async () => {
 
 test('what no report can reach is forgotten', () => {
   let now = Date.parse('2025-01-01T00:00:00Z')
-  const traffic = new Traffic({ now: () => now })
+  const traffic = new TrafficLog({ now: () => now })
   const ledger = new Ledger()
   traffic.subscribe(ledger.note)
   for (let days = 0; days < 100; days++, now += 86_400_000) {
@@ -303,7 +303,7 @@ test('days before 1970 are counted, too', () => {
 describe('figures set by hand', () => {
   test('replace single fields, with the times of the clock', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
-    statistics.queue.set({
+    statistics.queue.override({
       total_monthly_billing: 5.806,
       daily_used: [7, 8],
       daily_requests: [1, 2],
@@ -325,7 +325,7 @@ describe('figures set by hand', () => {
   test('points are given out as they are', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
     const points = [{ x: '2023-05-22 10:59:23.426 +0000 UTC', y: 320 }]
-    statistics.queue.set({ daily_used: points, days: ['Monday'] })
+    statistics.queue.override({ daily_used: points, days: ['Monday'] })
     expect(get(path)).toMatchObject({ daily_used: points, days: ['Monday'] })
     statistics.clear()
     expect(get(path).daily_used).toHaveLength(60)
@@ -333,11 +333,13 @@ describe('figures set by hand', () => {
 
   test('an unknown series, or no number, is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
-    expect(() => statistics.queue.set({ daily_qstash_messages: { deliverd: 3 } })).toThrow(
+    expect(() => statistics.queue.override({ daily_qstash_messages: { deliverd: 3 } })).toThrow(
       /daily_qstash_messages has no series "deliverd"\. Its series are created, active, delivered,/,
     )
-    expect(() => statistics.queue.set({ dlq_message_count: Number.NaN })).toThrow(/dlq_message_count.*NaN/)
-    expect(() => statistics.queue.set({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(/daily_used.*Infinity/)
+    expect(() => statistics.queue.override({ dlq_message_count: Number.NaN })).toThrow(/dlq_message_count.*NaN/)
+    expect(() => statistics.queue.override({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(
+      /daily_used.*Infinity/,
+    )
     expect(statistics.queue.report()).toMatchObject({ dlq_message_count: 0 })
   })
 
@@ -354,14 +356,14 @@ describe('figures set by hand', () => {
   ])('another type is told at once: %j', (figures, text) => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     const before = statistics.queue.report()
-    expect(() => statistics.queue.set(figures as never)).toThrow(text)
+    expect(() => statistics.queue.override(figures as never)).toThrow(text)
     expect(statistics.queue.report()).toEqual(before)
   })
 
   test('an unknown field is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
-    expect(() => statistics.queue.set({ requests: 3 } as never)).toThrow(
-      /stats\.queue\.set\(\) knows no field "requests"\. The fields are days, daily_requests,/,
+    expect(() => statistics.queue.override({ requests: 3 } as never)).toThrow(
+      /stats\.queue\.override\(\) knows no field "requests"\. The fields are days, daily_requests,/,
     )
   })
 })

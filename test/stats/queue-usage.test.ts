@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Period, QueueReport } from '../../src/stats/index.js'
+import type { QueueReport, StatsPeriod } from '../../src/stats/index.js'
 import { counterReset, gap, latencies, monthEnd, spikeAt, steady } from '../../src/stats/usage-steps.js'
 import { statsWorld, sum, userId } from './world.js'
 
@@ -104,7 +104,7 @@ describe('the queue as a story tells it', () => {
     expect(sum(statistics.queue.report().daily_requests)).toBe(0)
   })
 
-  test.each<Period>(['1h', '3d', '30d'])('with jitter, the series still fit together: %s', (period) => {
+  test.each<StatsPeriod>(['1h', '3d', '30d'])('with jitter, the series still fit together: %s', (period) => {
     const { statistics } = statsWorld(noon)
     statistics.queue.script([{ ...everything, jitter: 0.8 }], { messagesPerRun: 2, messageSize: 10 })
     const report = statistics.queue.report(period)

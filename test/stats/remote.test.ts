@@ -1,12 +1,12 @@
 import { usage } from 'stuntdouble/stats'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../../packages/server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../packages/server/src/server.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 
 const world = { seed: 7, startAt: '2030-01-15T12:00:00Z' } as const
 
-let server: RunningServer | undefined
+let server: StuntdoubleServer | undefined
 
 const kinds: [string, () => Promise<Sandbox | RemoteSandbox>][] = [
   ['in process', async () => createSandbox(world)],
@@ -32,7 +32,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
   })
 
   const statusOf = async (path: string): Promise<number> => {
-    const { addresses, tokens } = sandbox
+    const { urls: addresses, tokens } = sandbox
     const send = 'fetch' in sandbox ? sandbox.fetch : fetch
     const authorization = `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}`
     return (await send(addresses.mgmt + path, { headers: { authorization } })).status
@@ -43,7 +43,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     await index.script([usage.steady({ queries: 10, vectors: 3 }, { jitter: 0 }), usage.spikeAt('-1h', 2)], {
       vectorSize: 8,
     })
-    await index.set({ monthly_cost: 0.5 })
+    await index.override({ monthly_cost: 0.5 })
     expect(await index.report('3h')).toMatchObject({
       daily_query_count: 12 * 600 + 100,
       current_vector_count: 3,
@@ -60,12 +60,12 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
   test('the queue is told beside its traffic', async () => {
     const { clock, destinations, queue, stats } = sandbox
     await stats.queue.script([usage.steady({ delivered: 5 })], { messageSize: 2 })
-    await destinations.answer('https://shop.test/orders', 200)
+    await destinations.respond('https://shop.test/orders', 200)
     await queue.publish({ to: 'https://shop.test/orders', body: 'abc' })
     await clock.advance('1m')
     const { daily_used, daily_bandwidth_used } = await stats.queue.report()
     expect([daily_used.at(-2)?.y, daily_bandwidth_used.at(-2)?.y]).toEqual([6, 13])
-    await stats.queue.set({ total_monthly_billing: 5.806 })
+    await stats.queue.override({ total_monthly_billing: 5.806 })
     expect((await stats.queue.report('7d')).total_monthly_billing).toBe(5.806)
     await stats.queue.clear()
     expect((await stats.queue.report()).total_monthly_billing).toBe(0.00001)
@@ -84,7 +84,9 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     await expect((async () => stats.queue.report('2h' as '1h'))()).rejects.toThrow(
       'There is no period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
     )
-    await expect((async () => stats.queue.set({ requests: 3 } as never))()).rejects.toThrow('knows no field "requests"')
+    await expect((async () => stats.queue.override({ requests: 3 } as never))()).rejects.toThrow(
+      'knows no field "requests"',
+    )
     await expect((async () => stats.search('x').script([usage.steady({ delivered: 3 })] as never))()).rejects.toThrow(
       'It knows queries, updates, reranks, vectors, growth, pending.',
     )

@@ -5,10 +5,10 @@ import { sum } from './world.js'
 const to = 'https://shop.test/orders'
 
 test('what the SDK-side publishes and the queue delivers is what the endpoint reports', async () => {
-  using sandbox = createSandbox({ startAt: '2030-01-15T12:00:00Z', vocabulary: 'upstash' })
+  using sandbox = createSandbox({ startAt: '2030-01-15T12:00:00Z', dialect: 'upstash' })
   sandbox.destinations.on(to, () => new Response('no', { status: 503 }))
   sandbox.destinations.record('https://shop.test/failed')
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${to}`, {
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${to}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${sandbox.tokens.queue}`,
@@ -18,7 +18,7 @@ test('what the SDK-side publishes and the queue delivers is what the endpoint re
     body: 'hello',
   })
   await sandbox.clock.drain()
-  const answer = await sandbox.fetch(`${sandbox.addresses.mgmt}/v2/qstash/stats/${sandbox.stats.user.uuid}`, {
+  const answer = await sandbox.fetch(`${sandbox.urls.mgmt}/v2/qstash/stats/${sandbox.stats.user.uuid}`, {
     headers: { authorization: `Basic ${btoa(`${sandbox.tokens.mgmtUser}:${sandbox.tokens.mgmtKey}`)}` },
   })
   expect(answer.status).toBe(200)
@@ -41,7 +41,7 @@ test('what the SDK-side publishes and the queue delivers is what the endpoint re
   expect(report.daily_requests[14].y).toBe(3)
   expect(report.dlq_message_count).toBe(1)
   const sent = sandbox.traffic
-    .of('attempt')
+    .ofType('attempt')
     .reduce((bytes, { body, outcome }) => bytes + body.length + outcome!.body.length, 0)
   expect(report.daily_bandwidths[14].y).toBe(sent)
   expect(report.total_monthly_billing).toBe(0.00003)

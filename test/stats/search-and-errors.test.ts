@@ -46,8 +46,8 @@ describe('search index', () => {
 
   test('figures per index; once one is set, unknown ids are not found', () => {
     const { statistics, get, ask } = statsWorld(now)
-    statistics.search(indexId).set({ current_vector_count: 1000, monthly_cost: 0.5, daily_query_requests: [3, 7] })
-    statistics.search('products').set()
+    statistics.search(indexId).override({ current_vector_count: 1000, monthly_cost: 0.5, daily_query_requests: [3, 7] })
+    statistics.search('products').override()
     const answer = get(search)
     expect(answer).toMatchObject({ current_vector_count: 1000, monthly_cost: 0.5 })
     // Five days that end today.

@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../src/kernel/clock.js'
+import { Clock } from '../../src/kernel/clock.js'
 import { createRandom } from '../../src/kernel/random.js'
-import { Traffic } from '../../src/kernel/traffic-log.js'
+import { TrafficLog } from '../../src/kernel/traffic-log.js'
 import type { SearchReport } from '../../src/stats/reports.js'
-import { Statistics } from '../../src/stats/statistics.js'
+import { Stats } from '../../src/stats/statistics.js'
 import {
   counterReset,
   gap,
   latencies,
   monthEnd,
-  type SearchStep,
+  type SearchUsageStep,
   spikeAt,
   steady,
 } from '../../src/stats/usage-steps.js'
 import { indexId, statsWorld, sum } from './world.js'
 
 /** A search index at a time, told by these steps. */
-function told(startAt: string, steps: readonly SearchStep[], seed: number | string = 1) {
-  const clock = new VirtualClock({ startAt: Date.parse(startAt) })
+function told(startAt: string, steps: readonly SearchUsageStep[], seed: number | string = 1) {
+  const clock = new Clock({ startAt: Date.parse(startAt) })
   const now = () => clock.now()
-  const statistics = new Statistics({ traffic: new Traffic({ now }), now, random: createRandom(seed) })
+  const statistics = new Stats({ traffic: new TrafficLog({ now }), now, random: createRandom(seed) })
   const index = statistics.search('products')
   index.script(steps)
   return { clock, statistics, index }
@@ -294,7 +294,7 @@ describe('chance', () => {
 describe('together with figures set by hand', () => {
   test('what is set stands, the rest is told', () => {
     const { index } = told(noon, [steady({ queries: 10 })])
-    index.set({ monthly_cost: 0.5, query_latency_99: 18 })
+    index.override({ monthly_cost: 0.5, query_latency_99: 18 })
     expect(index.report()).toMatchObject({ monthly_cost: 0.5, daily_query_count: 7_200 })
     expect(index.report().query_latency_99[0]!.y).toBe(18)
     index.clear()
@@ -332,7 +332,7 @@ describe('steps', () => {
       latencies({ query: { mean: 1, p99: 2 } }, { from: Date.parse(noon) - 60_000 }),
       monthEnd(2),
     ]
-    const copy = JSON.parse(JSON.stringify(steps)) as SearchStep[]
+    const copy = JSON.parse(JSON.stringify(steps)) as SearchUsageStep[]
     expect(copy).toEqual(steps)
     expect(told(noon, copy).index.report()).toEqual(told(noon, steps).index.report())
   })
@@ -367,7 +367,7 @@ describe('steps', () => {
     [{ kind: 'latencies', metrics: { delete: 3 } }, /metrics\.delete.*It knows query, update, embeds, rerank/],
     [monthEnd(2, { for: '29d' }), /at most 28 days/],
   ])('%j is refused with a sentence', (step, sentence) => {
-    expect(() => told(noon, [step as SearchStep])).toThrow(sentence)
+    expect(() => told(noon, [step as SearchUsageStep])).toThrow(sentence)
   })
 
   test('a story that was refused leaves the one before', () => {

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRandom } from '../../src/kernel/random.js'
-import { Traffic } from '../../src/kernel/traffic-log.js'
-import { type Period, periodNames } from '../../src/stats/periods.js'
-import type { Point } from '../../src/stats/reports.js'
-import { Statistics } from '../../src/stats/statistics.js'
-import { gap, monthEnd, type SearchStep, spikeAt, steady } from '../../src/stats/usage-steps.js'
+import { TrafficLog } from '../../src/kernel/traffic-log.js'
+import { periodNames, type StatsPeriod } from '../../src/stats/periods.js'
+import type { SeriesPoint } from '../../src/stats/reports.js'
+import { Stats } from '../../src/stats/statistics.js'
+import { gap, monthEnd, type SearchUsageStep, spikeAt, steady } from '../../src/stats/usage-steps.js'
 import { runs } from '../support/effort.js'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const told = Date.parse('2025-10-30T18:33:05.244Z')
 
-function world(steps: readonly SearchStep[], seed = 1) {
+function world(steps: readonly SearchUsageStep[], seed = 1) {
   let now = told
-  const statistics = new Statistics({
-    traffic: new Traffic({ now: () => now }),
+  const statistics = new Stats({
+    traffic: new TrafficLog({ now: () => now }),
     now: () => now,
     random: createRandom(seed),
   })
@@ -34,7 +34,7 @@ const moment = fc.integer({ min: -40 * 24 * 60, max: 3 * 24 * 60 }).map((minutes
 const length = fc.integer({ min: 1, max: 3000 }).map((minutes) => minutes * minute)
 const span = fc.option(fc.record({ from: moment, until: moment }), { nil: {} })
 
-const step = (jitter: fc.Arbitrary<number>): fc.Arbitrary<SearchStep> =>
+const step = (jitter: fc.Arbitrary<number>): fc.Arbitrary<SearchUsageStep> =>
   fc.oneof(
     fc
       .tuple(fc.nat(50), fc.option(fc.nat(50), { nil: undefined }), span, jitter)
@@ -49,7 +49,7 @@ const step = (jitter: fc.Arbitrary<number>): fc.Arbitrary<SearchStep> =>
   )
 
 /** The second way: what the steps say about one minute, and the sum over all minutes. */
-function perMinute(steps: readonly SearchStep[], name: 'queries' | 'updates', at: number): number {
+function perMinute(steps: readonly SearchUsageStep[], name: 'queries' | 'updates', at: number): number {
   let rate = 0
   for (const one of steps) {
     if (one.kind !== 'steady' || one.rates[name] === undefined) continue
@@ -69,7 +69,7 @@ function perMinute(steps: readonly SearchStep[], name: 'queries' | 'updates', at
   return rate
 }
 
-const startOf = (point: Point): number => Date.parse(point.x.replace(' +0000 UTC', 'Z').replace(' ', 'T'))
+const startOf = (point: SeriesPoint): number => Date.parse(point.x.replace(' +0000 UTC', 'Z').replace(' ', 'T'))
 const later = fc
   .integer({ min: 0, max: 3 * 24 * 60 })
   .map((minutes) => Math.ceil(told / minute) * minute + minutes * minute)
@@ -146,7 +146,7 @@ test('what is past stays as it was told', () => {
     maxLength: 5,
   })
   fc.assert(
-    fc.property(shaken, moves, fc.constantFrom<Period>('1h', '1d', '30d'), (steps, moves, period) => {
+    fc.property(shaken, moves, fc.constantFrom<StatsPeriod>('1h', '1d', '30d'), (steps, moves, period) => {
       const { at } = world(steps)
       let now = told
       const known = new Map<string, number>()

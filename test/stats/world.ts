@@ -1,12 +1,12 @@
 import { type Bytes, latin1, utf8 } from '../../src/kernel/bytes.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
-import { type AttemptOutcome, Traffic } from '../../src/kernel/traffic-log.js'
+import { Clock } from '../../src/kernel/clock.js'
+import { type AttemptOutcome, TrafficLog } from '../../src/kernel/traffic-log.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
-import { type VocabularyName, vocabularyOf } from '../../src/protocol/dialect.js'
+import { type DialectName, vocabularyOf } from '../../src/protocol/dialect.js'
 import { createGateway } from '../../src/protocol/gateway.js'
-import type { Answer, Service } from '../../src/protocol/service.js'
+import type { RawResponse, Service } from '../../src/protocol/service.js'
 import { type StatsServiceOptions, statsService } from '../../src/stats/rest/stats-endpoints.js'
-import { Statistics, type StatisticsOptions } from '../../src/stats/statistics.js'
+import { type StatisticsOptions, Stats } from '../../src/stats/statistics.js'
 
 export const userId = '99a4c327-31f0-490f-a594-043ade84085a'
 export const indexId = '1b671a64-40d5-491e-99b0-da01ff1f3341'
@@ -16,12 +16,12 @@ const credentials = `Basic ${btoa('ada@example.com:key-1')}`
 export function statsWorld(
   startAt: string,
   options: Partial<StatisticsOptions> = {},
-  words: VocabularyName = 'service',
+  words: DialectName = 'neutral',
   account: StatsServiceOptions = { user: 'ada@example.com', key: 'key-1' },
 ) {
-  const clock = new VirtualClock({ startAt: Date.parse(startAt) })
-  const traffic = new Traffic({ now: () => clock.now() })
-  const statistics = new Statistics({ traffic, now: () => clock.now(), ...options })
+  const clock = new Clock({ startAt: Date.parse(startAt) })
+  const traffic = new TrafficLog({ now: () => clock.now() })
+  const statistics = new Stats({ traffic, now: () => clock.now(), ...options })
   const exchange = createGateway({
     locate: locator(addressesOf()),
     vocabulary: vocabularyOf(words),
@@ -29,13 +29,13 @@ export function statsWorld(
     clock,
     traffic,
   })
-  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): Answer =>
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): RawResponse =>
     exchange({
       method,
       url: `https://mgmt.test${path}`,
       headers: Object.entries({ authorization: credentials, ...headers }),
       body: () => latin1(''),
-    }) as Answer
+    }) as RawResponse
   // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field
   const get = (path: string): any => JSON.parse(ask(path).body as string)
   let messages = 0

@@ -397,7 +397,7 @@ describe('rules', () => {
 describe('tokens over REST', () => {
   const command = async (sandbox: Sandbox, token: string, ...argv: string[]) => {
     const headers = { authorization: `Bearer ${token}` }
-    const answer = await sandbox.fetch(sandbox.addresses.store, { method: 'POST', headers, body: JSON.stringify(argv) })
+    const answer = await sandbox.fetch(sandbox.urls.store, { method: 'POST', headers, body: JSON.stringify(argv) })
     const body = (await answer.json()) as { result?: unknown; error?: string }
     return answer.status === 200 ? body.result : `${answer.status} ${body.error}`
   }
@@ -481,10 +481,12 @@ describe('tokens over REST', () => {
   it('of the built-in users are told by RESTTOKEN to who knows them', async () => {
     const { sandbox, admin } = await withUser()
     expect(await admin('ACL', 'RESTTOKEN', 'default', sandbox.tokens.store)).toBe(sandbox.tokens.store)
-    expect(await admin('ACL', 'RESTTOKEN', 'default_ro', sandbox.tokens.readonly)).toBe(sandbox.tokens.readonly)
+    expect(await admin('ACL', 'RESTTOKEN', 'default_ro', sandbox.tokens.storeReadonly)).toBe(
+      sandbox.tokens.storeReadonly,
+    )
     expect(await admin('ACL', 'RESTTOKEN', 'default', 'guess')).toBe(
       '400 ERR Wrong password or user "default" does not exist',
     )
-    expect(await command(sandbox, sandbox.tokens.readonly, 'ACL', 'LIST')).toBe(noCommand('acl|list'))
+    expect(await command(sandbox, sandbox.tokens.storeReadonly, 'ACL', 'LIST')).toBe(noCommand('acl|list'))
   })
 })

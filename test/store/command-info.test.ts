@@ -21,7 +21,7 @@ type Row = readonly [
 const { commands } = JSON.parse(readFileSync(new URL('../transcripts/permissions.json', import.meta.url), 'utf8')) as {
   readonly commands: Readonly<Record<string, Recorded>>
 }
-const { store } = createSandbox({ warn: () => undefined })
+const { store } = createSandbox({ onWarning: () => undefined })
 
 const withSubcommands = (row: Row): Row[] => [row, ...(row[9] as Row[]).flatMap(withSubcommands)]
 const rows = (store.run('COMMAND', 'INFO') as unknown as Row[]).flatMap(withSubcommands)

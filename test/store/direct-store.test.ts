@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { ReplyError } from '../../src/store/command/reply.js'
-import type { PlainReply, Word } from '../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../src/store/direct-store.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 
 let sandbox: Sandbox
-let run: (...words: Word[]) => PlainReply
+let run: (...words: CommandArg[]) => PlainReply
 beforeEach(() => {
   sandbox = createSandbox()
   run = (...words) => sandbox.store.run(...words)
@@ -41,7 +41,7 @@ function fill(): void {
 
 /** What the keys answer to everything that can be asked about them. */
 function answers(of: Sandbox): unknown {
-  const ask = (...words: Word[]) => of.store.run(...words)
+  const ask = (...words: CommandArg[]) => of.store.run(...words)
   return [
     ask('KEYS', '*'),
     ask('MGET', 'string', binary, 'raw', 'empty', 'number', 'hll'),
@@ -84,7 +84,7 @@ describe('run and get', () => {
     run('SET', 'k', 'v')
     expect(() => run('INCR', 'k')).toThrow()
     sandbox.store.get('k')
-    expect(sandbox.traffic.of('command')).toMatchObject([
+    expect(sandbox.traffic.ofType('command')).toMatchObject([
       { argv: ['SET', 'k', 'v'], via: 'direct', user: 'default' },
       { argv: ['INCR', 'k'], via: 'direct', error: 'ERR value is not an int or out of range' },
     ])

@@ -20,10 +20,10 @@ test('words of long bodies and paths arrive as they were', async () => {
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const [key, value] = ['a key that is long enough to be cut', 'ä'.repeat(10_000)]
   const body = JSON.stringify([['SET', key, value]])
-  await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, { method: 'POST', headers, body })
+  await sandbox.fetch(`${sandbox.urls.store}/pipeline`, { method: 'POST', headers, body })
   expect(sandbox.store.get(key)).toBe(value)
-  await sandbox.fetch(`${sandbox.addresses.store}/set/another%20key/${'b'.repeat(9_000)}//`, { headers })
-  await sandbox.fetch(`${sandbox.addresses.store}/set/third%20key/${'b'.repeat(9_000)}?px=100000`, { headers })
+  await sandbox.fetch(`${sandbox.urls.store}/set/another%20key/${'b'.repeat(9_000)}//`, { headers })
+  await sandbox.fetch(`${sandbox.urls.store}/set/third%20key/${'b'.repeat(9_000)}?px=100000`, { headers })
   expect(sandbox.store.get('third key')).toBe('b'.repeat(9_000))
   expect(sandbox.store.run('GETRANGE', key, 0, 19)).toBe('ä'.repeat(10))
 })

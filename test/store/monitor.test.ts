@@ -8,14 +8,14 @@ const start = Date.parse('2030-01-01T00:00:00.123Z')
 
 const monitored = async (sandbox: Sandbox): Promise<EventReader> =>
   new EventReader(
-    await sandbox.fetch(`${sandbox.addresses.store}/monitor`, {
+    await sandbox.fetch(`${sandbox.urls.store}/monitor`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}`, accept: 'text/event-stream' },
     }),
   )
 
 const post = (sandbox: Sandbox, path: string, body: string, token = sandbox.tokens.store) =>
-  sandbox.fetch(sandbox.addresses.store + path, { method: 'POST', body, headers: { authorization: `Bearer ${token}` } })
+  sandbox.fetch(sandbox.urls.store + path, { method: 'POST', body, headers: { authorization: `Bearer ${token}` } })
 
 it('shows commands of all forms of requests, as they were sent', async () => {
   const sandbox = createSandbox({ startAt: start })
@@ -66,7 +66,7 @@ it('shows commands that fail, but not what is no command, has the wrong length, 
   ]) {
     await post(sandbox, '/', row)
   }
-  await post(sandbox, '/', '["SET","k","v"]', sandbox.tokens.readonly)
+  await post(sandbox, '/', '["SET","k","v"]', sandbox.tokens.storeReadonly)
   await post(sandbox, '/', '["ACL","WHOAMI"]')
   sandbox.dispose()
   expect((await reader.rest()).map((line) => line.replace(/^.*0:0\] /, ''))).toEqual([

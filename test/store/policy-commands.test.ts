@@ -41,7 +41,7 @@ const answeredWithError: Readonly<Record<string, string>> = {
 }
 
 function open(options: Parameters<typeof Rest.open>[0] = {}): Rest {
-  const rest = Rest.open({ warn: () => undefined, ...options })
+  const rest = Rest.open({ onWarning: () => undefined, ...options })
   const { store } = rest.sandbox
   for (const line of ['SET a 1', 'RPUSH l 2 1', 'XADD s 1-1 f v', 'PFADD h a']) store.run(...line.split(' '))
   return rest
@@ -161,10 +161,10 @@ describe('they do what they say', () => {
   it('CONFIG RESETSTAT makes INFO count anew, and the bill stays', async () => {
     const rest = open()
     for (let count = 0; count < 3; count++) await rest.run('GET', 'a')
-    const billed = rest.sandbox.store.spend().commands
+    const billed = rest.sandbox.store.cost().commands
     await rest.run('CONFIG', 'RESETSTAT')
     expect(await rest.run('INFO', 'stats')).toContain('total_reads_processed:1\r\n')
-    expect(rest.sandbox.store.spend().commands).toBe(billed + 2)
+    expect(rest.sandbox.store.cost().commands).toBe(billed + 2)
   })
 
   it('COMMAND tells of the table that the policy leaves', () => {
@@ -208,7 +208,7 @@ describe('they do what they say', () => {
 
   it('LOLWUT is for the read-only token, too, and ROLE is not', async () => {
     const rest = open()
-    const token = rest.sandbox.tokens.readonly
+    const token = rest.sandbox.tokens.storeReadonly
     expect((await rest.post('/', ['LOLWUT'], { token })).status).toBe(200)
     expect((await rest.post('/', ['ROLE'], { token })).json).toEqual({
       error: "NOPERM this user has no permissions to run the 'role' command or its subcommand",
@@ -243,7 +243,7 @@ describe("commands: 'documented'", () => {
       )
       expect(await rest.run('GET', 'a')).toBe('1')
       expect(() => rest.sandbox.store.run(...argv)).toThrow(error)
-      const connection = rest.sandbox.store.connection()
+      const connection = rest.sandbox.store.connect()
       await expect(connection.run(...(argv as [string]))).rejects.toThrow(error)
       expect(rest.sandbox.store.diagnostics).toEqual([])
     },
@@ -272,7 +272,7 @@ describe("commands: 'documented'", () => {
 
 describe('diagnostics of the store', () => {
   const noted = (sandbox: Sandbox): readonly (string | undefined)[] =>
-    sandbox.traffic.of('command').map(({ note }) => note)
+    sandbox.traffic.ofType('command').map(({ note }) => note)
 
   const [failing, running] = [true, false].map((fails) => lines.filter((line) => line in answeredWithError === fails))
 
@@ -302,7 +302,7 @@ describe('diagnostics of the store', () => {
       const answers = [await rest.post('/', argv), await rest.post('/pipeline', [argv])]
       expect(JSON.stringify(answers.map(({ json }) => json)).match(/"error"/g)).toHaveLength(2)
       await expect(rest.run('EVAL', 'return redis.call(unpack(ARGV))', 0, ...argv)).rejects.toThrow('ERR')
-      await expect(store.connection().run(...(argv as [string]))).rejects.toThrow()
+      await expect(store.connect().run(...(argv as [string]))).rejects.toThrow()
       expect(() => store.run(...argv)).toThrow()
       expect(store.diagnostics).toEqual([])
       expect(noted(rest.sandbox).filter((note) => note !== undefined)).toEqual([])
@@ -321,7 +321,7 @@ describe('diagnostics of the store', () => {
       ['GET', 'a'],
     ])
     await rest.run('EVAL', "redis.call('SORT_RO', 'l') return redis.call('OBJECT', 'ENCODING', 'a')", 0)
-    await rest.sandbox.store.connection().run('ROLE')
+    await rest.sandbox.store.connect().run('ROLE')
     rest.sandbox.store.run('LOLWUT')
     const names = ['SORT', 'LCS', 'SORT_RO', 'OBJECT ENCODING', 'ROLE', 'LOLWUT']
     expect(rest.sandbox.store.diagnostics).toEqual(names.map(sentence))
@@ -344,7 +344,7 @@ describe('diagnostics of the store', () => {
     const rest = open()
     await rest.run('GET', 'a')
     await rest.post('/', ['MIGRATE', 'h', '1', 'a', '0', '1'])
-    rest.sandbox.at({ seq: 1 }).store.run('SORT_RO', 'l')
+    rest.sandbox.asOf({ seq: 1 }).store.run('SORT_RO', 'l')
     expect(rest.sandbox.store.diagnostics).toEqual([])
   })
 
@@ -367,7 +367,7 @@ describe('diagnostics of the store', () => {
     await rest.run('XREAD', 'STREAMS', 's', '$')
     await rest.run('XREAD', 'STREAMS', 'BLOCK', '0')
     await rest.run('EVAL', "return redis.call('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')", 0)
-    const waiting = rest.sandbox.store.connection()
+    const waiting = rest.sandbox.store.connect()
     void waiting.run('XREAD', 'BLOCK', 5, 'STREAMS', 's', '$')
     await rest.sandbox.clock.advance('1s')
     expect(rest.sandbox.store.diagnostics).toEqual([])
@@ -377,7 +377,7 @@ describe('diagnostics of the store', () => {
     const heard: string[] = []
     const warn = (text: string): void => void heard.push(text)
     for (let count = 0; count < 2; count++) {
-      const rest = open({ warn })
+      const rest = open({ onWarning: warn })
       await rest.run('SORT', 'l')
       await rest.run('SORT', 'l')
       await rest.run('LCS', 'a', 'a')

@@ -13,14 +13,14 @@ afterEach(() => sandbox.dispose())
 
 const open = async (path: string, init: RequestInit & { token?: string } = {}): Promise<EventReader> => {
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${init.token ?? sandbox.tokens.store}` }
-  const response = await sandbox.fetch(sandbox.addresses.store + path, { method: 'POST', body: '[]', headers, ...init })
+  const response = await sandbox.fetch(sandbox.urls.store + path, { method: 'POST', body: '[]', headers, ...init })
   expect(response.status).toBe(200)
   return new EventReader(response)
 }
 
 const refusal = async (path: string, token = sandbox.tokens.store): Promise<string> => {
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}` }
-  const response = await sandbox.fetch(sandbox.addresses.store + path, { method: 'POST', body: '[]', headers })
+  const response = await sandbox.fetch(sandbox.urls.store + path, { method: 'POST', body: '[]', headers })
   expect(response.headers.get('content-type')).toBe('application/json')
   return `${response.status} ${((await response.json()) as { error: string }).error}`
 }
@@ -39,7 +39,7 @@ describe('the stream of a channel', () => {
 
   it('begins with a confirmation and goes on with messages, bytes exact', async () => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const response = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, { headers })
+    const response = await sandbox.fetch(`${sandbox.urls.store}/subscribe/news`, { headers })
     run('PUBLISH', 'news', '{"a": 1, "b": "ü"}')
     run('PUBLISH', 'news', '')
     run('PUBLISH', 'other', 'not for you')
@@ -72,7 +72,7 @@ describe('the stream of a channel', () => {
   })
 
   it('can be had by GET, and with the token in the query, as EventSource wants it', async () => {
-    const url = `${sandbox.addresses.store}/subscribe/news?_token=${encodeURIComponent(sandbox.tokens.store)}`
+    const url = `${sandbox.urls.store}/subscribe/news?_token=${encodeURIComponent(sandbox.tokens.store)}`
     const reader = new EventReader(await sandbox.fetch(url))
     expect(await reader.next()).toBe('data: subscribe,news,1')
   })
@@ -87,7 +87,7 @@ describe('the stream of a channel', () => {
   it('hears messages published by path, in a pipeline and in a transaction', async () => {
     const reader = await open('/subscribe/news')
     const post = (path: string, body = '') =>
-      sandbox.fetch(sandbox.addresses.store + path, {
+      sandbox.fetch(sandbox.urls.store + path, {
         method: 'POST',
         body,
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -198,9 +198,9 @@ describe('leaving', () => {
 
   it('leaves no timer behind', async () => {
     const reader = await open('/subscribe/news')
-    expect(sandbox.clock.pending()).toHaveLength(1)
+    expect(sandbox.clock.pending).toHaveLength(1)
     await reader.cancel()
-    expect(sandbox.clock.pending()).toEqual([])
+    expect(sandbox.clock.pending).toEqual([])
   })
 
   it('ends the stream when the world is reset or disposed', async () => {
@@ -276,7 +276,7 @@ describe('permissions', () => {
     expect(await refusal('/psubscribe/a*', token)).toBe(noCommand('psubscribe'))
     expect(await refusal('/monitor', token)).toBe(noCommand('monitor'))
     expect(await refusal('/subscribe/news', 'no such token')).toMatch(/^401 WRONGPASS/)
-    expect(await refusal('/subscribe/news', sandbox.tokens.readonly)).toBe(noCommand('subscribe'))
+    expect(await refusal('/subscribe/news', sandbox.tokens.storeReadonly)).toBe(noCommand('subscribe'))
     expect(await refusal('/subscribe')).toBe("400 ERR wrong number of arguments for 'subscribe' command")
     expect(await refusal('/subscribe/%zz')).toBe('400 ERR invalid URL escape')
     expect(run('PUBSUB', 'CHANNELS')).toEqual(['news', 'apple'])
@@ -327,7 +327,7 @@ describe('permissions', () => {
   it('hold for publishing', async () => {
     const token = withUser('+publish', '&news')
     const publish = async (channel: string) => {
-      const response = await sandbox.fetch(`${sandbox.addresses.store}/publish/${channel}/x`, {
+      const response = await sandbox.fetch(`${sandbox.urls.store}/publish/${channel}/x`, {
         headers: { authorization: `Bearer ${token}` },
       })
       return response.json()

@@ -229,7 +229,7 @@ describe('cursors of SCAN', () => {
     expect(rest.keys).toHaveLength(200)
     using fork = await sandbox.fork()
     expect(whole(fork.store, undefined, cursor)).toEqual(rest)
-    expect(whole(sandbox.at({ seq }).store, undefined, cursor)).toEqual(rest)
+    expect(whole(sandbox.asOf({ seq }).store, undefined, cursor)).toEqual(rest)
   })
 
   it('begin the scan anew after a load, whatever was deleted before, and go on within a life', async () => {
@@ -255,7 +255,7 @@ describe('cursors of SCAN', () => {
     expect(rest.keys).toHaveLength(150)
     using fork = await sandbox.fork()
     expect(whole(fork.store, undefined, after)).toEqual(rest)
-    expect(whole(sandbox.at({ seq }).store, undefined, after)).toEqual(rest)
+    expect(whole(sandbox.asOf({ seq }).store, undefined, after)).toEqual(rest)
   })
 
   it('are texts over REST, in scripts and on connections', async () => {
@@ -266,7 +266,7 @@ describe('cursors of SCAN', () => {
     })
     expect(((await response.json()) as { result: [unknown] }).result[0]).toBe(cursor)
     expect(sandbox.store.run('EVAL', "return redis.call('SCAN', '0', 'COUNT', '10')[1]", 0)).toBe(cursor)
-    const connection = sandbox.store.connection()
+    const connection = sandbox.store.connect()
     expect(await connection.run('SCAN', '0', 'COUNT', '10')).toEqual([cursor, page(sandbox.store, '0')[1]])
   })
 

@@ -55,13 +55,13 @@ describe('where the token stands', () => {
   })
 
   it('the query is decoded', async () => {
-    const odd = Rest.open({ storeToken: 'AY+/=x' })
+    const odd = Rest.open({ tokens: { store: 'AY+/=x' } })
     expect((await odd.get('/ping?_token=AY%2B%2F%3Dx', { token: null })).status).toBe(200)
   })
 
   it('the log does not show it', async () => {
     await rest.get(`/ping?_token=${store}&x=1`)
-    const [request] = rest.sandbox.traffic.of('request')
+    const [request] = rest.sandbox.traffic.ofType('request')
     expect(JSON.stringify(request)).not.toContain(store)
   })
 })
@@ -70,7 +70,7 @@ describe('read-only token', () => {
   const refused = (name: string) => ({
     error: `NOPERM this user has no permissions to run the '${name}' command or its subcommand`,
   })
-  const asReader = (...argv: string[]) => rest.post('/', argv, { token: rest.sandbox.tokens.readonly })
+  const asReader = (...argv: string[]) => rest.post('/', argv, { token: rest.sandbox.tokens.storeReadonly })
 
   it.each([
     [['GET', 'k'], null],
@@ -162,7 +162,7 @@ describe('read-only token', () => {
 
   it('stands in the log as default_ro', async () => {
     await asReader('GET', 'k')
-    expect(rest.sandbox.traffic.of('command')[0]).toMatchObject({ user: 'default_ro' })
+    expect(rest.sandbox.traffic.ofType('command')[0]).toMatchObject({ user: 'default_ro' })
   })
 })
 
@@ -170,9 +170,9 @@ describe('password reset', () => {
   it('revokes both tokens and gives two new ones', async () => {
     const before = rest.sandbox.tokens
     const { standard, readOnly } = rest.sandbox.store.resetPassword()
-    expect(new Set([standard, readOnly, before.store, before.readonly]).size).toBe(4)
+    expect(new Set([standard, readOnly, before.store, before.storeReadonly]).size).toBe(4)
     expect(standard).toMatch(/^[A-Za-z0-9+/]{60,}=*$/)
-    for (const token of [before.store, before.readonly]) {
+    for (const token of [before.store, before.storeReadonly]) {
       expect(await rest.get('/ping', { token })).toMatchObject({ status: 401, json: wrongPass })
     }
     expect((await rest.get('/set/k/v', { token: standard })).status).toBe(200)
@@ -183,7 +183,7 @@ describe('password reset', () => {
   it('shows in the sandbox, and a reset of the sandbox takes it back', () => {
     const before = rest.sandbox.tokens
     const fresh = rest.sandbox.store.resetPassword()
-    expect(rest.sandbox.tokens).toMatchObject({ store: fresh.standard, readonly: fresh.readOnly })
+    expect(rest.sandbox.tokens).toMatchObject({ store: fresh.standard, storeReadonly: fresh.readOnly })
     rest.sandbox.reset()
     expect(rest.sandbox.tokens).toEqual(before)
   })

@@ -126,7 +126,7 @@ describe('requests a day and a month', () => {
     const answer = await rest.post('/multi-exec', rows)
     expect(answer).toMatchObject({ status, json: status === 200 ? [{ result: 1 }] : daily })
     expect(rest.sandbox.store.get('n')).toBe(status === 200 ? '1' : null)
-    expect(rest.sandbox.store.spend().today).toBe(status === 200 ? 3 : 0)
+    expect(rest.sandbox.store.cost().today).toBe(status === 200 ? 3 : 0)
   })
 })
 
@@ -201,7 +201,7 @@ describe('spend', () => {
       ['GET', 'n'],
     ])
     rest.sandbox.store.run('SET', 'not', 'billed')
-    expect(rest.sandbox.store.spend()).toEqual({
+    expect(rest.sandbox.store.cost()).toEqual({
       commands: 8,
       reads: 3,
       writes: 3,
@@ -228,7 +228,7 @@ describe('what is refused stands in the log', () => {
   const large = [['SET', 'k'.repeat(200), 'v'.repeat(1600)]]
 
   it.each(Object.entries(policies))('%s', async (name, policy) => {
-    const rest = Rest.open({ policy, warn: () => undefined })
+    const rest = Rest.open({ policy, onWarning: () => undefined })
     const { store, traffic } = rest.sandbox
     store.run('SET', 'full', 'x'.repeat(5000))
     expect((await rest.get('/ping')).status).toBe(200)
@@ -247,7 +247,7 @@ describe('what is refused stands in the log', () => {
     await expect.poll(() => brought.match(/^-ERR/gm)?.length, { interval: 2 }).toBe(rows.length)
     stream.destroy()
     for (const via of ['request', 'pipeline', 'resp']) {
-      const logged = traffic.of('command').filter((entry) => entry.via === via && entry.error !== undefined)
+      const logged = traffic.ofType('command').filter((entry) => entry.via === via && entry.error !== undefined)
       // What is longer than a request may be is read over on a connection: nobody has its words.
       const kept = via === 'resp' && name === 'maxRequestSize' ? unknown : rows
       expect(logged.map(({ argv }) => argv)).toEqual(kept)

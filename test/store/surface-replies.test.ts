@@ -56,7 +56,7 @@ describe('statuses and content types', () => {
   })
 
   it('takes the vendor word of its vocabulary', async () => {
-    const upstash = Rest.open({ vocabulary: 'upstash' })
+    const upstash = Rest.open({ dialect: 'upstash' })
     const answer = await upstash.get('/ping', { headers: { 'Upstash-Encoding': 'base64' } })
     expect(answer.json).toEqual({ result: 'UE9ORw==' })
     expect(answer.headers).toHaveProperty('upstash-sync-token')
@@ -76,7 +76,7 @@ describe('statuses and content types', () => {
     })
     expect((await rest.get('/ping')).headers).not.toHaveProperty('access-control-allow-origin')
     // A browser hides the sync token, unless it is named as it is sent.
-    const upstash = await Rest.open({ vocabulary: 'upstash' }).get('/ping', { headers: { origin: 'https://app.test' } })
+    const upstash = await Rest.open({ dialect: 'upstash' }).get('/ping', { headers: { origin: 'https://app.test' } })
     expect(upstash.headers['access-control-expose-headers']).toBe('upstash-sync-token')
   })
 })

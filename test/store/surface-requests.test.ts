@@ -329,12 +329,12 @@ describe('order of checks', () => {
   })
 
   it('the body before permissions', async () => {
-    const token = rest.sandbox.tokens.readonly
+    const token = rest.sandbox.tokens.storeReadonly
     expect((await rest.post('/', '["SET","k",null]', { token })).json).toEqual(error('ERR null args are not supported'))
   })
 
   it('permissions before what the command makes of its words', async () => {
-    const token = rest.sandbox.tokens.readonly
+    const token = rest.sandbox.tokens.storeReadonly
     const answer = await rest.post('/', ['SET', 'k', 'v', 'NONSENSE'], { token })
     expect(String((answer.json as { error: string }).error)).toMatch(/^NOPERM /)
   })

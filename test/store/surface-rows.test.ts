@@ -91,7 +91,7 @@ describe('a row that cannot run', () => {
   })
 
   it('refused to the read-only token is an item of a pipeline and discards a transaction', async () => {
-    const token = rest.sandbox.tokens.readonly
+    const token = rest.sandbox.tokens.storeReadonly
     const refusal = { error: "NOPERM this user has no permissions to run the 'set' command or its subcommand" }
     const body = [
       ['GET', 'a'],
@@ -130,15 +130,15 @@ it('stands in the traffic with the request as its cause', async () => {
   ])
   await rest.post('/multi-exec', [['DEL', 'k']])
   const { traffic } = rest.sandbox
-  const [pipeline, transaction] = traffic.of('request')
-  const commands = traffic.of('command').map(({ argv, via, cause, user }) => [argv.join(' '), via, cause, user])
+  const [pipeline, transaction] = traffic.ofType('request')
+  const commands = traffic.ofType('command').map(({ argv, via, cause, user }) => [argv.join(' '), via, cause, user])
   expect(commands).toEqual([
     ['SET k v EX 10', 'pipeline', pipeline!.seq, 'default'],
     ['GET k', 'pipeline', pipeline!.seq, 'default'],
     ['INCR k', 'pipeline', pipeline!.seq, 'default'],
     ['DEL k', 'transaction', transaction!.seq, 'default'],
   ])
-  expect(traffic.of('keyspace').map(({ event, key, cause }) => [event, key, cause])).toEqual([
+  expect(traffic.ofType('keyspace').map(({ event, key, cause }) => [event, key, cause])).toEqual([
     ['set', 'k', pipeline!.seq],
     ['expire', 'k', pipeline!.seq],
     ['del', 'k', transaction!.seq],
@@ -151,7 +151,7 @@ it('tells in the traffic which key has expired, when somebody looks', async () =
   expect(await rest.run('GET', 'k')).toBe('v')
   await rest.sandbox.clock.advance(1)
   expect(await rest.run('GET', 'k')).toBeNull()
-  expect(rest.sandbox.traffic.of('keyspace').map(({ event, at }) => [event, at - Date.UTC(2030, 0, 1)])).toEqual([
+  expect(rest.sandbox.traffic.ofType('keyspace').map(({ event, at }) => [event, at - Date.UTC(2030, 0, 1)])).toEqual([
     ['set', 0],
     ['expire', 0],
     ['expired', 100],

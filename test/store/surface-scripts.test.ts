@@ -28,7 +28,7 @@ it('a script that writes changes the sync token', async () => {
 
 it('counts the commands of scripts', async () => {
   await rest.run('EVAL', "redis.call('SET', 'k', 'v') return redis.call('GET', 'k')", 0)
-  expect(rest.sandbox.store.spend()).toMatchObject({ commands: 3 })
+  expect(rest.sandbox.store.cost()).toMatchObject({ commands: 3 })
 })
 
 describe('read-only token', () => {
@@ -40,7 +40,7 @@ describe('read-only token', () => {
     ['script|load', 'SCRIPT', 'LOAD', 'return 1'],
     ['function|list', 'FUNCTION', 'LIST'],
   ])('is refused %s', async (name, ...argv) => {
-    expect(await rest.post('/', argv, { token: rest.sandbox.tokens.readonly })).toMatchObject({
+    expect(await rest.post('/', argv, { token: rest.sandbox.tokens.storeReadonly })).toMatchObject({
       status: 400,
       json: { error: `NOPERM this user has no permissions to run the '${name}' command or its subcommand` },
     })

@@ -14,7 +14,7 @@ type Row = readonly (string | number)[]
 type Item = { result?: unknown; error?: string }
 
 const request = (rows: readonly Row[], body: BodyInit = JSON.stringify(rows), token = sandbox.tokens.store) =>
-  sandbox.fetch(`${sandbox.addresses.store}/multi-exec`, {
+  sandbox.fetch(`${sandbox.urls.store}/multi-exec`, {
     method: 'POST',
     body,
     headers: { authorization: `Bearer ${token}` },
@@ -79,7 +79,7 @@ describe('isolation', () => {
   it('is not broken by a pipeline and single commands that arrive meanwhile', async () => {
     const increments = Array.from({ length: 50 }, (): Row => ['INCR', 'n'])
     const post = (path: string, body: BodyInit) =>
-      sandbox.fetch(sandbox.addresses.store + path, {
+      sandbox.fetch(sandbox.urls.store + path, {
         method: 'POST',
         body,
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -256,7 +256,7 @@ describe('SAVE', () => {
   })
 
   it('is refused between MULTI and EXEC, and takes the transaction with it', async () => {
-    const connection = sandbox.store.connection()
+    const connection = sandbox.store.connect()
     await expect(connection.run('SAVE')).resolves.toBe('OK')
     const Connector = ioredisConnector(sandbox)
     const stream = await new Connector({}).connect()

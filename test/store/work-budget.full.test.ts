@@ -321,7 +321,7 @@ describe('a hundred thousand at once', () => {
     { options: ['ALPHA'], first: ['0', '1', '10'] },
     { options: ['DESC', 'LIMIT', 0, 10], first: ['99999', '99998', '99997'] },
   ])('are sorted: SORT key $options', async ({ options, first }) => {
-    const rest = Rest.open({ warn: () => undefined })
+    const rest = Rest.open({ onWarning: () => undefined })
     await rest.run('RPUSH', 'key', ...names.map((_, at) => (at * 7919) % 100_000))
     const sorted = (await rest.run('SORT', 'key', ...options)) as string[]
     expect([sorted.length, sorted.slice(0, 3)]).toEqual([options.includes('LIMIT') ? 10 : 100_000, first])

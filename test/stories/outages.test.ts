@@ -11,7 +11,7 @@ describe('retries without jitter come as a storm', () => {
 
   const partner = (sandbox: Sandbox): void => {
     let [calls, since] = [0, -1]
-    sandbox.destinations.answer(api, async (_delivery, task) => {
+    sandbox.destinations.respond(api, async (_delivery, task) => {
       if (sandbox.clock.now() !== since) [calls, since] = [0, sandbox.clock.now()]
       const mine = ++calls
       await task.sleep('100ms')
@@ -51,7 +51,7 @@ describe('a rate-limited destination starves', () => {
 
   const limited = (sandbox: Sandbox): void => {
     let [calls, minute] = [0, -1]
-    sandbox.destinations.answer(mailer, () => {
+    sandbox.destinations.respond(mailer, () => {
       const now = Math.floor(sandbox.clock.now() / 60_000)
       if (now !== minute) [calls, minute] = [0, now]
       return ++calls > 10 ? { status: 429, headers: { 'retry-after': '60' } } : 200

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Play, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
+import { type PlayResult, playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
 /** The code under test: registers its handlers, and may publish through the sandbox. */
@@ -25,7 +25,7 @@ export function story({ scenario, broken, fixed, breaks }: Story): void {
     expect(play.holds).toBe(false)
     for (const text of [breaks].flat()) expect(play.verdict()).toMatch(text)
     // The engine kept its promises: it is the code that is at fault.
-    expect(play.sandbox.examine().breaches).toEqual([])
+    expect(play.sandbox.checkInvariants().violations).toEqual([])
   })
 
   test(`${scenario.name}: fixed`, async () => {
@@ -41,13 +41,13 @@ export function story({ scenario, broken, fixed, breaks }: Story): void {
   })
 }
 
-function perform(scenario: Scenario, code: Code): Promise<Play> {
-  return playScenario(scenario, { prepare: code })
+function perform(scenario: Scenario, code: Code): Promise<PlayResult> {
+  return playScenario(scenario, { setup: code })
 }
 
 /** A command as an application sends it: through the REST API, counted as its own. */
 export async function command(sandbox: Sandbox, ...words: readonly (string | number)[]): Promise<unknown> {
-  const response = await sandbox.fetch(sandbox.addresses.store, {
+  const response = await sandbox.fetch(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(words),

@@ -29,7 +29,7 @@ export class Rest {
     const sent = body === undefined ? latin1('') : typeof body === 'string' ? utf8(body) : fromArray(body)
     const answer = await this.sandbox.exchange({
       method,
-      url: this.sandbox.addresses.store + path,
+      url: this.sandbox.urls.store + path,
       headers: [
         ...(bearer === null ? [] : [['authorization', `Bearer ${bearer}`] as const]),
         ...Object.entries(headers),

@@ -1,4 +1,4 @@
-import { type NamedDifference, namedDifferences } from '../../src/store/differences.js'
+import { type KnownDifference, namedDifferences } from '../../src/store/differences.js'
 
 const others = { service: 'the service', redis: 'redis-server' } as const
 
@@ -23,7 +23,7 @@ ${rows.join('\n')}
 }
 
 /** `docs/protocol/store.md 7.3` as a link from docs/reference. */
-function link(where: NamedDifference['where']): string {
+function link(where: KnownDifference['where']): string {
   const [page = '', section] = where.split(' ')
   const path = page.replace(/^docs\/reference\//, '').replace(/^docs\//, '../')
   const title = page.split('/').at(-1)!.replace('.md', '')

@@ -48,18 +48,18 @@ const shop = 'https://shop.test/orders'
 /** The timeline of a small story in which the fault strikes. */
 async function shown(rule: FaultRule): Promise<string> {
   // The SDK knows its own vendor only.
-  const vocabulary = ['bad-signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'service'
-  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', vocabulary, warn: () => {} })
+  const vocabulary = ['bad-signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'neutral'
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', dialect: vocabulary, onWarning: () => {} })
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))
-  sandbox.destinations.answer('https://shop.test/done', 200)
+  sandbox.destinations.respond('https://shop.test/done', 200)
   await stories[rule.on as InjectionPoint](sandbox)
   await sandbox.clock.drain()
   return sandbox.traffic.timeline()
 }
 
 /** A receiver that looks at the signature with the vendor's SDK. */
-function receiver({ queue: { keys } }: Sandbox): (request: Request) => Promise<Response> {
+function receiver({ queue: { signingKeys: keys } }: Sandbox): (request: Request) => Promise<Response> {
   const sdk = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
   return async (request) => {
     const signature = request.headers.get('upstash-signature')
@@ -78,12 +78,12 @@ const stories: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> =
     for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)
   },
   'queue.request': async (sandbox) => {
-    const url = `${sandbox.addresses.regions['us-east-1']}/v2/keys`
+    const url = `${sandbox.urls.regions['us-east-1']}/v2/keys`
     await settle(sandbox, sandbox.fetch(url, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } }))
   },
   'queue.delivery': (sandbox) => {
     sandbox.queue.publish({ to: shop, body: 'first', retries: 1, timeout: '10s' })
-    if (sandbox.faults.list()[0]?.rule.fault.kind === 'reorder') {
+    if (sandbox.faults.rules[0]?.rule.fault.kind === 'reorder') {
       sandbox.queue.publish({ to: shop, body: 'second', retries: 1, delay: '5s' })
     }
   },
@@ -91,7 +91,7 @@ const stories: Readonly<Record<InjectionPoint, (sandbox: Sandbox) => unknown>> =
   'stats.request': () => undefined,
   'outbound.request': () => undefined,
   'stream.open': async (sandbox) => {
-    const answer = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, bearer(sandbox))
+    const answer = await sandbox.fetch(`${sandbox.urls.store}/subscribe/news`, bearer(sandbox))
     void answer.text().catch(() => undefined)
     for (const message of ['a', 'b', 'c']) {
       sandbox.store.run('PUBLISH', 'news', message)
@@ -110,7 +110,7 @@ function bearer(sandbox: Sandbox): RequestInit {
 }
 
 function ask(sandbox: Sandbox, path: string): Promise<void> {
-  return settle(sandbox, sandbox.fetch(sandbox.addresses.store + path, bearer(sandbox)))
+  return settle(sandbox, sandbox.fetch(sandbox.urls.store + path, bearer(sandbox)))
 }
 
 /** Waits for an answer and its body, and does not mind when there is none. */

@@ -51,7 +51,7 @@ const moments: Readonly<Record<InjectionPoint, string>> = {
   'queue.delivery': 'an attempt to deliver a message is due',
   'queue.callback': 'an attempt to deliver a callback or failure callback is due',
   'stats.request': 'a request to the statistics arrives',
-  'outbound.request': 'the app calls a host that `sandbox.calls` has registered',
+  'outbound.request': 'the app calls a host that `sandbox.outbound` has registered',
   'stream.open': 'a request opens an event stream (after `store.request`)',
   'stream.event': 'an event goes into a stream',
   'schedule.fire': 'a schedule triggers',

@@ -7,7 +7,7 @@ const end = '<!-- end -->'
 export function withPromiseTable(page: string): string {
   const from = page.indexOf(begin)
   if (from === -1) throw new Error(`The page has no line ${begin}`)
-  const rows = invariants.map(({ name, promise, suspendedBy = {} }) => {
+  const rows = invariants.map(({ name, guarantee: promise, suspendedBy = {} }) => {
     const faults = Object.entries(suspendedBy).map(([fault, extent]) => `\`${fault}\` ${extent}`)
     return `| \`${name}\` | ${promise} | ${faults.join('; ') || '—'} |`
   })

@@ -7,7 +7,7 @@ import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/inde
  * SDKs or `fetch` build on it; a test of one part calls `createSandbox()`, as users do. See README.md in this folder.
  */
 export function connectedSandbox(options: SandboxOptions = {}): Sandbox {
-  const sandbox = createSandbox({ warn: () => {}, ...options })
+  const sandbox = createSandbox({ onWarning: () => {}, ...options })
   replaceFetch(sandbox)
   onTestFinished(() => sandbox.dispose())
   return sandbox

@@ -8,60 +8,63 @@ declare const remote: RemoteSandbox
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void {}
 
-type Steps = { step(name: string, nth?: number): Fates; event(id: string, data?: unknown): { timesOut(): unknown } }
+type Steps = {
+  stubStep(name: string, nth?: number): Fates
+  stubEvent(id: string, data?: unknown): { timesOut(): unknown }
+}
 interface Fates {
   returns(value?: unknown): unknown
-  fails(error?: Error | string | { message: string }, options?: { times?: number }): unknown
+  throws(error?: Error | string | { message: string }, options?: { times?: number }): unknown
   timesOut(options?: { times?: number }): unknown
 }
 
 /** Every verb as it shall be written, and every mistake that shall not compile. */
 function written(workflow: Sandbox['workflow'] | RemoteSandbox['workflow']): unknown[] {
   // @ts-expect-error: a step has a name
-  workflow.step()
+  workflow.stubStep()
   // @ts-expect-error: which of the steps is a number
-  workflow.step('charge', 'second')
+  workflow.stubStep('charge', 'second')
   // @ts-expect-error: one value
-  workflow.step('charge').returns(1, 2)
+  workflow.stubStep('charge').returns(1, 2)
   // @ts-expect-error: it returns always
-  workflow.step('charge').returns(1, { times: 2 })
+  workflow.stubStep('charge').returns(1, { times: 2 })
   // @ts-expect-error: no number is thrown
-  workflow.step('charge').fails(500)
+  workflow.stubStep('charge').throws(500)
   // @ts-expect-error: an error has a message
-  workflow.step('charge').fails({ name: 'WorkflowRetryAfterError' })
+  workflow.stubStep('charge').throws({ name: 'WorkflowRetryAfterError' })
   // @ts-expect-error: times is a number
-  workflow.step('charge').fails('declined', { times: '2' })
+  workflow.stubStep('charge').throws('declined', { times: '2' })
   // @ts-expect-error: times is an option
-  workflow.step('charge').timesOut(2)
+  workflow.stubStep('charge').timesOut(2)
   // @ts-expect-error: a step has one fate
-  workflow.step('charge').throws()
+  workflow.stubStep('charge').fails()
   // @ts-expect-error: an event has an id
-  workflow.event()
+  workflow.stubEvent()
   // @ts-expect-error: nothing else happens to an event
-  workflow.event('approved').fails()
+  workflow.stubEvent('approved').throws()
   // @ts-expect-error: all sleeps are skipped
   workflow.skipSleeps('nap')
   // @ts-expect-error: an event has an id
   workflow.notify()
   // @ts-expect-error: a run ends with success, failed or canceled
-  workflow.run('wfr_1').ends('RUN_SUCCESS')
+  workflow.getRun('wfr_1').advanceToEnd('RUN_SUCCESS')
   // @ts-expect-error: a run reaches a step
-  workflow.run('wfr_1').reaches()
+  workflow.getRun('wfr_1').advanceToStep()
   return [
-    workflow.step('charge').returns(),
-    workflow.step('charge', 2).returns({ id: 'ch_1' }),
-    workflow.step('charge').fails(),
-    workflow.step('charge').fails(new Error('declined'), { times: 2 }),
-    workflow.step('charge').fails({ name: 'WorkflowRetryAfterError', message: 'later', retryAfter: 5 }),
-    workflow.step('charge').timesOut({ times: 1 }),
-    workflow.event('approved'),
-    workflow.event('approved', { by: 'Ada' }).timesOut(),
+    workflow.stubStep('charge').returns(),
+    workflow.stubStep('charge', 2).returns({ id: 'ch_1' }),
+    workflow.stubStep('charge').throws(),
+    workflow.stubStep('charge').throws(new Error('declined'), { times: 2 }),
+    workflow.stubStep('charge').throws({ name: 'WorkflowRetryAfterError', message: 'later', retryAfter: 5 }),
+    workflow.stubStep('charge').timesOut({ times: 1 }),
+    workflow.stubEvent('approved'),
+    workflow.stubEvent('approved', { by: 'Ada' }).timesOut(),
     workflow.skipSleeps(),
     workflow.skipRetryDelays(),
-    workflow.notify('approved', { by: 'Ada' }, 'wfr_1'),
-    workflow.run('wfr_1').reaches('charge', 2),
-    workflow.run('wfr_1').ends('success'),
-    workflow.run('wfr_1').ends(),
+    workflow.notify('approved', { by: 'Ada' }, { runId: 'wfr_1' }),
+    workflow.getRun('wfr_1').advanceToStep('charge', 2),
+    workflow.getRun('wfr_1').advanceToEnd('success'),
+    workflow.getRun('wfr_1').advanceToEnd(),
     workflow.unused,
   ]
 }
@@ -76,14 +79,14 @@ export async function everywhere(): Promise<void> {
   same<Awaited<typeof remote.workflow.unused>, readonly string[]>()
   same<ReturnType<typeof sandbox.workflow.skipSleeps>, void>()
   same<ReturnType<typeof remote.workflow.skipSleeps>, Promise<void>>()
-  same<ReturnType<WorkflowRun['ends']>, Promise<void>>()
-  same<ReturnType<ReturnType<typeof remote.workflow.run>['ends']>, Promise<void>>()
+  same<ReturnType<WorkflowRun['advanceToEnd']>, Promise<void>>()
+  same<ReturnType<ReturnType<typeof remote.workflow.getRun>['advanceToEnd']>, Promise<void>>()
   same<WorkflowRun['state'], 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'>()
   // A step's fates follow each other.
-  sandbox.workflow.step('charge').fails('once', { times: 1 }).returns(1)
-  const run: WorkflowRun = sandbox.workflow.run('wfr_1')
+  sandbox.workflow.stubStep('charge').throws('once', { times: 1 }).returns(1)
+  const run: WorkflowRun = sandbox.workflow.getRun('wfr_1')
   // @ts-expect-error: a run's state is read, not set
   run.state = 'RUN_SUCCESS'
-  await remote.workflow.step('charge').returns(1)
-  await remote.workflow.event('approved').timesOut()
+  await remote.workflow.stubStep('charge').returns(1)
+  await remote.workflow.stubEvent('approved').timesOut()
 }

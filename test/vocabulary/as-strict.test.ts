@@ -5,8 +5,8 @@ import { runs, seedOr } from '../support/effort.js'
 
 // `auto` adds nothing: what is said in the words of one vocabulary goes as in a sandbox that knows no other.
 
-const prefixes = { service: 'Service-', upstash: 'Upstash-' } as const
-type Words = keyof typeof prefixes
+const prefixes = { neutral: 'Service-', upstash: 'Upstash-' } as const
+type Words = 'neutral' | 'upstash'
 
 const settings = fc.record(
   {
@@ -45,7 +45,7 @@ const request = fc.record({
   ),
   inQuery: fc.boolean(),
   body: fc.constantFrom('', '{"n":1}', 'text'),
-  words: fc.constantFrom<Words>('service', 'upstash'),
+  words: fc.constantFrom<Words>('neutral', 'upstash'),
 })
 type Request = typeof request extends fc.Arbitrary<infer R> ? R : never
 
@@ -55,7 +55,7 @@ async function played(sandbox: Sandbox, requests: readonly Request[], wordsOf: (
     n++
     return new Response(`answer ${n}`, { status: [200, 500, 503][n % 3]! })
   })
-  sandbox.queue.urlGroup('group', ['https://app.test/one', 'https://app.test/three'])
+  sandbox.queue.urlGroups.addEndpoints('group', ['https://app.test/one', 'https://app.test/three'])
   const answers: string[] = []
   for (const given of requests) {
     const prefix = prefixes[wordsOf(given)]
@@ -65,22 +65,22 @@ async function played(sandbox: Sandbox, requests: readonly Request[], wordsOf: (
     if (Delay !== undefined && !given.inQuery) headers[`${prefix}Delay`] = Delay
     const query =
       Delay !== undefined && given.inQuery ? `${given.to.includes('?') ? '&' : '?'}${prefix}delay=${Delay}` : ''
-    const url = `${sandbox.addresses.queue}/v2/${given.to}${query}`
+    const url = `${sandbox.urls.queue}/v2/${given.to}${query}`
     const answer = await sandbox.fetch(url, { method: 'POST', headers, body: given.body })
     answers.push(`${answer.status} ${[...answer.headers].join('|')} ${await answer.text()}`)
     await sandbox.clock.advance('2s')
   }
   await sandbox.clock.advance('5m')
-  const { breaches } = sandbox.examine()
+  const { violations: breaches } = sandbox.checkInvariants()
   expect(breaches.filter(({ invariant }) => invariant === 'signatures-verify')).toEqual([])
   return { answers, trace: JSON.stringify(sandbox.traffic.entries) }
 }
 
 function sandboxOf(vocabulary?: Words): Sandbox {
-  return createSandbox({ seed: 7, ...(vocabulary && { vocabulary }), warn: () => {} })
+  return createSandbox({ seed: 7, ...(vocabulary && { dialect: vocabulary }), onWarning: () => {} })
 }
 
-test.each(['service', 'upstash'] as const)('all in the words of %s: byte for byte', async (words) => {
+test.each(['neutral', 'upstash'] as const)('all in the words of %s: byte for byte', async (words) => {
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 8 }), async (requests) => {
       const auto = await played(sandboxOf(), requests, () => words)
@@ -96,13 +96,13 @@ test('mixed: what becomes of each message is what becomes of it in its own words
     fc.asyncProperty(fc.array(request, { minLength: 2, maxLength: 8 }), async (requests) => {
       const auto = sandboxOf()
       await played(auto, requests, ({ words }) => words)
-      const strict = { service: sandboxOf('service'), upstash: sandboxOf('upstash') }
-      for (const words of ['service', 'upstash'] as const) await played(strict[words], requests, () => words)
+      const strict = { neutral: sandboxOf('neutral'), upstash: sandboxOf('upstash') }
+      for (const words of ['neutral', 'upstash'] as const) await played(strict[words], requests, () => words)
       const wordsOf = (headers: readonly (readonly [string, string])[]): Words =>
-        headers.some(([name]) => name === 'Upstash-Message-Id') ? 'upstash' : 'service'
-      const attempts = auto.traffic.of('attempt')
+        headers.some(([name]) => name === 'Upstash-Message-Id') ? 'upstash' : 'neutral'
+      const attempts = auto.traffic.ofType('attempt')
       for (const [index, attempt] of attempts.entries()) {
-        const other = strict[wordsOf(attempt.headers)].traffic.of('attempt')[index]
+        const other = strict[wordsOf(attempt.headers)].traffic.ofType('attempt')[index]
         expect(JSON.stringify(attempt)).toBe(JSON.stringify(other))
       }
     }),

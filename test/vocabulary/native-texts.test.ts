@@ -59,9 +59,9 @@ describe.each(cases)('$what', ({ options, lines, fault }) => {
   test.each([
     ['auto', 'https://upstash.com/docs'],
     ['upstash', 'https://upstash.com/docs'],
-    ['service', 'https://docs.service.test'],
+    ['neutral', 'https://docs.service.test'],
   ] as const)('with vocabulary %s points to %s', async (vocabulary, docs) => {
-    const got = await answered({ ...options, vocabulary }, lines, fault)
+    const got = await answered({ ...options, dialect: vocabulary }, lines, fault)
     expect(got.match(/https:\/\/(?:[\w.-]+)(?:\/docs)?/g)).toEqual([docs])
   })
 })
@@ -75,7 +75,7 @@ test('a request over REST after it is answered in its own words', async () => {
   stream.write('NONSENSE\r\n')
   expect(String(await told)).toContain('https://upstash.com/docs')
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-  const answer = await sandbox.fetch(`${sandbox.addresses.store}/nonsense`, { headers })
+  const answer = await sandbox.fetch(`${sandbox.urls.store}/nonsense`, { headers })
   expect(await answer.text()).toContain('https://docs.service.test')
   expect(() => sandbox.store.run('NONSENSE')).toThrow('https://docs.service.test')
 })

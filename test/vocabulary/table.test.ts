@@ -1,4 +1,4 @@
-import { neutralDialect, upstashDialect, type Vocabulary } from 'stuntdouble'
+import { neutralDialect, upstashDialect, type Dialect } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { fromBase64, text } from '../../src/kernel/bytes.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
@@ -14,9 +14,9 @@ interface Manner {
   /** Headers that say `retries: 1` and this in the words of the manner. */
   say(settings: Readonly<Record<string, string>>): Record<string, string>
   /** In whose words it is delivered. */
-  readonly heard: readonly Vocabulary[]
+  readonly heard: readonly Dialect[]
   /** In whose words it is answered. */
-  readonly answered: Vocabulary
+  readonly answered: Dialect
 }
 
 function spoken(prefix: string): Manner['say'] {
@@ -36,7 +36,7 @@ const manners: readonly Manner[] = [
 
 const own = ['signature', 'message-id', 'retried', 'caller-ip', 'region']
 
-function namesOf(vocabularies: readonly Vocabulary[], names: readonly string[]): string[] {
+function namesOf(vocabularies: readonly Dialect[], names: readonly string[]): string[] {
   return vocabularies.flatMap(({ headerPrefix }) => names.map((name) => headerPrefix.toLowerCase() + name)).sort()
 }
 
@@ -57,10 +57,10 @@ function issuers({ headers }: Pick<Attempt, 'headers'>): string[] {
 }
 
 function attemptsTo(at: World, url: string): readonly Attempt[] {
-  return at.traffic.of('attempt').filter((one) => one.url === url) as unknown as readonly Attempt[]
+  return at.traffic.ofType('attempt').filter((one) => one.url === url) as unknown as readonly Attempt[]
 }
 
-function heardIn(attempt: Attempt, vocabularies: readonly Vocabulary[], more: readonly string[] = []): void {
+function heardIn(attempt: Attempt, vocabularies: readonly Dialect[], more: readonly string[] = []): void {
   expect(ownNames(attempt)).toEqual(namesOf(vocabularies, [...own, ...more]))
   expect(issuers(attempt)).toEqual(vocabularies.map(({ issuer }) => issuer))
   expect(attempt.header('user-agent')).toBe(vocabularies.at(-1)!.userAgent)
@@ -85,7 +85,7 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
   test('a url group, a queue, and a batch whose items say nothing', async () => {
     const at = world()
     at.destinations.record('https://*.test/*')
-    at.queue.urlGroup('all', ['https://a.test/1', 'https://a.test/2'])
+    at.queue.urlGroups.addEndpoints('all', ['https://a.test/1', 'https://a.test/2'])
     await at.send('POST', '/v2/publish/all', { headers: say({ Retries: '1' }) })
     await at.send('POST', '/v2/enqueue/line/https://a.test/3', { headers: say({ Retries: '1' }) })
     const items = [
@@ -190,7 +190,7 @@ describe('a request without any word, and a publish in process', () => {
     at.destinations.record(shop)
     at.queue.publish({ to: shop })
     await at.clock.drain()
-    at.sandbox.check()
+    at.sandbox.assertInvariants()
   })
 })
 
@@ -204,7 +204,7 @@ describe('the query', () => {
     at.destinations.on('https://shop.test/*', () => new Response('no', { status: 500 }))
     await at.send('POST', `/v2/publish/${shop}?${query}&x=1`)
     await at.clock.drain()
-    const attempts = at.traffic.of('attempt') as unknown as readonly Attempt[]
+    const attempts = at.traffic.ofType('attempt') as unknown as readonly Attempt[]
     expect(attempts.map(({ url }) => url)).toEqual([`${shop}?x=1`])
     heardIn(attempts[0]!, heard)
   })
@@ -216,11 +216,11 @@ describe('the query', () => {
     const query = `qstash_token=${encodeURIComponent(token)}&service-retries=0`
     expect((await at.send('POST', `/v2/publish/${shop}?${query}`, { token: null })).status).toBe(200)
     await at.clock.drain()
-    const [attempt] = at.traffic.of('attempt') as unknown as readonly Attempt[]
+    const [attempt] = at.traffic.ofType('attempt') as unknown as readonly Attempt[]
     expect(attempt!.url).toBe(`${shop}?service-retries=0`)
     heardIn(attempt!, [vendor])
-    expect(at.traffic.of('request')[0]!.url).toContain('qstash_token=***')
-    expect(at.traffic.of('request')[0]!.note).toMatch(/words of two vocabularies/)
+    expect(at.traffic.ofType('request')[0]!.url).toContain('qstash_token=***')
+    expect(at.traffic.ofType('request')[0]!.note).toMatch(/words of two vocabularies/)
   })
 })
 
@@ -241,15 +241,15 @@ test('words of both sets: the vendor’s count, the others are plain headers, an
 
 describe('strict vocabularies tell of foreign words', () => {
   test.each([
-    ['service', 'Upstash-Retries', 'upstash'],
-    ['upstash', 'Service-Retries', 'service'],
+    ['neutral', 'Upstash-Retries', 'upstash'],
+    ['upstash', 'Service-Retries', 'neutral'],
   ] as const)('%s hears %s', async (vocabulary, header, other) => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
-    const sandbox = createSandbox({ vocabulary, warn: (sentence) => warnings.push(sentence) })
+    const sandbox = createSandbox({ dialect: vocabulary, onWarning: (sentence) => warnings.push(sentence) })
     sandbox.destinations.record(shop)
     const publish = () =>
-      sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${shop}`, {
+      sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${shop}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [header]: '0' },
       })
@@ -257,20 +257,20 @@ describe('strict vocabularies tell of foreign words', () => {
     await publish()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(header)
-    expect(warnings[0]).toContain(`Set the option vocabulary: '${other}', or leave it out: 'auto'`)
-    expect(sandbox.traffic.timeline()).toContain(`is a word of vocabulary '${other}'`)
+    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or leave it out: 'auto'`)
+    expect(sandbox.traffic.timeline()).toContain(`is a word of dialect '${other}'`)
     await sandbox.clock.drain()
-    expect(ownNames(sandbox.traffic.of('attempt')[0]! as unknown as Attempt)).toEqual(
-      namesOf([vocabulary === 'service' ? neutral : vendor], own),
+    expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
+      namesOf([vocabulary === 'neutral' ? neutral : vendor], own),
     )
   })
 
   test('the path of the statistics', async () => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
-    const sandbox = createSandbox({ vocabulary: 'service', warn: (sentence) => warnings.push(sentence) })
-    await sandbox.fetch(`${sandbox.addresses.mgmt}/v2/qstash/users`)
-    expect(warnings.join()).toContain("/v2/qstash is a word of vocabulary 'upstash'")
+    const sandbox = createSandbox({ dialect: 'neutral', onWarning: (sentence) => warnings.push(sentence) })
+    await sandbox.fetch(`${sandbox.urls.mgmt}/v2/qstash/users`)
+    expect(warnings.join()).toContain("/v2/qstash is a word of dialect 'upstash'")
   })
 })
 
@@ -280,7 +280,7 @@ test('the statistics answer to both words of the path', async () => {
   const headers = { authorization: `Basic ${btoa(`${sandbox.tokens.mgmtUser}:${sandbox.tokens.mgmtKey}`)}` }
   const bodies = await Promise.all(
     ['queue', 'qstash'].map(async (segment) => {
-      const answer = await sandbox.fetch(`${sandbox.addresses.mgmt}/v2/${segment}/stats`, { headers })
+      const answer = await sandbox.fetch(`${sandbox.urls.mgmt}/v2/${segment}/stats`, { headers })
       return [answer.status, await answer.text()]
     }),
   )
@@ -292,7 +292,7 @@ test('the store answers in the words of the request, those of its documentation 
   const { createSandbox } = await import('stuntdouble')
   const sandbox = createSandbox()
   const ask = async (headers: Record<string, string>, token = sandbox.tokens.store) => {
-    const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/k/v`, {
+    const answer = await sandbox.fetch(`${sandbox.urls.store}/set/k/v`, {
       headers: { authorization: `Bearer ${token}`, ...headers },
     })
     return { names: [...answer.headers.keys()], text: await answer.text() }
@@ -312,28 +312,28 @@ test('a message keeps its words in a dump; an older dump has none, and is for ev
   await at.send('POST', `/v2/publish/${back}`, { headers: { 'Service-Delay': '1h' } })
   await at.send('POST', `/v2/schedules/${failed}`, { headers: { 'Upstash-Cron': '30 1 * * *' } })
   const dump = JSON.parse(JSON.stringify(at.sandbox.dump()))
-  const headersAfter = async (given: typeof dump, vocabulary?: 'service') => {
-    const other = createSandbox({ startAt: at.clock.now(), ...(vocabulary && { vocabulary }) })
+  const headersAfter = async (given: typeof dump, vocabulary?: 'neutral') => {
+    const other = createSandbox({ startAt: at.clock.now(), ...(vocabulary && { dialect: vocabulary }) })
     other.destinations.record('https://shop.test/*')
     other.load(given)
     await other.clock.advance('2h')
-    const of = (url: string) => other.traffic.of('attempt').find((one) => one.url === url) as unknown as Attempt
+    const of = (url: string) => other.traffic.ofType('attempt').find((one) => one.url === url) as unknown as Attempt
     return [shop, back, failed].map((url) => issuers(of(url)))
   }
   expect(await headersAfter(dump)).toEqual([['Upstash'], ['Service'], ['Upstash']])
-  expect(await headersAfter(dump, 'service')).toEqual([['Upstash'], ['Service'], ['Upstash']])
+  expect(await headersAfter(dump, 'neutral')).toEqual([['Upstash'], ['Service'], ['Upstash']])
   const older = JSON.parse(JSON.stringify(dump, (name, value) => (name === 'words' ? undefined : value)))
   expect(await headersAfter(older)).toEqual([
     ['Service', 'Upstash'],
     ['Service', 'Upstash'],
     ['Service', 'Upstash'],
   ])
-  expect(await headersAfter(older, 'service')).toEqual([['Service'], ['Service'], ['Service']])
+  expect(await headersAfter(older, 'neutral')).toEqual([['Service'], ['Service'], ['Service']])
 })
 
 test('the environment has both sets of names, and real hosts are refused as destinations', async () => {
   const at = world()
-  const { env, addresses } = at.sandbox
+  const { env, urls: addresses } = at.sandbox
   expect(env).toMatchObject({ QSTASH_URL: addresses.queue, QUEUE_URL: addresses.queue })
   expect(env).toMatchObject({ UPSTASH_REDIS_REST_URL: addresses.store, SERVICE_REDIS_REST_URL: addresses.store })
   expect(env.EU_CENTRAL_1_QSTASH_URL).toBe(env.EU_CENTRAL_1_QUEUE_URL)
@@ -353,8 +353,8 @@ test('a signature of one’s own is the vendor’s, or whose it is told to be', 
   const at = world()
   const iss = (token: string): string => issuers({ headers: [['x-signature', token]] })[0]!
   expect(iss(at.queue.sign({ url: shop }))).toBe('Upstash')
-  expect(iss(at.queue.sign({ url: shop }, { vocabulary: 'service' }))).toBe('Service')
-  expect(() => at.queue.sign({ url: shop }, { vocabulary: 'acme' })).toThrow(
-    'A signature has no vocabulary "acme". There are',
+  expect(iss(at.queue.sign({ url: shop }, { dialect: 'neutral' }))).toBe('Service')
+  expect(() => at.queue.sign({ url: shop }, { dialect: 'acme' })).toThrow(
+    'A signature has no dialect "acme". There are',
   )
 })

@@ -9,7 +9,7 @@ function own({ headers }: { readonly headers: readonly (readonly [string, string
 
 function words({ traffic }: WorkflowWorld, url: string): string[] {
   return traffic
-    .of('attempt')
+    .ofType('attempt')
     .filter((attempt) => attempt.url === url)
     .map((attempt) => [...own(attempt)].sort().join('+'))
 }
@@ -45,7 +45,7 @@ test('a run of every kind of step, triggered without any word', async () => {
   expect(new Set(heard.slice(1))).toEqual(new Set(['upstash']))
   expect(words(made, 'https://bank.test/pay')).toEqual(['upstash'])
   expect(child).toBe(`${app}/child`)
-  made.check()
+  made.assertInvariants()
 })
 
 test('a run that is triggered in neutral words is spoken to in those, until its endpoint speaks', async () => {
@@ -55,7 +55,7 @@ test('a run that is triggered in neutral words is spoken to in those, until its 
   })
   await made.ask('POST', `/v2/trigger/${app}/neutral`, { headers: { 'Service-Label': 'mine' } })
   await made.clock.drain()
-  const [attempt] = made.traffic.of('attempt')
+  const [attempt] = made.traffic.ofType('attempt')
   expect([...own(attempt!)]).toEqual(['service'])
   const names = attempt!.headers.map(([name]) => name)
   expect(names).toEqual(expect.arrayContaining(['Service-Workflow-RunId', 'Service-Workflow-Init', 'Service-Label']))
@@ -71,14 +71,14 @@ test('the answer that a first delivery needs may come in either words when nobod
     })
     await made.ask('POST', `/v2/trigger/${app}`)
     await made.clock.drain()
-    expect(made.traffic.of('attempt').map(({ outcome }) => outcome!.state)).toEqual(['DELIVERED'])
+    expect(made.traffic.ofType('attempt').map(({ outcome }) => outcome!.state)).toEqual(['DELIVERED'])
   }
 })
 
 test('what a test makes of steps is spoken to the endpoint in the words of the run', async () => {
   const made = workflowWorld()
   const url = made.serve('/flow', async (context) => context.run('charge', () => 'never'))
-  made.workflow.step('charge').returns('staged')
+  made.workflow.stubStep('charge').returns('staged')
   await made.ask('POST', `/v2/trigger/${url}`)
   await made.clock.drain()
   expect(made.workflow.runs.map(({ state, result }) => [state, result])).toEqual([['RUN_SUCCESS', 'staged']])

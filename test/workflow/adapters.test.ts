@@ -13,7 +13,7 @@ import { connectionOf, everyKind, expected } from './every-kind.js'
 
 /** A sandbox whose deliveries reach the app in this process. */
 function inProcess(lead: (sandbox: Sandbox) => () => unknown) {
-  const sandbox = createSandbox({ seed: 16, warn: () => {} })
+  const sandbox = createSandbox({ seed: 16, onWarning: () => {} })
   const close = lead(sandbox)
   onTestFinished(async () => {
     await close()
@@ -89,9 +89,9 @@ test('through the local server, with the app on a port of its own', async () => 
 })
 
 test('in the neutral words, without an SDK', async () => {
-  const sandbox = createSandbox({ seed: 16, warn: () => {} })
+  const sandbox = createSandbox({ seed: 16, onWarning: () => {} })
   onTestFinished(() => sandbox.dispose())
-  const { addresses, tokens, destinations, clock, workflow } = sandbox
+  const { urls: addresses, tokens, destinations, clock, workflow } = sandbox
   const url = 'https://app.test/flow'
   const seen = destinations.record(url, { status: 200, headers: { 'Service-Workflow-Sdk-Version': '1' } })
   const post = (path: string, headers: Record<string, string>, body: unknown): Promise<Response> =>
@@ -111,7 +111,7 @@ test('in the neutral words, without an SDK', async () => {
   expect((await post('/v2/wait/evt', own, wait)).status).toBe(200)
   await clock.drain()
   expect(seen.last().header('service-workflow-runid')).toBe('wfr_n')
-  expect(seen.last().header('service-workflow-createdat')).toBe(String(workflow.run('wfr_n').createdAt))
+  expect(seen.last().header('service-workflow-createdat')).toBe(String(workflow.getRun('wfr_n').createdAt))
   expect(seen.last().header('x')).toBe('y')
   expect(seen.last().json()).toHaveLength(3)
   const end = await sandbox.fetch(`${addresses.queue}/v2/workflows/runs/wfr_n?cancel=false`, {
@@ -119,5 +119,5 @@ test('in the neutral words, without an SDK', async () => {
     headers: { authorization: `Bearer ${tokens.queue}` },
     body: '"done"',
   })
-  expect([end.status, workflow.run('wfr_n').result]).toEqual([200, 'done'])
+  expect([end.status, workflow.getRun('wfr_n').result]).toEqual([200, 'done'])
 })

@@ -23,7 +23,7 @@ export const mails = 'https://mail.test/send'
 /** An app with one workflow, served by the SDK as it is. Everything within is as new in every process. */
 export function appWith(make: (app: App) => Route): (sandbox: Sandbox) => () => Promise<unknown> {
   return (sandbox) => {
-    const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+    const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
     const queue = new QueueClient(connection)
     const client = new Client(connection)
     const charge = async (id: string, key?: string): Promise<void> => {
@@ -34,8 +34,8 @@ export function appWith(make: (app: App) => Route): (sandbox: Sandbox) => () => 
       receiver: undefined as never,
     })
     sandbox.destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
-    sandbox.destinations.answer(mails, 200)
-    sandbox.destinations.answer('https://third.test/*', 200)
+    sandbox.destinations.respond(mails, 200)
+    sandbox.destinations.respond('https://third.test/*', 200)
     sandbox.destinations.on(bank, async (request) => {
       await client.notify((await request.json()) as never)
       return new Response()

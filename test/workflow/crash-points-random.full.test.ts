@@ -3,7 +3,7 @@ import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
+import { assertCrashSafe, CrashSafetyError, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
 import { runs } from '../support/effort.js'
 import { calls, mails, payments } from './crash-defects.js'
 
@@ -42,7 +42,7 @@ const kinds: fc.Arbitrary<Kind> = fc.oneof(
 /** The app: its steps by their place, each effect with a key of its own but the planted one. */
 function appOf(steps: readonly Kind[], planted?: Planted): WorkflowUnderTest {
   return (sandbox) => {
-    const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+    const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
     const queue = new QueueClient(connection)
     const client = new Client(connection)
     const later = (key: string, body: object) =>
@@ -110,8 +110,8 @@ function appOf(steps: readonly Kind[], planted?: Planted): WorkflowUnderTest {
     })
     const { POST } = serveMany({ main, child } as never, { qstashClient: queue, receiver: undefined as never } as never)
     sandbox.destinations.on(`${base}/*`, POST as unknown as (request: Request) => Promise<Response>)
-    sandbox.destinations.answer(mails, 200)
-    sandbox.destinations.answer('https://third.test/*', 200)
+    sandbox.destinations.respond(mails, 200)
+    sandbox.destinations.respond('https://third.test/*', 200)
     sandbox.destinations.on(tell, async (request) => {
       const { hook, ...event } = (await request.json()) as { hook?: string; eventId: string; workflowRunId: string }
       await (hook === undefined ? client.notify({ ...event, eventData: 'yes' }) : fetch(hook, { method: 'POST' }))
@@ -126,7 +126,11 @@ const workflows = fc.array(kinds, { minLength: 1, maxLength: 3 })
 test('what counts once is never accused', { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(workflows, async (steps) => {
-      const { untried, schedules, deliveries } = await everyCrashPoint(appOf(steps), { calls })
+      const {
+        notTried: untried,
+        plans: schedules,
+        deliveries,
+      } = await assertCrashSafe(appOf(steps), { outbound: calls })
       expect(untried).toBe(0)
       expect(schedules).toBeGreaterThanOrEqual(7 * deliveries - 8 * steps.length)
     }),
@@ -156,9 +160,9 @@ test('one effect that counts each time is found, wherever it is', { timeout: 300
     )
   await fc.assert(
     fc.asyncProperty(planted, async ({ steps, ...where }) => {
-      const found = await everyCrashPoint(appOf(steps, where), { calls }).catch((error) => error)
-      expect(found).toBeInstanceOf(CrashPointBroken)
-      expect((found as CrashPointBroken).message).toMatch(/counted = "\d"|once more/)
+      const found = await assertCrashSafe(appOf(steps, where), { outbound: calls }).catch((error) => error)
+      expect(found).toBeInstanceOf(CrashSafetyError)
+      expect((found as CrashSafetyError).message).toMatch(/counted = "\d"|once more/)
     }),
     { numRuns: runs(5, 5, 50) },
   )

@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
+import { assertCrashSafe, CrashSafetyError, type WorkflowUnderTest } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, defineScenario, type Sandbox, type Scenario } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
@@ -12,12 +12,12 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const count = (app: App) => defects.find(({ name }) => name.startsWith('a counter'))!.broken(app)
 
-async function foundBy(work: Promise<unknown>): Promise<CrashPointBroken> {
+async function foundBy(work: Promise<unknown>): Promise<CrashSafetyError> {
   const error = await work.then(
     () => new Error('nothing was found'),
     (found) => found,
   )
-  if (error instanceof CrashPointBroken) return error
+  if (error instanceof CrashSafetyError) return error
   throw error
 }
 
@@ -27,13 +27,13 @@ test('what was tried, where nothing is wrong', async () => {
     await context.sleep('nap', '1d')
   })
   // The beginning, the step, and the end of the run: each with five cuts, two deliveries at once and a late retry.
-  const check = await everyCrashPoint(noop)
+  const check = await assertCrashSafe(noop)
   expect(check).toEqual({ deliveries: 3, schedules: 21, untried: 0, skipped: 0 })
   expect(check.coverage).toMatchObject({ reached: 21, possible: 21, never: [] })
 })
 
 test('a schedule is told, shown as a scenario and replayed by its name', async () => {
-  const found = await foundBy(everyCrashPoint(appWith(count)))
+  const found = await foundBy(assertCrashSafe(appWith(count)))
   expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'twice 1', 'late-retry 1'])
   expect(found.message).toContain(`Fails in 3 of 14 schedules. The smallest history:
   delivery 1 (step 'count') comes twice at the same instant
@@ -41,7 +41,7 @@ test('a schedule is told, shown as a scenario and replayed by its name', async (
   delivery 2  the result of 'count' → the end of the run  answered 200
   → orders = "2", without faults "1"
 `)
-  const again = await foundBy(everyCrashPoint(appWith(count), { only: ['before-submission 1'] }))
+  const again = await foundBy(assertCrashSafe(appWith(count), { only: ['before-submission 1'] }))
   expect(again.findings).toHaveLength(1)
   expect(again.message).toContain(`Fails in 1 of 1 schedule. The smallest history:
   the process dies in delivery 1 (step 'count'), before step 'count' leaves
@@ -50,32 +50,32 @@ test('a schedule is told, shown as a scenario and replayed by its name', async (
   delivery 3           the result of 'count' → the end of the run  answered 200
   → orders = "2", without faults "1"
 `)
-  expect(again.message).toContain(`As a scenario, for sandbox.play():
-defineScenario('found by everyCrashPoint', [
+  expect(again.message).toContain(`As a scenario, for sandbox.faults.add():
+defineScenario('found by assertCrashSafe', [
   { on: 'queue.request', match: { method: 'POST', path: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
 ])
 
-Replay: everyCrashPoint(workflow, { only: ['before-submission 1'] })`)
+Replay: assertCrashSafe(workflow, { only: ['before-submission 1'] })`)
 })
 
 /** What a test of the app itself would see after a run, with what a report tells to paste. */
 async function leftBy(workflow: WorkflowUnderTest, scenario?: Scenario): Promise<unknown> {
-  using sandbox = createSandbox({ warn: () => {}, seed: 1 })
+  using sandbox = createSandbox({ onWarning: () => {}, seed: 1 })
   replaceFetch(sandbox)
   const charged: string[] = []
   for (const [pattern, answer] of Object.entries(calls)) {
-    sandbox.calls.on(pattern, async (request) => {
+    sandbox.outbound.on(pattern, async (request) => {
       const key = request.headers.get('idempotency-key')
       if (key === null || !charged.includes(key)) charged.push(key ?? (await request.text()))
       return answer()
     })
   }
   const trigger = workflow(sandbox) as () => Promise<unknown>
-  if (scenario !== undefined) sandbox.play(scenario)
+  if (scenario !== undefined) sandbox.faults.add(scenario.faults)
   await trigger()
   await sandbox.clock.drain()
-  expect(sandbox.faults.unused()).toEqual([])
-  const mailed = sandbox.traffic.of('published').filter((entry) => entry.url === mails && !entry.deduplicated)
+  expect(sandbox.faults.unused).toEqual([])
+  const mailed = sandbox.traffic.ofType('published').filter((entry) => entry.url === mails && !entry.deduplicated)
   const runs = sandbox.workflow.runs.map(({ state, result }) => [state, result])
   return [mailed.map(({ body }) => body), sandbox.store.dump().keys, charged, runs]
 }
@@ -88,7 +88,7 @@ function pasted(literal: string): Scenario {
 test('the scenario of a report, pasted into a test, does the same: of each defect that has one', async () => {
   const told: string[] = []
   for (const { name, broken } of defects) {
-    const { message, findings } = await foundBy(everyCrashPoint(appWith(broken), { calls }))
+    const { message, findings } = await foundBy(assertCrashSafe(appWith(broken), { outbound: calls }))
     const [literal] = /^defineScenario\([\s\S]*?^\]\)/m.exec(message) ?? []
     if (literal === undefined) {
       // Time and chance outside steps are found without any disturbance; what is in memory is not lost with an answer.
@@ -106,7 +106,7 @@ test('the scenario of a report, pasted into a test, does the same: of each defec
 
 test('every rule that a finding tells does the same', async () => {
   for (const defect of defects.filter(({ name }) => /counter in|writes, then|publish without/.test(name))) {
-    const { findings } = await foundBy(everyCrashPoint(appWith(defect.broken), { calls }))
+    const { findings } = await foundBy(assertCrashSafe(appWith(defect.broken), { outbound: calls }))
     const once = await leftBy(appWith(defect.broken))
     for (const { id, disturbances } of findings) {
       const faults = disturbances.flatMap(({ rules }) => rules)
@@ -120,19 +120,19 @@ test('every rule that a finding tells does the same', async () => {
 
 test('the same check finds the same', async () => {
   const all = appWith(defects.at(-1)!.broken)
-  const [one, two] = [await foundBy(everyCrashPoint(all)), await foundBy(everyCrashPoint(all))]
+  const [one, two] = [await foundBy(assertCrashSafe(all)), await foundBy(assertCrashSafe(all))]
   expect(two.message).toBe(one.message)
-  const other = await foundBy(everyCrashPoint(all, { seed: 2 }))
+  const other = await foundBy(assertCrashSafe(all, { seed: 2 }))
   expect(other.findings.map(({ id }) => id)).toEqual(one.findings.map(({ id }) => id))
 })
 
 test('an event before its wait', async () => {
-  const { findings } = await foundBy(everyCrashPoint(appWith(defects.at(-1)!.broken)))
-  expect(findings.map(({ id }) => id)).toContain('notify-first 2')
-  const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'notify-first 2') as [
+  const { findings } = await foundBy(assertCrashSafe(appWith(defects.at(-1)!.broken)))
+  expect(findings.map(({ id }) => id)).toContain('early-event 2')
+  const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'early-event 2') as [
     (typeof findings)[number],
   ]
-  expect(disturbances[0]!.told).toContain('the event "paid-o1" is there first')
+  expect(disturbances[0]!.description).toContain('the event "paid-o1" is there first')
   expect(differences).toEqual(['paid = "undefined", without faults "yes"'])
 })
 
@@ -144,7 +144,7 @@ test('a process that dies while it fetches the steps loses what it had in memory
       await context.run('two', () => void sandbox.store.run('SET', 'seen', seen.join()))
     }
   })
-  const found = await foundBy(everyCrashPoint(memory, { only: ['lazy-fetch 2'] }))
+  const found = await foundBy(assertCrashSafe(memory, { only: ['lazy-fetch 2'] }))
   expect(found.findings[0]!.differences).toEqual(['seen = "", without faults "one"'])
 })
 
@@ -153,8 +153,8 @@ test('branches that end in another order', async () => {
     const write = (what: string) => () => void sandbox.store.run('RPUSH', 'order', what)
     await Promise.all(['a', 'b', 'c'].map((name) => context.run(name, write(name))))
   })
-  const found = await foundBy(everyCrashPoint(race))
-  const orders = found.findings.filter(({ id }) => id.startsWith('parallel-order'))
+  const found = await foundBy(assertCrashSafe(race))
+  const orders = found.findings.filter(({ id }) => id.startsWith('branch-order'))
   expect(orders).toHaveLength(5)
   expect(orders.at(-1)!.differences).toEqual(['order = ["c","b","a"], without faults ["a","b","c"]'])
 })
@@ -163,7 +163,7 @@ describe('between two effects of one body', () => {
   /** A command over HTTP, as an app sends it. */
   const command = async ({ sandbox }: App, ...words: string[]): Promise<unknown> => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const answer = await fetch(sandbox.addresses.store, { method: 'POST', headers, body: JSON.stringify(words) })
+    const answer = await fetch(sandbox.urls.store, { method: 'POST', headers, body: JSON.stringify(words) })
     return ((await answer.json()) as { result: unknown }).result
   }
   const guarded = (app: App) => async (context: WorkflowContext<{ id: string }>) => {
@@ -177,9 +177,13 @@ describe('between two effects of one body', () => {
   }
 
   test('a guard over HTTP, then a call of a third party: told with what was done and what was not', async () => {
-    const found = await foundBy(everyCrashPoint(appWith(guarded), { calls }))
-    expect(found.findings.map(({ id }) => id)).toEqual(['between-effects 1.1', 'between-effects 1.2', 'lost-call 1.1'])
-    expect(found.findings.map(({ disturbances: [one] }) => one!.told)).toEqual([
+    const found = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls }))
+    expect(found.findings.map(({ id }) => id)).toEqual([
+      'between-effects 1.1',
+      'between-effects 1.2',
+      'lost-response 1.1',
+    ])
+    expect(found.findings.map(({ disturbances: [one] }) => one!.description)).toEqual([
       "the process dies in delivery 1 (step 'pay'), after SET paid and before POST https://pay.test/charges",
       "the process dies in delivery 1 (step 'pay'), after POST https://pay.test/charges and before SADD log",
       "the answer to POST https://pay.test/charges in delivery 1 (step 'pay') is lost, after the host did its work",
@@ -192,7 +196,7 @@ describe('between two effects of one body', () => {
       ['log is not there, without faults it is {"charged"}'],
       ['log is not there, without faults it is {"charged"}'],
     ])
-    const again = await foundBy(everyCrashPoint(appWith(guarded), { calls, only: ['between-effects 1.2'] }))
+    const again = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls, only: ['between-effects 1.2'] }))
     expect(again.findings).toEqual([found.findings[1]])
   })
 
@@ -211,9 +215,9 @@ describe('between two effects of one body', () => {
         }
       })
     })
-    const found = await foundBy(everyCrashPoint(stubborn, { calls }))
+    const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
     // A process that lives does catch the loss of an answer, and what it then writes is its own doing.
-    expect(found).toMatchObject({ schedules: 19, untried: 0, findings: [{ id: 'lost-call 1.1' }] })
+    expect(found).toMatchObject({ schedules: 19, untried: 0, findings: [{ id: 'lost-response 1.1' }] })
     expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it is not there'])
   })
 
@@ -226,7 +230,7 @@ describe('between two effects of one body', () => {
       })
       await context.run('two', () => app.charge('o1', 'o1'))
     })
-    expect(await everyCrashPoint(steps, { calls })).toMatchObject({ schedules: 22 })
+    expect(await assertCrashSafe(steps, { outbound: calls })).toMatchObject({ schedules: 22 })
   })
 })
 
@@ -239,13 +243,13 @@ test('pairs, and a bound that is told', async () => {
     )
   })
   const ignoreKeys = ['tries']
-  expect((await everyCrashPoint(lucky, { ignoreKeys })).schedules).toBe(14)
-  const found = await foundBy(everyCrashPoint(lucky, { ignoreKeys, depth: 2, bound: 60 }))
-  expect(found.message).toContain('45 schedules were not tried: raise `bound`.')
+  expect((await assertCrashSafe(lucky, { ignoreKeys })).plans).toBe(14)
+  const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, maxRuns: 60 }))
+  expect(found.message).toContain('45 schedules were not tried: raise `maxRuns`.')
   expect(found.findings[0]!.disturbances).toHaveLength(2)
-  const { untried, coverage } = await everyCrashPoint(lucky, { ignoreKeys, bound: 3 })
-  expect([untried, coverage.reached, coverage.possible, coverage.never.length]).toEqual([11, 3, 14, 11])
-  expect(coverage.text()).toContain('Reached 3 of 14 (21 %)')
+  const { notTried: untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, maxRuns: 3 })
+  expect([untried, coverage.reached, coverage.possible, coverage.unreached.length]).toEqual([11, 3, 14, 11])
+  expect(coverage.toString()).toContain('Reached 3 of 14 (21 %)')
 })
 
 test('time and chance within steps are those of the step, however often it runs', async () => {
@@ -256,22 +260,22 @@ test('time and chance within steps are those of the step, however often it runs'
     })
   })
   const host = [Date, Math.random, crypto.randomUUID, crypto.getRandomValues, fetch, console.error]
-  await everyCrashPoint(stamped)
+  await assertCrashSafe(stamped)
   expect([Date, Math.random, crypto.randomUUID, crypto.getRandomValues, fetch, console.error]).toEqual(host)
   expect(Object.keys(crypto)).toEqual([])
 })
 
 test('code outside steps that does not do the same: the field, both values and the step', async () => {
   const time = await foundBy(
-    everyCrashPoint(appWith(defects.find(({ name }) => name === 'time outside steps')!.broken)),
+    assertCrashSafe(appWith(defects.find(({ name }) => name === 'time outside steps')!.broken)),
   )
   expect(time.findings).toEqual([])
   expect(time.message).toBe(`Code outside steps does not do the same when the same delivery comes again:
   step 'morning': header upstash-not-before was 1893456060, again 1893542460
   step 'morning': sleepUntil was 1893456060, again 1893542460
 Move what uses time, chance or what others change into context.run().`)
-  const loop = await foundBy(everyCrashPoint(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
-  expect(loop.strays).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
+  const loop = await foundBy(assertCrashSafe(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
+  expect(loop.nondeterminism).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
 })
 
 test('what a delivery computes outside steps may depend on the results of steps', async () => {
@@ -292,29 +296,29 @@ test('what a delivery computes outside steps may depend on the results of steps'
     const { timeout } = await context.waitForEvent('event', `never ${hook.eventId}`, { timeout: '2m' })
     return [hook.webhookUrl, timeout]
   })
-  expect((await everyCrashPoint(waiting)).untried).toBe(0)
-  expect((await everyCrashPoint(steady)).untried).toBe(0)
+  expect((await assertCrashSafe(waiting)).notTried).toBe(0)
+  expect((await assertCrashSafe(steady)).notTried).toBe(0)
 })
 
 test('a run that is given up because nothing was left of its attempts is no finding', async () => {
   const once: WorkflowUnderTest = (sandbox) => {
     appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
     return () =>
-      sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/${url}`, {
+      sandbox.fetch(`${sandbox.urls.queue}/v2/trigger/${url}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'upstash-retries': '0' },
       })
   }
-  expect((await everyCrashPoint(once)).skipped).toBeGreaterThan(0)
+  expect((await assertCrashSafe(once)).skipped).toBeGreaterThan(0)
 })
 
 test('misuse is told with the next step', async () => {
-  await expect(everyCrashPoint({} as never)).rejects.toThrow('needs a function that sets an app up')
-  await expect(everyCrashPoint(() => {})).rejects.toThrow('no delivery of a run reached the app')
+  await expect(assertCrashSafe({} as never)).rejects.toThrow('needs a function that sets an app up')
+  await expect(assertCrashSafe(() => {})).rejects.toThrow('no delivery of a run reached the app')
   const app = appWith(count)
-  await expect(everyCrashPoint(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
-  await expect(everyCrashPoint(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
-  await expect(everyCrashPoint(app, { bound: 0 })).rejects.toThrow('bound is a whole number')
+  await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
+  await expect(assertCrashSafe(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
+  await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('bound is a whole number')
 })
 
 describe('apps that are not well', () => {
@@ -322,11 +326,11 @@ describe('apps that are not well', () => {
     const endless = appWith(() => async (context) => {
       for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
     })
-    await expect(everyCrashPoint(endless)).rejects.toThrow(
+    await expect(assertCrashSafe(endless)).rejects.toThrow(
       "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').",
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
-    expect(await everyCrashPoint(endless, { settle })).toMatchObject({ deliveries: 3, untried: 0 })
+    expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, untried: 0 })
   })
 
   test('one that always throws is tried as any other, and so is one without a step', async () => {
@@ -336,32 +340,35 @@ describe('apps that are not well', () => {
         throw new Error('always')
       })
     })
-    const found = await foundBy(everyCrashPoint(throws))
-    expect(found.findings[0]).toMatchObject({ id: 'before-route 1', differences: ['tries = "3", without faults "4"'] })
-    expect(await everyCrashPoint(throws, { ignoreKeys: ['tries'] })).toMatchObject({ deliveries: 4 })
-    expect(await everyCrashPoint(appWith(() => async () => 1))).toMatchObject({ deliveries: 4 })
+    const found = await foundBy(assertCrashSafe(throws))
+    expect(found.findings[0]).toMatchObject({
+      id: 'before-handler 1',
+      differences: ['tries = "3", without faults "4"'],
+    })
+    expect(await assertCrashSafe(throws, { ignoreKeys: ['tries'] })).toMatchObject({ deliveries: 4 })
+    expect(await assertCrashSafe(appWith(() => async () => 1))).toMatchObject({ deliveries: 4 })
   })
 
   test('a set-up or a trigger that throws, and a set-up that only works once', async () => {
     const fails = (): never => {
       throw new Error('no app')
     }
-    await expect(everyCrashPoint(fails)).rejects.toThrow('no app')
-    await expect(everyCrashPoint(() => fails)).rejects.toThrow('no app')
+    await expect(assertCrashSafe(fails)).rejects.toThrow('no app')
+    await expect(assertCrashSafe(() => fails)).rejects.toThrow('no app')
     const seen = new WeakSet<Sandbox>()
     const once: WorkflowUnderTest = (sandbox) => {
       if (seen.has(sandbox)) throw new Error('the port is in use')
       seen.add(sandbox)
       return appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
     }
-    const { findings } = await foundBy(everyCrashPoint(once))
-    expect(findings[0]!.id).toBe('before-route 1')
+    const { findings } = await foundBy(assertCrashSafe(once))
+    expect(findings[0]!.id).toBe('before-handler 1')
     expect(findings[0]!.differences).toContain('the port is in use')
   })
 
   test('two workflows that invoke each other', async () => {
     const pair: WorkflowUnderTest = (sandbox) => {
-      const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+      const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
       const turn = (name: string, other: () => unknown) =>
         createWorkflow(async (context: WorkflowContext<number>) => {
           const left = context.requestPayload
@@ -377,7 +384,7 @@ describe('apps that are not well', () => {
       sandbox.destinations.on('https://shop.test/*', POST as unknown as (request: Request) => Promise<Response>)
       return () => new Client(connection).trigger({ url: 'https://shop.test/ping', body: 2 })
     }
-    expect(await everyCrashPoint(pair)).toMatchObject({ deliveries: 8, untried: 0, skipped: 0 })
+    expect(await assertCrashSafe(pair)).toMatchObject({ deliveries: 8, untried: 0, skipped: 0 })
   })
 })
 
@@ -386,7 +393,7 @@ test('the report of a long run has 40 lines, with the delivery that is disturbed
     for (let step = 0; step < 30; step++)
       await context.run(`step ${step}`, () => void sandbox.store.run('INCR', `n${step}`))
   })
-  const found = await foundBy(everyCrashPoint(long, { only: ['twice 15', 'twice 16', 'late-retry 16'] }))
+  const found = await foundBy(assertCrashSafe(long, { only: ['twice 15', 'twice 16', 'late-retry 16'] }))
   expect(found.message.split('\n').length).toBeLessThanOrEqual(40)
   expect(found.message).toMatch(/ {2}twice 16: n15 = "2".*INCR n14.*INCR n14.*Replay: .*twice 15/s)
 })

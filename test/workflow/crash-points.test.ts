@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { CrashPointBroken, everyCrashPoint } from '../../packages/explore/src/checks.js'
+import { assertCrashSafe, CrashSafetyError } from '../../packages/explore/src/checks.js'
 import { appWith, calls, defects } from './crash-defects.js'
 
-async function broken(work: Promise<unknown>): Promise<CrashPointBroken | undefined> {
+async function broken(work: Promise<unknown>): Promise<CrashSafetyError | undefined> {
   return work.then(
     () => undefined,
     (error) => {
-      if (error instanceof CrashPointBroken) return error
+      if (error instanceof CrashSafetyError) return error
       throw error
     },
   )
@@ -14,8 +14,8 @@ async function broken(work: Promise<unknown>): Promise<CrashPointBroken | undefi
 
 describe.each(defects)('$name', ({ broken: defect, mended }) => {
   test('is found', async () => {
-    const found = await broken(everyCrashPoint(appWith(defect), { calls }))
-    expect(found).toBeInstanceOf(CrashPointBroken)
+    const found = await broken(assertCrashSafe(appWith(defect), { outbound: calls }))
+    expect(found).toBeInstanceOf(CrashSafetyError)
     const { message, findings } = found!
     expect(message.split('\n').length).toBeLessThanOrEqual(40)
     const [first] = [...findings].sort((a, b) => a.deliveries - b.deliveries)
@@ -23,14 +23,14 @@ describe.each(defects)('$name', ({ broken: defect, mended }) => {
     // What fails comes before the timeline, how to replay it behind.
     const story = message.indexOf('2030-01-01')
     expect(story).toBeGreaterThan(0)
-    expect(message.indexOf(first.disturbances[0]!.told)).toBeLessThan(story)
+    expect(message.indexOf(first.disturbances[0]!.description)).toBeLessThan(story)
     for (const { id } of findings.filter((one) => one !== first).slice(0, 3))
       expect(message.slice(0, story)).toContain(`\n  ${id}: `)
     expect(message.slice(story)).toContain(`only: ['${first.id}']`)
   })
 
   test('is not found where it is mended', async () => {
-    const found = await broken(everyCrashPoint(appWith(mended), { calls }))
+    const found = await broken(assertCrashSafe(appWith(mended), { outbound: calls }))
     expect(found?.message).toBeUndefined()
   })
 })

@@ -31,7 +31,7 @@ test('the headers and the body of a delivery', async () => {
     'content-type': 'application/json',
     'upstash-workflow-runid': 'wfr_s',
     'upstash-workflow-url': url,
-    'upstash-workflow-createdat': String(workflow.run('wfr_s').createdAt),
+    'upstash-workflow-createdat': String(workflow.getRun('wfr_s').createdAt),
     'upstash-workflow-sdk-version': '1',
     'upstash-retried': '0',
     'upstash-label': 'mine',
@@ -100,7 +100,7 @@ test.each([true, false])('the configuration of the trigger holds for later messa
     body: body(2),
   })
   await clock.advance('1s')
-  const [, first, second] = seen.all
+  const [, first, second] = seen.requests
   expect(first!.header('x-user')).toBe(applies ? 'u' : undefined)
   expect(first!.header('upstash-label')).toBe(applies ? 'mine' : undefined)
   expect(first!.maxRetries).toBe(applies ? 1 : 3)
@@ -121,9 +121,9 @@ test.each([true, false])('the configuration of the trigger holds for later messa
   const from = seen.count
   const start = clock.now()
   await clock.drain()
-  expect(made.workflow.run('wfr_c').state).toBe('RUN_FAILED')
+  expect(made.workflow.getRun('wfr_c').state).toBe('RUN_FAILED')
   expect(seen.count - from).toBe(applies ? 2 : 4)
-  if (applies) expect(seen.all.at(-1)!.at - start).toBe(5000)
+  if (applies) expect(seen.requests.at(-1)!.at - start).toBe(5000)
   expect(failed.count).toBe(applies ? 1 : 0)
   expect(queue).toBeDefined()
 })
@@ -161,7 +161,7 @@ test('a call, and its callback', async () => {
     'upstash-workflow-url': url,
     'upstash-workflow-init': 'false',
     'upstash-workflow-calltype': 'fromCallback',
-    'upstash-workflow-createdat': String(workflow.run('wfr_c').createdAt),
+    'upstash-workflow-createdat': String(workflow.getRun('wfr_c').createdAt),
     'upstash-workflow-callback': 'true',
     'upstash-workflow-stepid': '1',
     'upstash-workflow-stepname': 'pay',
@@ -271,7 +271,7 @@ test('the failure callback', async () => {
     retried: 1,
     maxRetries: 1,
     workflowRunId: 'wfr_f',
-    workflowCreatedAt: workflow.run('wfr_f').createdAt,
+    workflowCreatedAt: workflow.getRun('wfr_f').createdAt,
   })
   expect(JSON.parse(atob(body.body))).toMatchObject({ message: 'broken' })
   expect(JSON.parse(calls.at(-1)!.body)).toEqual({ result: 'seen' })
@@ -385,7 +385,7 @@ test('what a step request says of the creation of its run must be true', async (
   const url = serve('/created', async (context) => void (await context.sleep('s', 1000)))
   await client.trigger({ url, workflowRunId: 'a' })
   await clock.advance('1s')
-  const { createdAt } = workflow.run('wfr_a')
+  const { createdAt } = workflow.getRun('wfr_a')
   const wrong = { 'upstash-workflow-createdat': String(createdAt - 1) }
   const right = { 'upstash-workflow-createdat': String(createdAt) }
   expect((await ask('GET', '/v2/workflows/runs/wfr_a', { headers: wrong })).status).toBe(404)
@@ -439,7 +439,7 @@ test('the same step, wait or call again: it is known, and nothing is delivered',
   await client.notify({ eventId: 'evt', eventData: 1 })
   await clock.drain()
   expect(called.count).toBe(1)
-  expect(workflow.run(workflowRunId).state).toBe('RUN_SUCCESS')
+  expect(workflow.getRun(workflowRunId).state).toBe('RUN_SUCCESS')
   // Twice each: start, a, the callback, the call's result; the end of the run is not delivered again.
   expect(calls.length).toBeLessThanOrEqual(10)
 })

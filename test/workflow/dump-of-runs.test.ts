@@ -23,7 +23,7 @@ async function lived(): Promise<WorkflowWorld> {
   serve('/bad', () => {
     throw new Error('bad')
   })
-  world.destinations.answer('https://third.test/', 200)
+  world.destinations.respond('https://third.test/', 200)
   await client.trigger({ url: `${app}/long`, workflowRunId: 'long' })
   await client.trigger({ url: `${app}/bad`, workflowRunId: 'bad', retries: 0 })
   await clock.advance('1h')
@@ -63,8 +63,8 @@ describe('runs in a dump', () => {
     })
     second.workflow.notify('approved')
     await second.clock.drain()
-    expect(second.workflow.run('wfr_long')).toMatchObject({ state: 'RUN_SUCCESS', result: { an: 'answer' } })
-    expect(second.workflow.run('wfr_long').completedAt).toBeGreaterThan(startAt + 30 * day - 1)
+    expect(second.workflow.getRun('wfr_long')).toMatchObject({ state: 'RUN_SUCCESS', result: { an: 'answer' } })
+    expect(second.workflow.getRun('wfr_long').completedAt).toBeGreaterThan(startAt + 30 * day - 1)
   })
 
   test('its times move together', async () => {
@@ -72,7 +72,7 @@ describe('runs in a dump', () => {
     const dump = copied(first.dump())
     first.dispose()
     const second = workflowWorld({ startAt: startAt - 100 * day })
-    second.load(dump, { at: startAt - 100 * day, shift: true })
+    second.load(dump, { at: startAt - 100 * day, rebaseTime: true })
     const moved = copied(second.dump())
     const by = moved.now - dump.now
     const before = runOf(dump, 'wfr_long')
@@ -120,7 +120,7 @@ describe('runs in a dump', () => {
     }
     expect(copied(world.dump())).toEqual(dump)
     world.workflow.notify('approved')
-    expect(world.traffic.of('step').at(-1)).toMatchObject({ runId: 'wfr_long', stepName: 'approval' })
+    expect(world.traffic.ofType('step').at(-1)).toMatchObject({ runId: 'wfr_long', stepName: 'approval' })
   })
 
   test('queue.reset() and sandbox.reset() forget runs, their waits and their time-outs', async () => {
@@ -132,7 +132,7 @@ describe('runs in a dump', () => {
       const mark = world.traffic.mark()
       await world.clock.advance('100d')
       expect(world.traffic.since(mark).entries.map(({ type }) => type)).toEqual(['clock'])
-      expect(world.clock.pending()).toEqual([])
+      expect(world.clock.pending).toEqual([])
       world.dispose()
     }
   })
@@ -146,13 +146,13 @@ describe('runs in a dump', () => {
     expect(world.workflow.runs.map(({ id }) => id)).toEqual(['wfr_long', 'wfr_bad'])
     expect(world.workflow.notify('approved')).toBe(1)
     await world.clock.drain()
-    expect(world.workflow.run('wfr_long').state).toBe('RUN_SUCCESS')
+    expect(world.workflow.getRun('wfr_long').state).toBe('RUN_SUCCESS')
   })
 
   test('a new run never takes the id of a loaded one', async () => {
     const trigger = async (world: WorkflowWorld): Promise<string> => {
       const headers = { authorization: `Bearer ${world.tokens.queue}` }
-      const answer = await world.fetch(`${world.addresses.queue}/v2/trigger/${app}/x`, { method: 'POST', headers })
+      const answer = await world.fetch(`${world.urls.queue}/v2/trigger/${app}/x`, { method: 'POST', headers })
       return ((await answer.json()) as { workflowRunId: string }).workflowRunId
     }
     const world = workflowWorld()
@@ -181,14 +181,14 @@ describe('runs in a dump', () => {
     expect([...engineOf(second.queue).whereabouts().values()]).toEqual(['planned', 'held'])
     second.queue.cancel(held!.behind[0]!)
     await second.clock.drain()
-    expect(second.workflow.run('wfr_held').state).toBe('RUN_SUCCESS')
+    expect(second.workflow.getRun('wfr_held').state).toBe('RUN_SUCCESS')
   })
 
   test('a queue in a sandbox whose app is another one hears of what it cannot deliver', async () => {
     const world = await lived()
     const { queue } = copied(world.dump())
     world.dispose()
-    const other = createSandbox({ startAt: startAt + day, warn: () => {} })
+    const other = createSandbox({ startAt: startAt + day, onWarning: () => {} })
     other.queue.load(queue)
     expect(other.workflow.runs).toHaveLength(2)
     expect(other.queue.deadLetters).toHaveLength(1)

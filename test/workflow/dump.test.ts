@@ -80,7 +80,7 @@ async function begin({ client, clock, workflow }: WorkflowWorld): Promise<void> 
   }
   const headers = { 'Upstash-Workflow-Unknown-Sdk': 'true' }
   await client.trigger({ url: `${app}/steps`, workflowRunId: 'later', delay: '45s', headers })
-  workflow.notify('late', { kept: true }, 'wfr_run2')
+  workflow.notify('late', { kept: true }, { runId: 'wfr_run2' })
   await clock.advance(0)
 }
 

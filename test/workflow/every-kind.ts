@@ -74,6 +74,6 @@ export const expected: Outcome = {
   failure: 'the end',
 }
 
-export function connectionOf({ addresses, tokens }: Pick<Sandbox, 'addresses' | 'tokens'>): Connection {
+export function connectionOf({ urls: addresses, tokens }: Pick<Sandbox, 'urls' | 'tokens'>): Connection {
   return { baseUrl: addresses.queue, token: tokens.queue }
 }

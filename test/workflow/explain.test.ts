@@ -14,7 +14,7 @@ async function begun(route: (context: Context) => Promise<unknown>, after: numbe
   return world
 }
 
-const explained = ({ workflow }: WorkflowWorld): string => workflow.run('wfr_one').explain()
+const explained = ({ workflow }: WorkflowWorld): string => workflow.getRun('wfr_one').explain()
 
 describe('why a run is where it is', () => {
   test('it sleeps', async () => {
@@ -56,7 +56,7 @@ describe('why a run is where it is', () => {
     expect(world.queue.explain(held[0])).toContain(
       'which carries step "charge" of workflow run wfr_one, is held until the endpoint has answered the call that submitted it',
     )
-    expect(world.examine().breaches).toEqual([])
+    expect(world.checkInvariants().violations).toEqual([])
   })
 
   test('it ended, in each way', async () => {
@@ -67,7 +67,7 @@ describe('why a run is where it is', () => {
       /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ answered 500 "no" \(dead letter \d+-0\)\. Message msg_/,
     )
     const cancelled = await begun((context) => context.sleep('nap', '1h'), 0)
-    cancelled.workflow.run('wfr_one').cancel()
+    cancelled.workflow.getRun('wfr_one').cancel()
     expect(explained(cancelled)).toContain('and was cancelled at 2030-01-01 00:00:00.')
   })
 
@@ -96,8 +96,8 @@ test.each([
   await world.clock.drain()
   expect(explained(world)).toContain('the queue refused what its last delivery submitted')
   expect(explained(world)).toMatch(why)
-  const run = world.workflow.run('wfr_one')
-  await expect(run.ends()).rejects.toThrow(why)
+  const run = world.workflow.getRun('wfr_one')
+  await expect(run.advanceToEnd()).rejects.toThrow(why)
 })
 
 test('an invocation of a run that exists already begins nothing, which is told', async () => {

@@ -1,7 +1,7 @@
 import { Client as QueueClient } from '@upstash/qstash'
 import { serve } from '@upstash/workflow/nextjs'
 import { defineScenario, fault, type InjectionPoint, type Sandbox } from 'stuntdouble'
-import { explore } from 'stuntdouble/checks'
+import { exploreFaults } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { injectionPoints } from '../../src/faults/points.js'
@@ -11,7 +11,7 @@ const url = 'https://shop.test/api/order'
 /** A workflow whose step charges, whose call asks, and which waits for an event that does not come. */
 function app(sandbox: Sandbox): void {
   replaceFetch(sandbox)
-  const qstashClient = new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  const qstashClient = new QueueClient({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { POST } = serve(
     async (context) => {
       await context.run('charge', () => void sandbox.store.run('INCR', 'charged'))
@@ -21,20 +21,20 @@ function app(sandbox: Sandbox): void {
     { qstashClient, receiver: undefined as never },
   )
   sandbox.destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
-  sandbox.destinations.answer('https://third.test/*', 200)
+  sandbox.destinations.respond('https://third.test/*', 200)
 }
 
 const ordered = defineScenario({ name: 'ordered', steps: [{ publish: { to: url } }, { drain: true }] })
 const options = {
-  prepare: app,
-  sandbox: { warn: () => {} } as const,
+  setup: app,
+  sandbox: { onWarning: () => {} } as const,
   holds: ({ store, workflow }: Sandbox) =>
     workflow.runs.every(({ state }) => state === 'RUN_SUCCESS') && store.get('charged') === '1',
 }
 
 test('a fault at each delivery, call and wait of a run', async () => {
   const on = ['workflow.step', 'workflow.call', 'workflow.wait'] as const
-  const tried = await explore(ordered, { ...options, on })
+  const tried = await exploreFaults(ordered, { ...options, on })
   expect(tried.table()).toBe(
     `✓    no fault
 ✗    lost-ack at delivery 1: attempt 1 to ${url}, step "init"      charged = "2", expected "1"; holds() answered false
@@ -48,9 +48,9 @@ test('a fault at each delivery, call and wait of a run', async () => {
   )
   // The rule that is told does it again.
   for (const { rule, holds } of tried.outcomes.slice(1)) {
-    const again = await explore({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
+    const again = await exploreFaults({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
     expect([rule, again.holds]).toEqual([rule, holds])
-    expect(again.outcomes[0]!.sandbox.faults.unused()).toEqual([])
+    expect(again.outcomes[0]!.sandbox.faults.unused).toEqual([])
     expect(again.table()).toContain('Nothing reached stats.request: no fault was placed there.')
   }
 })
@@ -61,10 +61,10 @@ test('what is placed strikes, exactly once, at every point that a run reaches', 
     const placed =
       on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [fault.status(503), fault.reset()]
     const fits = on === 'store.command' ? fault.reset() : placed
-    const tried = await explore(ordered, { ...options, on, fault: fits, holds: () => true })
+    const tried = await exploreFaults(ordered, { ...options, on, fault: fits, holds: () => true })
     if (tried.runs > 1) reached.push(on)
     for (const { sandbox, rule } of tried.outcomes.slice(1)) {
-      expect(sandbox.faults.list().map(({ rule, struck }) => [rule.on, struck])).toEqual([[rule!.on, 1]])
+      expect(sandbox.faults.rules.map(({ rule, injected: struck }) => [rule.on, struck])).toEqual([[rule!.on, 1]])
     }
   }
   expect(reached).toEqual([

@@ -183,9 +183,9 @@ test('several steps wait for an event, of runs that go on; a canceled one does n
   for (const workflowRunId of ['one', 'two', 'three']) await world.client.trigger({ url, workflowRunId })
   await world.clock.advance('30s')
   const came = () => about(world).toHaveWorkflowWait('approved', { outcome: 'received' })
-  world.workflow.run('wfr_one').cancel()
+  world.workflow.getRun('wfr_one').cancel()
   expect(hints(came)[0]).toContain("Step 'approval' (and 1 other step) waits for it until 2030-01-02 21:00")
-  for (const id of ['wfr_two', 'wfr_three']) world.workflow.run(id).cancel()
+  for (const id of ['wfr_two', 'wfr_three']) world.workflow.getRun(id).cancel()
   expect(hints(came)).toEqual(["Event 'approved' was never sent."])
 })
 
@@ -210,7 +210,7 @@ test('two workflows with the same step names: the one in question first; a url t
 
 test('below the steps of a run stand the entries that a hint names by their numbers', async () => {
   const world = await ran(
-    async (context, { addresses, faults, tokens }) => {
+    async (context, { urls: addresses, faults, tokens }) => {
       await context.run('charge', async () => {
         const headers = { authorization: `Bearer ${tokens.store}` }
         const count = (): Promise<Response> => fetch(`${addresses.store}/incr/charges`, { headers })

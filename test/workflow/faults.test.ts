@@ -7,7 +7,7 @@ import { app, type WorkflowWorld, workflowWorld } from './world.js'
 async function under(rules: FaultRule | readonly FaultRule[]): Promise<WorkflowWorld & { readonly bodies: string[] }> {
   const world = workflowWorld()
   const bodies: string[] = []
-  world.destinations.answer('https://third.test/*', 200)
+  world.destinations.respond('https://third.test/*', 200)
   world.serve('/run', async (context) => {
     await context.run('charge', () => {
       bodies.push('charge')
@@ -23,16 +23,16 @@ async function under(rules: FaultRule | readonly FaultRule[]): Promise<WorkflowW
 }
 
 const struck = ({ traffic }: WorkflowWorld): unknown[] =>
-  traffic.of('fault').map(({ point, target }) => [point, target])
+  traffic.ofType('fault').map(({ point, target }) => [point, target])
 
 describe('workflow.step', () => {
   test('strikes deliveries to the endpoint, by the step that they carry', async () => {
     const seen = []
     for (const match of [{ step: 'init' }, { step: 'charge' }, { step: 'pay' }, { step: 'approval' }]) {
       const world = await under({ on: 'workflow.step', match, times: 1, fault: fault.status(503) })
-      expect(world.workflow.run('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
-      expect(world.faults.unused()).toEqual([])
-      seen.push(world.traffic.of('attempt').filter(({ outcome }) => outcome?.status === 503).length)
+      expect(world.workflow.getRun('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
+      expect(world.faults.unused).toEqual([])
+      seen.push(world.traffic.ofType('attempt').filter(({ outcome }) => outcome?.status === 503).length)
       world.dispose()
     }
     expect(seen).toEqual([1, 1, 1, 1])
@@ -52,15 +52,15 @@ describe('workflow.step', () => {
     const world = await under(
       matches.map((match) => ({ on: 'workflow.step', match: match!, times: 1, fault: fault.reset() })),
     )
-    const unused = world.faults.unused().map(({ rule }) => rule.match)
+    const unused = world.faults.unused.map(({ rule }) => rule.match)
     expect(unused).toEqual(matches.slice(4))
   })
 
   test('a body that ran and whose answer was lost runs again, its step counts once', async () => {
     const world = await under({ on: 'workflow.step', match: { step: 'init' }, times: 1, fault: fault.lostAck() })
     expect(world.bodies).toEqual(['charge', 'charge'])
-    expect(world.traffic.of('step').filter(({ stepName }) => stepName === 'charge')).toHaveLength(1)
-    expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+    expect(world.traffic.ofType('step').filter(({ stepName }) => stepName === 'charge')).toHaveLength(1)
+    expect(world.workflow.getRun('wfr_one').state).toBe('RUN_SUCCESS')
   })
 })
 
@@ -71,7 +71,7 @@ describe('workflow.call', () => {
       ['workflow.call', 'https://third.test/pay'],
       ['workflow.call', 'https://third.test/pay'],
     ])
-    expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+    expect(world.workflow.getRun('wfr_one').state).toBe('RUN_SUCCESS')
   })
 
   test('a duplicate reaches the third party twice', async () => {
@@ -97,14 +97,14 @@ describe('workflow.wait', () => {
     }
     const world = await under(rule)
     expect(struck(world)).toMatchObject([['workflow.wait', expect.stringContaining('/v2/wait/approved')]])
-    expect(world.traffic.of('wait').length).toBeGreaterThan(0)
-    expect(world.workflow.run('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
+    expect(world.traffic.ofType('wait').length).toBeGreaterThan(0)
+    expect(world.workflow.getRun('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
   })
 
   test('and no other request', async () => {
     const world = await under({ on: 'workflow.wait', match: { step: 'other' }, fault: fault.status(500) })
     expect(struck(world)).toEqual([])
-    expect(world.faults.unused()[0]!.sentence).toContain(
+    expect(world.faults.unused[0]!.message).toContain(
       '1 wait of a workflow was requested after it was added, and none matched',
     )
   })
@@ -118,8 +118,8 @@ describe('with rules on the points of the queue', () => {
       { on: 'queue.callback', times: 1, fault: fault.status(502) },
       { on: 'queue.request', match: { path: '/v2/wait/*' }, times: 1, fault: fault.status(503) },
     ])
-    expect(world.faults.unused()).toEqual([])
-    expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+    expect(world.faults.unused).toEqual([])
+    expect(world.workflow.getRun('wfr_one').state).toBe('RUN_SUCCESS')
   })
 
   test('the narrower point is asked first, whoever was added first, and what answers ends it', async () => {
@@ -152,14 +152,14 @@ test('a later delivery lets a held one of the same run go', async () => {
   world.faults.add({ on: 'workflow.step', match: { step: 'a' }, times: 1, fault: fault.reorder('1h') })
   await world.client.trigger({ url: `${app}/fan`, workflowRunId: 'one' })
   await world.clock.drain()
-  expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
-  expect(world.clock.now() - world.workflow.run('wfr_one').createdAt).toBeLessThan(3_600_000)
+  expect(world.workflow.getRun('wfr_one').state).toBe('RUN_SUCCESS')
+  expect(world.clock.now() - world.workflow.getRun('wfr_one').createdAt).toBeLessThan(3_600_000)
 })
 
 test('a run whose delivery vanishes stays where it is, and is told as lost by a fault', async () => {
   const world = await under({ on: 'workflow.step', match: { step: 'charge' }, fault: fault.drop() })
-  expect(world.workflow.run('wfr_one').state).toBe('RUN_STARTED')
-  expect(world.examine().breaches).toEqual([])
+  expect(world.workflow.getRun('wfr_one').state).toBe('RUN_STARTED')
+  expect(world.checkInvariants().violations).toEqual([])
 })
 
 test('each fault of a delivery can strike steps and calls, each of a request the wait', () => {

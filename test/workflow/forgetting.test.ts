@@ -10,7 +10,7 @@ function quick(options: SandboxOptions = {}): Sandbox {
   const sandbox = createSandbox({
     seed: 4,
 
-    warn: () => {},
+    onWarning: () => {},
     policy: { queuePlan: 'fixed-1m' },
     ...options,
   })
@@ -28,7 +28,7 @@ function quick(options: SandboxOptions = {}): Sandbox {
 }
 
 async function asked(sandbox: Sandbox, method: string, path: string, body?: unknown): Promise<Response> {
-  const answer = await sandbox.fetch(sandbox.addresses.queue + path, {
+  const answer = await sandbox.fetch(sandbox.urls.queue + path, {
     method,
     headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -52,7 +52,7 @@ describe('runs that ended are forgotten with the log', () => {
       await clock.advance('7d')
     }
     expect(workflow.runs.map(({ id }) => id)).toEqual(['wfr_patient', 'wfr_8', 'wfr_9'])
-    expect(() => workflow.run('wfr_3')).toThrow('There is no run')
+    expect(() => workflow.getRun('wfr_3')).toThrow('There is no run')
     const log = await (await asked(sandbox, 'GET', '/v2/workflows/logs')).json()
     expect(log.runs.map(({ workflowRunId }: { workflowRunId: string }) => workflowRunId)).toEqual([
       'wfr_9',
@@ -100,8 +100,8 @@ describe('runs that ended are forgotten with the log', () => {
     await sandbox.clock.advance('15d')
     await begin(sandbox, 'wfr_a')
     await sandbox.clock.advance('1s')
-    expect(sandbox.workflow.run('wfr_a')).toMatchObject({ state: 'RUN_SUCCESS', createdAt: expect.any(Number) })
-    expect(sandbox.workflow.run('wfr_a').createdAt).toBeGreaterThan(sandbox.workflow.run('wfr_patient').createdAt)
+    expect(sandbox.workflow.getRun('wfr_a')).toMatchObject({ state: 'RUN_SUCCESS', createdAt: expect.any(Number) })
+    expect(sandbox.workflow.getRun('wfr_a').createdAt).toBeGreaterThan(sandbox.workflow.getRun('wfr_patient').createdAt)
   })
 
   test('its dead letter lives longer and can still be resumed and restarted', async () => {

@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type History, historyFrom, historyOf, replay } from '../../packages/explore/src/checks.js'
+import { parseRunHistory, type RunHistory, replay } from '../../packages/explore/src/checks.js'
 import type { Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
 import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
@@ -13,7 +13,7 @@ const url = `${base}/main`
 
 /** Serves a plan, and the workflow that it invokes, in any sandbox. */
 function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sandbox) => void {
-  return ({ addresses, tokens, destinations }) => {
+  return ({ urls: addresses, tokens, destinations }) => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     const child = createWorkflow(async (context: Loose) => await context.run('inner', () => context.requestPayload))
     const main = createWorkflow<unknown, unknown>(routeOf(plan, { child }, more))
@@ -22,35 +22,39 @@ function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sa
   }
 }
 
-const written = (history: History): History => JSON.parse(JSON.stringify(history)) as History
+const written = (history: RunHistory): RunHistory => JSON.parse(JSON.stringify(history)) as RunHistory
 
 interface Ran {
   readonly world: WorkflowWorld
   readonly runId: string
   /** Histories while it lasted: of the double, of the list, of the log. */
-  readonly early: readonly History[]
+  readonly early: readonly RunHistory[]
 }
 
 /** A run of a plan, to its end. */
 async function ran(plan: Plan): Promise<Ran> {
   const world = workflowWorld({ startAt: '2030-01-01T09:00:00Z' })
-  world.destinations.answer(third, { status: 200, body: { paid: true } })
+  world.destinations.respond(third, { status: 200, body: { paid: true } })
   app(plan)(world)
   const { workflowRunId: runId } = await world.client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u1' } })
-  const early: History[] = []
-  for (let hour = 0; hour < 40 && world.workflow.run(runId).state === 'RUN_STARTED'; hour++) {
+  const early: RunHistory[] = []
+  for (let hour = 0; hour < 40 && world.workflow.getRun(runId).state === 'RUN_STARTED'; hour++) {
     await world.clock.advance('30s')
-    if (world.workflow.run(runId).state === 'RUN_STARTED') {
+    if (world.workflow.getRun(runId).state === 'RUN_STARTED') {
       const { json } = await world.ask('GET', `/v2/workflows/runs/${runId}`)
-      const source = { url, runId, createdAt: world.workflow.run(runId).createdAt, headers: { 'x-user': 'u1' } }
-      early.push(historyOf(world, runId), historyFrom(json, source), historyFrom(await logOf(world, runId)))
+      const source = { url, runId, createdAt: world.workflow.getRun(runId).createdAt, headers: { 'x-user': 'u1' } }
+      early.push(
+        world.workflow.getRun(runId).history(),
+        parseRunHistory(json, source),
+        parseRunHistory(await logOf(world, runId)),
+      )
     }
     await world.clock.advance('30s')
     world.workflow.notify('told', { by: 'Ada' })
     await world.clock.advance('10m')
   }
   await world.clock.drain()
-  expect(world.workflow.run(runId).state).toBe('RUN_SUCCESS')
+  expect(world.workflow.getRun(runId).state).toBe('RUN_SUCCESS')
   return { world, runId, early: early.map(written) }
 }
 
@@ -62,8 +66,8 @@ test('of any workflow the log tells what the list does: no false alarm, the same
   await fc.assert(
     fc.asyncProperty(plans, fc.nat(5), fc.constantFrom(...Object.keys(breakingChanges)), async (plan, place, name) => {
       const { world, runId } = await ran(plan)
-      const direct = written(historyOf(world, runId))
-      const rebuilt = written(historyFrom(await logOf(world, runId)))
+      const direct = written(world.workflow.getRun(runId).history())
+      const rebuilt = written(parseRunHistory(await logOf(world, runId)))
       world.dispose()
       const at = place % plan.length
       for (const history of [direct, rebuilt]) {
@@ -73,7 +77,7 @@ test('of any workflow the log tells what the list does: no false alarm, the same
         }
         const { incompatible } = await replay(history, app(breakingChanges[name]!(plan, at)))
         expect(incompatible).not.toEqual([])
-        for (const { refusal, actual } of incompatible)
+        for (const { sdkError: refusal, actual } of incompatible)
           if (actual.includes('Incompatible')) expect(refusal).toBeDefined()
         const thrown = await replay(history, app(plan, { throwsAt: at }))
         expect(thrown.incompatible).not.toEqual([])
@@ -90,7 +94,7 @@ test('of any workflow a history that is taken while it lasts raises no alarm, wh
   await fc.assert(
     fc.asyncProperty(plans, fc.nat(1000), async (plan, pick) => {
       const { world, runId, early } = await ran(plan)
-      const whole = written(historyOf(world, runId))
+      const whole = written(world.workflow.getRun(runId).history())
       world.dispose()
       const cut = { ...whole, state: 'RUN_STARTED', entries: whole.entries.slice(0, 1 + (pick % whole.entries.length)) }
       const some = early.filter((_, at) => at % 3 === pick % 3)

@@ -129,7 +129,7 @@ test.each(['[]', '[[]]', '"all"', '7', 'null', '{"constructor":"x"}', '{"workflo
     const world = workflowWorld()
     const runId = await openRun(world)
     expect((await world.ask('DELETE', '/v2/workflows/runs', { body })).status).toBe(400)
-    expect(world.workflow.run(runId).state).toBe('RUN_STARTED')
+    expect(world.workflow.getRun(runId).state).toBe('RUN_STARTED')
   },
 )
 

@@ -30,7 +30,7 @@ test('runs are invoked ninety-nine deep, and what the last one gave comes up aga
   const { client, clock, url, workflow } = nesting()
   const { workflowRunId } = await client.trigger({ url, body: { more: deepest - 1 }, retries: 0 })
   await clock.drain()
-  expect(workflow.run(workflowRunId)).toMatchObject({ state: 'RUN_SUCCESS', result: 'ground' })
+  expect(workflow.getRun(workflowRunId)).toMatchObject({ state: 'RUN_SUCCESS', result: 'ground' })
   expect(workflow.runs).toHaveLength(deepest)
 }, 60_000)
 

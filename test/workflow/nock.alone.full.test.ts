@@ -9,7 +9,7 @@ import { connectionOf, everyKind, expected } from './every-kind.js'
 afterAll(() => nock.restore())
 
 test('a workflow of every kind of step, through nock', async () => {
-  const sandbox = createSandbox({ seed: 16, warn: () => {} })
+  const sandbox = createSandbox({ seed: 16, onWarning: () => {} })
   const close = nockScopes(sandbox)
   const { outcome, handle, client } = everyKind(connectionOf(sandbox), 'https://app.test')
   sandbox.destinations.on('https://app.test/*', handle)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sandboxMatchers } from '../../matchers/index.js'
-import { CrashPointBroken, everyCrashPoint } from '../../packages/explore/src/checks.js'
+import { assertCrashSafe, CrashSafetyError } from '../../packages/explore/src/checks.js'
 import { toHtml } from '../../src/report/html.js'
 import { failureOf } from '../matchers/failure.js'
 import { appWith, mails } from './crash-defects.js'
@@ -88,7 +88,7 @@ const thrown = (act: () => unknown): string => {
 test.each([false, true])('no rendering and no failure shows a secret; Redact-Fields: %s', async (redacts) => {
   const world = await lived(redacts)
   const { traffic, workflow } = world
-  const run = workflow.run('wfr_badly')
+  const run = workflow.getRun('wfr_badly')
   const texts: Readonly<Record<string, string>> = {
     timeline: traffic.timeline({ bodies: 50_000 }),
     trace: JSON.stringify(traffic.toTrace()),
@@ -97,9 +97,9 @@ test.each([false, true])('no rendering and no failure shows a secret; Redact-Fie
     diagram: traffic.diagram(),
     normalized: JSON.stringify(traffic.normalized()),
     explained: workflow.runs.map((one) => one.explain()).join('\n'),
-    reaches: await rejection(run.reaches('nowhere')),
-    ends: await rejection(run.ends('success')),
-    'no such run': thrown(() => workflow.run('none')),
+    reaches: await rejection(run.advanceToStep('nowhere')),
+    ends: await rejection(run.advanceToEnd('success')),
+    'no such run': thrown(() => workflow.getRun('none')),
     toHaveWorkflowRun: failureOf(() => about(world).toHaveWorkflowRun({ state: 'canceled', result: 3 })),
     'toHaveWorkflowRun, not': failureOf(() => about(world).not.toHaveWorkflowRun()),
     toHaveWorkflowStep: failureOf(() => about(world).toHaveWorkflowStep('charge', { result: 3 })),
@@ -168,14 +168,14 @@ test('the third party, the endpoint and the waiting run get all of it in clear',
   expect(seen.slice(-2)).toEqual([secret('trigger-key'), 'payload'])
 })
 
-test('a report of everyCrashPoint()', async () => {
+test('a report of assertCrashSafe()', async () => {
   const leaky = appWith(({ sandbox, queue }) => async (context) => {
     await context.run('mail', async () => {
       await queue.publishJSON({ url: mails, body: { password: secret('mail') } })
       sandbox.store.run('RPUSH', 'users', JSON.stringify({ token: secret('stored') }))
     })
   })
-  const found = await everyCrashPoint(leaky).catch((error) => error)
-  expect(found).toBeInstanceOf(CrashPointBroken)
+  const found = await assertCrashSafe(leaky).catch((error) => error)
+  expect(found).toBeInstanceOf(CrashSafetyError)
   expect(leaks(found.message)).toEqual([])
 })

@@ -8,7 +8,7 @@ import { app, type WorkflowWorld, workflowWorld } from './world.js'
 async function run(redact: boolean): Promise<WorkflowWorld> {
   const world = workflowWorld()
   const hush = { password: 'hunter2-hunter2' }
-  world.destinations.answer('https://third.test/*', { status: 200, body: { ...hush, call: 'CALL-marker' } })
+  world.destinations.respond('https://third.test/*', { status: 200, body: { ...hush, call: 'CALL-marker' } })
   world.serve('/run', async (context) => {
     await context.run('charge', () => ({ ...hush, step: 'STEP-marker' }))
     const body = JSON.stringify({ ...hush, sent: 'SENT-marker' })
@@ -26,9 +26,9 @@ async function run(redact: boolean): Promise<WorkflowWorld> {
   })
   await world.clock.advance('1s')
   await world.client.notify({ eventId: 'approved', eventData: { ...hush, event: 'EVENT-märker' } })
-  world.workflow.notify('kept', { ...hush, kept: 'KEPT-marker' }, 'wfr_one')
+  world.workflow.notify('kept', { ...hush, kept: 'KEPT-marker' }, { runId: 'wfr_one' })
   await world.clock.drain()
-  expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+  expect(world.workflow.getRun('wfr_one').state).toBe('RUN_SUCCESS')
   return world
 }
 
@@ -71,6 +71,6 @@ test('Redact-Fields of a trigger hides payload, steps, calls, events and results
 
 test('an event is told as the bytes that it was', async () => {
   const world = await run(false)
-  const [event] = loadTrace(JSON.parse(JSON.stringify(world.traffic.toTrace()))).of('notify')
+  const [event] = loadTrace(JSON.parse(JSON.stringify(world.traffic.toTrace()))).ofType('notify')
   expect(JSON.parse(Buffer.from(event!.body, 'latin1').toString())).toMatchObject({ event: 'EVENT-märker' })
 })

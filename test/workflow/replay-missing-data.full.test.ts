@@ -4,7 +4,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import { type History, type HistoryEntry, historyFrom, historyOf, replay } from '../../packages/explore/src/checks.js'
+import { parseRunHistory, type RunHistory, type RunHistoryEntry, replay } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { connectionOf, everyKind } from './every-kind.js'
@@ -15,19 +15,19 @@ const url = 'https://shop.test/api/order'
 
 const app =
   (route: Route) =>
-  ({ addresses, tokens, destinations }: Sandbox): void => {
+  ({ urls: addresses, tokens, destinations }: Sandbox): void => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 
-async function recorded(route: Route, body: unknown = { id: 1 }): Promise<History> {
-  using sandbox = createSandbox({ warn: () => {} })
+async function recorded(route: Route, body: unknown = { id: 1 }): Promise<RunHistory> {
+  using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
-  const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body })
   await sandbox.clock.drain()
-  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as History
+  return JSON.parse(JSON.stringify(sandbox.workflow.getRun(workflowRunId).history())) as RunHistory
 }
 
 const ok = { incompatible: [], unchecked: [] }
@@ -38,7 +38,7 @@ const needed = (): number => {
   if (!isThere) throw new Error('ECONNREFUSED')
   return 1
 }
-async function replayedWithout(history: History, route: Route) {
+async function replayedWithout(history: RunHistory, route: Route) {
   isThere = false
   try {
     return await replay(history, app(route))
@@ -209,9 +209,9 @@ test('a route that hangs is told, and nobody waits for ever', async () => {
     await context.run('a', () => one())
     await new Promise(() => {})
   }
-  const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { patience: 50 })
+  const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { timeout: 50 })
   expect(prefixes).toBe(3)
-  expect(incompatible.map(({ sentence }) => sentence)).toEqual([
+  expect(incompatible.map(({ message: sentence }) => sentence)).toEqual([
     "After step 1 'a' step 2 'b' (Run) comes next; but the code does not answer.",
     "After step 2 'b' step 3 'c' (Run) comes next; but the code does not answer.",
   ])
@@ -220,10 +220,10 @@ test('a route that hangs is told, and nobody waits for ever', async () => {
   ])
   // What was replaced is back.
   expect(await replay(history, app(route))).toMatchObject(ok)
-  await expect(replay(history, () => new Promise(() => {}), { patience: 5 })).rejects.toThrow(
+  await expect(replay(history, () => new Promise(() => {}), { timeout: 5 })).rejects.toThrow(
     'replay(): the function that serves the app did not come to its end.',
   )
-  await expect(replay(history, app(route), { patience: 0 })).rejects.toThrow('{ patience }')
+  await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('a timeout of 1 ms or more')
 })
 
 test('a module that throws while it is loaded', async () => {
@@ -305,7 +305,7 @@ test('an app whose route takes virtual time', async () => {
   const history = await recorded(route)
   const slow = (sandbox: Sandbox): void => {
     const { POST } = serve(route, {
-      qstashClient: new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }),
+      qstashClient: new QueueClient({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }),
       receiver: undefined as never,
     })
     sandbox.destinations.on(url, async (request, task) => {
@@ -338,7 +338,7 @@ test('replays at the same time take turns', async () => {
 })
 
 test('a workflow with every kind of step, webhooks and all, and the one that it invokes', async () => {
-  using sandbox = createSandbox({ warn: () => {} })
+  using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   const origin = 'https://shop.test'
   const serveIn = (world: Sandbox): ReturnType<typeof everyKind> => {
@@ -350,13 +350,13 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
   const main = await client.trigger({ url: `${origin}/main`, body: { n: 1 }, retries: 0 })
   await sandbox.clock.drain()
   const log = await (
-    await sandbox.fetch(`${sandbox.addresses.queue}/v2/workflows/logs`, {
+    await sandbox.fetch(`${sandbox.urls.queue}/v2/workflows/logs`, {
       headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
     })
   ).json()
   expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
   for (const { id: runId, url: at } of sandbox.workflow.runs) {
-    for (const history of [historyOf(sandbox, runId), historyFrom(log, { runId })]) {
+    for (const history of [sandbox.workflow.getRun(runId).history(), parseRunHistory(log, { runId })]) {
       expect(await replay(history, serveIn)).toMatchObject(ok)
       // Each list but the last, which nothing followed, is one that something else would have broken.
       const other = { ...history, entries: history.entries.map((entry, index) => renamed(entry, index)) }
@@ -369,7 +369,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
 }, 60_000)
 
 /** Each step has another name than the code has. */
-function renamed(entry: HistoryEntry, at: number): HistoryEntry {
+function renamed(entry: RunHistoryEntry, at: number): RunHistoryEntry {
   if (at === 0 || entry.callType !== 'step') return entry
   const step = JSON.parse(Buffer.from(entry.body, 'base64').toString()) as { stepName: string }
   return {
@@ -390,7 +390,7 @@ test.each<[string, object, RegExp]>([
   const history = await recorded((context) => context.run('a', () => one()))
   await expect(
     replay(
-      { ...history, ...change } as History,
+      { ...history, ...change } as RunHistory,
       app(async () => {}),
     ),
   ).rejects.toThrow(sentence)

@@ -3,7 +3,7 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type History, HistoryError, historyFrom, historyOf, replay } from '../../packages/explore/src/checks.js'
+import { parseRunHistory, type RunHistory, RunHistoryError, replay } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
@@ -34,15 +34,15 @@ const picky =
 
 const served =
   (route: (context: Loose) => Promise<unknown> = picky()) =>
-  ({ addresses, tokens, destinations }: Sandbox): void => {
+  ({ urls: addresses, tokens, destinations }: Sandbox): void => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 
 async function ran(redact?: { readonly body?: true; readonly header?: string[] }): Promise<Loose> {
-  const world = createSandbox({ startAt: '2030-01-01T09:00:00Z', warn: () => {} })
+  const world = createSandbox({ startAt: '2030-01-01T09:00:00Z', onWarning: () => {} })
   using _ = replaceFetch(world)
-  world.destinations.answer(third, { status: 200, body: { paid: true } })
+  world.destinations.respond(third, { status: 200, body: { paid: true } })
   served()(world)
   const headers = { 'x-user': 'u1', authorization: 'Bearer not-to-be-shown' }
   const { workflowRunId } = await clientOf(world).trigger({
@@ -50,22 +50,22 @@ async function ran(redact?: { readonly body?: true; readonly header?: string[] }
     ...(redact && { redact: redact as never }),
   })
   await world.clock.advance('1m')
-  const early = JSON.parse(JSON.stringify(historyOf(world, workflowRunId))) as History
+  const early = JSON.parse(JSON.stringify(world.workflow.getRun(workflowRunId).history())) as RunHistory
   const log = (query = ''): Promise<Loose> => asked(world, `/v2/workflows/logs?workflowRunId=wfr_one${query}`)
   const waiting = await log()
   world.workflow.notify('approved', { by: 'Ada' })
   await world.clock.drain()
-  expect(world.workflow.run(workflowRunId).result).toBe('done')
+  expect(world.workflow.getRun(workflowRunId).result).toBe('done')
   const [whole, without, cut] = [await log(), await log('&trimBody=-1'), await log('&trimBody=5')]
-  return { world, early, waiting, whole, without, cut, direct: historyOf(world, workflowRunId) }
+  return { world, early, waiting, whole, without, cut, direct: world.workflow.getRun(workflowRunId).history() }
 }
 
-const clientOf = ({ addresses, tokens }: Sandbox): Client =>
+const clientOf = ({ urls: addresses, tokens }: Sandbox): Client =>
   new Client({ baseUrl: addresses.queue, token: tokens.queue })
 
 async function asked(world: Sandbox, path: string): Promise<Loose> {
   const headers = { authorization: `Bearer ${world.tokens.queue}` }
-  return await (await world.fetch(world.addresses.queue + path, { headers })).json()
+  return await (await world.fetch(world.urls.queue + path, { headers })).json()
 }
 
 let logs: Loose
@@ -78,8 +78,8 @@ beforeAll(async () => {
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 const stepsOf = (log: Loose): Loose[] => log.runs[0].steps.flatMap((group: Loose) => group.steps)
 
-async function unharmed(json: unknown): Promise<History> {
-  const history = copy(historyFrom(copy(json), { headers: { authorization: 'Bearer x', 'x-user': 'u1' } }))
+async function unharmed(json: unknown): Promise<RunHistory> {
+  const history = copy(parseRunHistory(copy(json), { headers: { authorization: 'Bearer x', 'x-user': 'u1' } }))
   const { incompatible } = await replay(history, served())
   expect(incompatible).toEqual([])
   return history
@@ -137,11 +137,11 @@ test('what a log tells in another way is the same history', async () => {
   ]) {
     const log = copy(logs.whole)
     change(log)
-    expect(historyFrom(log)).toEqual(historyFrom(logs.whole))
+    expect(parseRunHistory(log)).toEqual(parseRunHistory(logs.whole))
   }
   const [run] = logs.whole.runs
-  expect(historyFrom(run)).toEqual(historyFrom(logs.whole))
-  expect(historyFrom([run])).toEqual(historyFrom(logs.whole))
+  expect(parseRunHistory(run)).toEqual(parseRunHistory(logs.whole))
+  expect(parseRunHistory([run])).toEqual(parseRunHistory(logs.whole))
 })
 
 test('a log that lacks a group or a branch is no whole one', async () => {
@@ -162,7 +162,7 @@ test('a log that lacks a group or a branch is no whole one', async () => {
 })
 
 test('a run that waits: the step that it waits for is known, from the double and from the log', async () => {
-  for (const history of [logs.early, historyFrom(logs.waiting)] as History[]) {
+  for (const history of [logs.early, parseRunHistory(logs.waiting)] as RunHistory[]) {
     expect(history.open).toEqual({ stepId: 4, stepName: 'approval', stepType: 'Wait', concurrent: 1 })
     expect(history.state).toBe('RUN_STARTED')
     expect((await replay(history, served())).incompatible).toEqual([])
@@ -185,26 +185,26 @@ const bound = (context: Loose): Loose =>
 
 describe('secrets', () => {
   test('headers that look like secrets are written only when asked for', () => {
-    for (const history of [logs.direct, historyFrom(logs.whole)] as History[]) {
+    for (const history of [logs.direct, parseRunHistory(logs.whole)] as RunHistory[]) {
       expect(JSON.stringify(history)).not.toContain('not-to-be-shown')
       expect(history.headers).toEqual({ 'x-user': 'u1', authorization: 'Bearer ***' })
       expect(history.missing).toContain('The value of the header authorization is hidden.')
     }
-    const { headers, missing } = historyOf(logs.world, 'wfr_one', { secrets: true })
+    const { headers, missing } = logs.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect([headers?.authorization, missing]).toEqual(['Bearer not-to-be-shown', undefined])
-    expect(historyFrom(logs.whole, { secrets: true }).headers?.authorization).toBe('Bearer not-to-be-shown')
-    const given = historyFrom(logs.whole, { headers: { Authorization: 'Bearer sesame-sesame', 'x-shop': 'tea' } })
+    expect(parseRunHistory(logs.whole, { secrets: true }).headers?.authorization).toBe('Bearer not-to-be-shown')
+    const given = parseRunHistory(logs.whole, { headers: { Authorization: 'Bearer sesame-sesame', 'x-shop': 'tea' } })
     expect(given.headers).toEqual({ authorization: 'Bearer ***', 'x-shop': 'tea' })
   })
 
   test('what the trigger redacts is not in the history of the double either', async () => {
-    const history = copy(hushed.direct) as History
+    const history = copy(hushed.direct) as RunHistory
     expect(Buffer.from(history.entries.map(({ body }) => body).join(), 'base64').toString()).not.toMatch(
       /gold"|Ada|paid/,
     )
     expect([history.headers?.['x-user'], history.entries[0]!.unknown]).toEqual(['***', 'redacted'])
     expect((await replay(history, served())).incompatible).toEqual([])
-    const open = historyOf(hushed.world, 'wfr_one', { secrets: true })
+    const open = hushed.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect(await replay(open, served())).toMatchObject({ incompatible: [], unchecked: [] })
   })
 
@@ -218,7 +218,7 @@ describe('secrets', () => {
     expect(hidden.unchecked[0]!.reason).toMatch(
       /Failed to authenticate.*It may depend on headers that are hidden: authorization\.$/s,
     )
-    const told = historyOf(logs.world, 'wfr_one', { secrets: true })
+    const told = logs.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect(await replay(told, served(guarded))).toMatchObject({ incompatible: [], unchecked: [] })
   })
 })
@@ -234,8 +234,8 @@ describe('what is given', () => {
 
   test('the list of a run that lasts, as text or parsed, says what it does not tell', async () => {
     const list = await listed()
-    const history = historyFrom(JSON.stringify(list), { url })
-    expect(historyFrom(list, { url })).toEqual(history)
+    const history = parseRunHistory(JSON.stringify(list), { url })
+    expect(parseRunHistory(list, { url })).toEqual(history)
     expect(history).toMatchObject({ url, runId: 'wfr_unknown', state: 'RUN_STARTED', headers: {} })
     expect(history.missing).toEqual([
       'Headers that the trigger forwarded are not in the list. If code outside steps reads any, give them.',
@@ -244,9 +244,9 @@ describe('what is given', () => {
     ])
     expect(await replay(history, served())).toEqual({ prefixes: 4, incompatible: [], unchecked: [] })
     expect((await replay(history, served(picky({ gold: 'silver' })))).incompatible).not.toEqual([])
-    const whole = historyFrom(list, { url, headers: {}, runId: 'wfr_2', createdAt: '2030-01-01T09:00:00Z' })
+    const whole = parseRunHistory(list, { url, headers: {}, runId: 'wfr_2', createdAt: '2030-01-01T09:00:00Z' })
     expect(whole.missing).toBeUndefined()
-    expect(historyFrom(JSON.parse(JSON.stringify(whole)))).toEqual(whole)
+    expect(parseRunHistory(JSON.parse(JSON.stringify(whole)))).toEqual(whole)
   })
 
   test.each<[string, unknown, object, RegExp]>([
@@ -309,19 +309,19 @@ describe('what is given', () => {
       /^createdAt is milliseconds or a date/,
     ],
   ])('%s gets a sentence', (_, json, source, sentence) => {
-    expect(() => historyFrom(json, source)).toThrow(HistoryError)
-    expect(() => historyFrom(json, source)).toThrow(sentence)
+    expect(() => parseRunHistory(json, source)).toThrow(RunHistoryError)
+    expect(() => parseRunHistory(json, source)).toThrow(sentence)
   })
 
   test('a log of several runs, or without the one that was named, says which there are', () => {
     const two = copy(logs.whole)
     two.runs.push({ ...two.runs[0], workflowRunId: 'wfr_two' })
-    expect(() => historyFrom(two)).toThrow(
+    expect(() => parseRunHistory(two)).toThrow(
       'The log has several runs: wfr_one, wfr_two. Name one, as --run ID or { runId }.',
     )
-    expect(historyFrom(two, { runId: 'wfr_two' }).runId).toBe('wfr_two')
-    expect(historyFrom(two, { runId: 'two' }).runId).toBe('wfr_two')
-    expect(() => historyFrom({ ...two, cursor: '17-1' }, { runId: 'wfr_x' })).toThrow(
+    expect(parseRunHistory(two, { runId: 'wfr_two' }).runId).toBe('wfr_two')
+    expect(parseRunHistory(two, { runId: 'two' }).runId).toBe('wfr_two')
+    expect(() => parseRunHistory({ ...two, cursor: '17-1' }, { runId: 'wfr_x' })).toThrow(
       'The log has no run wfr_x; it has wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
     )
   })
@@ -342,14 +342,14 @@ describe('what is given', () => {
     let histories = 0
     await fc.assert(
       fc.asyncProperty(fc.oneof(spoilt, fc.json(), fc.jsonValue()), async (json) => {
-        let history: History
+        let history: RunHistory
         try {
-          history = historyFrom(json, { url })
+          history = parseRunHistory(json, { url })
         } catch (error) {
-          expect(error).toBeInstanceOf(HistoryError)
+          expect(error).toBeInstanceOf(RunHistoryError)
           return
         }
-        expect(historyFrom(JSON.stringify(history))).toEqual(copy(history))
+        expect(parseRunHistory(JSON.stringify(history))).toEqual(copy(history))
         if (histories++ % 10 === 0) await replay({ ...history, url }, served())
       }),
       { numRuns: runs(600, 600, 6000), seed: seedOr(16) },

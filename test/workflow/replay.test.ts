@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, type WorkflowContext } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { expect, test } from 'vitest'
-import { type History, historyOf, replay } from '../../packages/explore/src/checks.js'
+import { type RunHistory, replay } from '../../packages/explore/src/checks.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 
@@ -12,21 +12,21 @@ const url = 'https://shop.test/api/order'
 
 function app(route: Route): (sandbox: Sandbox) => void {
   return (sandbox) => {
-    const qstashClient = new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+    const qstashClient = new QueueClient({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
     const { POST } = serve<{ id: number }>(route, { qstashClient, receiver: undefined as never })
     sandbox.destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
   }
 }
 
-async function recorded(route: Route): Promise<History> {
-  using sandbox = createSandbox({ warn: () => {} })
+async function recorded(route: Route): Promise<RunHistory> {
+  using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
-  sandbox.destinations.answer('https://third.test/*', 200)
-  const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  sandbox.destinations.respond('https://third.test/*', 200)
+  const client = new Client({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
   const { workflowRunId } = await client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u' } })
   await sandbox.clock.drain()
-  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as History
+  return JSON.parse(JSON.stringify(sandbox.workflow.getRun(workflowRunId).history())) as RunHistory
 }
 
 interface Change {
@@ -99,7 +99,7 @@ test.each<[string, Change]>([
 
 test('a history that was taken while the run lasted', async () => {
   const history = await recorded(routeWith())
-  const early: History = { ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 3) }
+  const early: RunHistory = { ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 3) }
   expect(await replay(early, app(routeWith({ pay: 'charge' })))).toEqual({
     prefixes: 3,
     incompatible: [],
@@ -115,14 +115,14 @@ test('what is told', async () => {
     prefix: 1,
     expected: "step 1 'first' (Run)",
     actual: "step 1 'second' (Run)",
-    sentence: "At its beginning step 1 'first' (Run) comes next; but the code goes on with step 1 'second' (Run).",
+    message: "At its beginning step 1 'first' (Run) comes next; but the code goes on with step 1 'second' (Run).",
   })
   expect(incompatible[1]!.actual).toBe(
     "answered 500: Incompatible step name. Expected 'second', got 'first' from the request",
   )
   expect(incompatible[1]).toMatchObject({
-    refusal: "Incompatible step name. Expected 'second', got 'first' from the request",
-    sentence:
+    sdkError: "Incompatible step name. Expected 'second', got 'first' from the request",
+    message:
       "After step 1 'first' step 2 'nap' (SleepFor) comes next; but the code has a step 'second' where the history has 'first'.",
   })
   await expect(replay({} as never, () => {})).rejects.toThrow('replay() takes a history')

@@ -20,8 +20,8 @@ interface Sent {
 }
 
 /** What came to the queue, oldest first, without what the runtime and telemetry add. */
-function sent({ traffic, addresses }: WorkflowWorld): Sent[] {
-  return traffic.of('request').map(({ method, url, headers, body }) => ({
+function sent({ traffic, urls: addresses }: WorkflowWorld): Sent[] {
+  return traffic.ofType('request').map(({ method, url, headers, body }) => ({
     method,
     path: url.slice(addresses.queue.length),
     headers: Object.fromEntries(
@@ -314,11 +314,11 @@ test('an invoke', async () => {
     body: '{"n":1}',
     workflowRunId: 'wfr_p',
     workflowUrl: url,
-    workflowRunCreatedAt: world.workflow.run('wfr_p').createdAt,
+    workflowRunCreatedAt: world.workflow.getRun('wfr_p').createdAt,
     step: { stepId: 1, stepName: 'i', stepType: 'Invoke', concurrent: 1 },
   })
   expect(headers).toMatchObject({ 'Upstash-Workflow-RunId': ['wfr_p'], 'Upstash-Workflow-Init': ['false'] })
-  const run = world.workflow.run('wfr_p')
+  const run = world.workflow.getRun('wfr_p')
   expect(run.state).toBe('RUN_SUCCESS')
 })
 
@@ -332,7 +332,7 @@ test('cancel, notify and the questions of the client', async () => {
   await client.trigger({ url, workflowRunId: 'c' })
   await clock.drain()
   expect(sent(world).at(-1)).toMatchObject({ method: 'DELETE', path: '/v2/workflows/runs/wfr_c?cancel=true' })
-  expect(world.workflow.run('wfr_c').state).toBe('RUN_CANCELED')
+  expect(world.workflow.getRun('wfr_c').state).toBe('RUN_CANCELED')
   await client.notify({ eventId: 'e', eventData: 'text', workflowRunId: 'wfr_c' } as never).catch(() => {})
   expect(sent(world).at(-1)).toMatchObject({ path: '/v2/notify/wfr_c/e', body: 'text' })
   await client.notify({ eventId: 'e' })

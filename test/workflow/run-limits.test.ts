@@ -19,7 +19,7 @@ async function played(
   const url = world.serve('/w', (context) => route(context, world), { failureFunction })
   await world.client.trigger({ url, workflowRunId: 'one', retries: 3 })
   await world.clock.drain()
-  const run = world.workflow.run('wfr_one')
+  const run = world.workflow.getRun('wfr_one')
   return { world, run, failures }
 }
 
@@ -35,7 +35,7 @@ const tooMuch: Readonly<Record<string, (context: Loose, world: WorkflowWorld) =>
   },
   branches: (context) => Promise.all(many(most + 3).map((name) => context.run(name, () => 1))),
   'a call': async (context, { destinations }) => {
-    destinations.answer(`${app}/third`, 200)
+    destinations.respond(`${app}/third`, 200)
     for (const name of many(most)) await context.run(name, () => 1)
     await context.call('one more', { url: `${app}/third` })
   },
@@ -56,10 +56,10 @@ test.each(Object.keys(tooMuch))('a run with one step too many fails by itself: %
 
 test('the log says which limit it was, and who refused', async () => {
   const { traffic } = (await played(tooMuch.steps!)).world
-  expect(traffic.of('dead-letter').map(({ error }) => error)).toEqual([
+  expect(traffic.ofType('dead-letter').map(({ error }) => error)).toEqual([
     expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.maxRunSteps.*context\.invoke/),
   ])
-  const refused = traffic.of('request').filter(({ response: answer }) => answer?.status === 429)
+  const refused = traffic.ofType('request').filter(({ response: answer }) => answer?.status === 429)
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
 })
 
@@ -93,7 +93,7 @@ test('who submits the same again and again without being recognized has no room 
   for (let n = 0; n < 100; n++)
     statuses.add((await ask('POST', '/v2/batch', { body: [{ destination: url, headers, body }] })).status)
   expect([...statuses]).toEqual([200, 429])
-  expect(workflow.run('wfr_one').state).toBe('RUN_STARTED')
+  expect(workflow.getRun('wfr_one').state).toBe('RUN_STARTED')
 })
 
 /** A run of so many branches without an SDK: each is planned, has its result, and ends before the next one begins. */
@@ -109,7 +109,7 @@ async function branches(count: number) {
       })),
     })
   let deliveries = 0
-  destinations.answer(`${app}/w`, async ({ body }) => {
+  destinations.respond(`${app}/w`, async ({ body }) => {
     const at = deliveries++
     expect(body).toMatch(/^\[\{.*\}\]$/)
     if (at === 0) await submit(Array.from({ length: count }, (_, n) => ({ stepId: 0, targetStep: n + 1 })))

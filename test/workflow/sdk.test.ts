@@ -18,7 +18,7 @@ test('steps one after another', async () => {
   expect(done).toEqual([{ two: 'one' }, { hello: 'world' }])
   expect(calls).toHaveLength(4)
   expect(workflowRunId).toMatch(/^wfr_/)
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
 })
 
 test('branches beside each other', async () => {
@@ -31,7 +31,7 @@ test('branches beside each other', async () => {
   await client.trigger({ url })
   await clock.drain()
   expect(result).toEqual([1, undefined, 3])
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
   // Start, three plans, two results that are not the last, the last, and the step behind.
   expect(calls).toHaveLength(8)
 })
@@ -132,7 +132,7 @@ test('invoking another workflow', async () => {
   await client.trigger({ url })
   await clock.drain()
   expect(result).toEqual({ body: { got: { n: 1 } }, isFailed: false, isCanceled: false })
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual([
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual([
     'RUN_STARTED',
     'RUN_STARTED',
     'RUN_SUCCESS',
@@ -160,7 +160,7 @@ test('a run that fails calls its failure function', async () => {
   await clock.drain()
   expect(failure).toEqual([{ order: 1 }, 500, 'broken'])
   expect(calls.map(({ status }) => status)).toEqual([500, 500, 200])
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
 })
 
 test('an error that is not retried', async () => {
@@ -173,7 +173,7 @@ test('an error that is not retried', async () => {
   await client.trigger({ url })
   await clock.drain()
   expect(calls.map(({ status }) => status)).toEqual([489, 200])
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
 })
 
 test('a direct request to the endpoint begins a run', async () => {
@@ -187,11 +187,11 @@ test('a direct request to the endpoint begins a run', async () => {
   void destinations
   await clock.drain()
   expect(payload).toEqual({ direct: true })
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
 })
 
 test('the REST trigger in two phases, and in one when the url is known', async () => {
-  const { clock, serve, asked: calls, fetch, addresses, tokens, traffic } = workflowWorld()
+  const { clock, serve, asked: calls, fetch, urls: addresses, tokens, traffic } = workflowWorld()
   const url = serve('/rest', async (context) => {
     await context.run('one', () => context.requestPayload)
   })
@@ -209,7 +209,7 @@ test('the REST trigger in two phases, and in one when the url is known', async (
   await trigger()
   await clock.drain()
   expect(calls).toHaveLength(5)
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual([
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual([
     'RUN_STARTED',
     'RUN_SUCCESS',
     'RUN_STARTED',
@@ -223,5 +223,5 @@ test('a destination that is no workflow', async () => {
   await client.trigger({ url: 'https://app.test/plain' })
   await clock.advance('1m')
   expect(plain.count).toBeGreaterThan(0)
-  expect(traffic.of('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
+  expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
 })

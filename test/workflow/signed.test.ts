@@ -38,7 +38,7 @@ test.each([
   })
   await client.trigger({ url: `${app}/x`, workflowRunId: 'one', retries: 0, body: 'payload ü' })
   await clock.drain()
-  expect(workflow.run('wfr_one').state).toBe('RUN_FAILED')
+  expect(workflow.getRun('wfr_one').state).toBe('RUN_FAILED')
   expect(failed).toBe('größe')
   // Payload, run, sleep, two plans, the call's callback and both results, of which the last one fails, and the failure function.
   expect(statuses.filter((status) => status === 500)).toHaveLength(1)
@@ -51,7 +51,7 @@ test.each([
 })
 
 test('a delivery with a wrong signature never reaches the route', async () => {
-  const world = workflowWorld({ signingKey: 'sig_other' } as never)
+  const world = workflowWorld({ signingKeys: { current: 'sig_other' } } as never)
   const { clock, client, destinations, workflow, env } = world
   let ran = 0
   const { POST } = serve(async (context: Loose) => await context.run('a', () => ++ran), {
@@ -61,6 +61,6 @@ test('a delivery with a wrong signature never reaches the route', async () => {
   destinations.on(`${app}/x`, (request) => POST(request))
   await client.trigger({ url: `${app}/x`, workflowRunId: 'one', retries: 0 })
   await clock.drain()
-  expect(workflow.run('wfr_one').state).toBe('RUN_FAILED')
+  expect(workflow.getRun('wfr_one').state).toBe('RUN_FAILED')
   expect(ran).toBe(0)
 })

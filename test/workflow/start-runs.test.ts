@@ -82,7 +82,7 @@ test('what is enqueued with a run id of its own begins that run, in its turn', a
   // A run is called as often as one that `client.trigger` began: once for its step, once for its end.
   expect(calls).toHaveLength(4)
   expect((await client.logs({ workflowRunId: 'wfr_c' })).runs[0]).toMatchObject({ workflowState: 'RUN_SUCCESS' })
-  expect(workflow.run('wfr_c').state).toBe('RUN_SUCCESS')
+  expect(workflow.getRun('wfr_c').state).toBe('RUN_SUCCESS')
 })
 
 test('a schedule with a run id of its own begins that run once', async () => {
@@ -162,7 +162,7 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
     await clock.drain()
     // The dry run, and the real one.
     for (const one of seen) expect(one).toEqual([{ n: 1 }, 'u', 'mine'])
-    expect(workflow.run('wfr_given').state).toBe('RUN_FAILED')
+    expect(workflow.getRun('wfr_given').state).toBe('RUN_FAILED')
     expect(calls.map((call) => call.status)).toEqual(
       workflowTwoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500],
     )
@@ -240,7 +240,7 @@ test.each(['fetch', 'over the wire'])(
     expect(fetch).toBeDefined()
     await clock.drain()
     expect(payloads).toEqual([JSON.parse(body)])
-    for (const delivery of seen.all.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
+    for (const delivery of seen.requests.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
       const names = delivery.headers.map(([name]) => name.toLowerCase())
       for (const name of ['content-length', 'host', 'connection', 'accept-encoding']) expect(names).not.toContain(name)
       expect(delivery.header('upstash-message-id')).toBe(delivery.messageId)

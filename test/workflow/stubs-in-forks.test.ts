@@ -45,19 +45,19 @@ function served(bodies: Bodies, dump?: SandboxDump): WorkflowWorld {
 }
 
 function say({ workflow }: WorkflowWorld, said: Said, { failed = 0, waited = false } = {}): void {
-  if (said.failures > failed) workflow.step('mail').fails('not yet', { times: said.failures - failed })
-  workflow.step('charge').returns({ id: 'staged' })
+  if (said.failures > failed) workflow.stubStep('mail').throws('not yet', { times: said.failures - failed })
+  workflow.stubStep('charge').returns({ id: 'staged' })
   if (said.skipsSleeps) workflow.skipSleeps()
   if (said.skipsRetryDelays) workflow.skipRetryDelays()
   if (waited) return
-  const event = workflow.event('approved', { by: 'Ada' })
+  const event = workflow.stubEvent('approved', { by: 'Ada' })
   if (said.eventTimesOut) event.timesOut()
 }
 
 /** How often a verb failed a step, and whether the event has met its wait. */
 function spent({ traffic }: WorkflowWorld): { failed: number; waited: boolean } {
-  const failed = traffic.of('attempt').filter(({ outcome }) => outcome?.note?.includes('.fails(') === true).length
-  return { failed, waited: traffic.of('step').some(({ stepName }) => stepName === 'approval') }
+  const failed = traffic.ofType('attempt').filter(({ outcome }) => outcome?.note?.includes('.throws(') === true).length
+  return { failed, waited: traffic.ofType('step').some(({ stepName }) => stepName === 'approval') }
 }
 
 const says = fc.record({
@@ -75,7 +75,7 @@ async function begun(said: Said, bodies: Bodies): Promise<WorkflowWorld> {
 }
 
 const left = ({ workflow }: WorkflowWorld, bodies: Bodies) => {
-  const { state, result, completedAt } = workflow.run('wfr_one')
+  const { state, result, completedAt } = workflow.getRun('wfr_one')
   return { state, result, completedAt, bodies }
 }
 
@@ -112,9 +112,9 @@ test('a fork to which the verbs are said as they stand goes on to the same end',
 test('queue.load() and queue.reset() leave verbs as they are, as they do fault rules; the end of the world ends them', async () => {
   const bodies: Bodies = { charge: 0, mail: 0, third: 0 }
   const world = served(bodies)
-  world.workflow.step('nobody').returns(1)
+  world.workflow.stubStep('nobody').returns(1)
   world.faults.add({ on: 'workflow.step', match: { step: 'nobody' }, fault: { kind: 'reset' } })
-  const counts = (): number[] => [world.workflow.unused.length, world.faults.unused().length]
+  const counts = (): number[] => [world.workflow.unused.length, world.faults.unused.length]
   const dump = world.queue.dump()
   world.queue.reset()
   expect(counts()).toEqual([1, 1])

@@ -14,11 +14,11 @@ afterEach(() => void vi.restoreAllMocks())
 /** A world whose promises are checked by name, as its methods are taken out of it. */
 function quiet(options?: SandboxOptions): WorkflowWorld {
   const world = workflowWorld(options)
-  return Object.assign(world, { check: world.check.bind(world) })
+  return Object.assign(world, { check: world.assertInvariants.bind(world) })
 }
 
 test('a step returns: its body never runs, the next one has its value', async () => {
-  const { client, serve, workflow, traffic, check } = quiet()
+  const { client, serve, workflow, traffic, assertInvariants: check } = quiet()
   const ran: string[] = []
   const url = serve('/order', async (context) => {
     await context.run('reserve', () => void ran.push('reserve'))
@@ -29,14 +29,14 @@ test('a step returns: its body never runs, the next one has its value', async ()
     await context.run('mail', () => void ran.push(`mail ${charge.id}`))
     return charge.id
   })
-  workflow.step('charge').returns({ id: 'ch_1' })
+  workflow.stubStep('charge').returns({ id: 'ch_1' })
   const { workflowRunId } = await client.trigger({ url })
-  const run = workflow.run(workflowRunId)
-  await run.ends('success')
+  const run = workflow.getRun(workflowRunId)
+  await run.advanceToEnd('success')
   expect(ran).toEqual(['reserve', 'mail ch_1'])
   expect(run.result).toBe('ch_1')
-  expect(traffic.of('step').map(({ stepName }) => stepName)).toEqual(['reserve', 'charge', 'mail'])
-  expect(traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([200, 200, 200, 200])
+  expect(traffic.ofType('step').map(({ stepName }) => stepName)).toEqual(['reserve', 'charge', 'mail'])
+  expect(traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([200, 200, 200, 200])
   expect(workflow.unused).toEqual([])
   check()
 })
@@ -44,13 +44,13 @@ test('a step returns: its body never runs, the next one has its value', async ()
 /** What each attempt of a run was answered with, and when, in seconds from the start. */
 function attemptsOf({ traffic }: WorkflowWorld): (readonly [number, number])[] {
   const start = traffic.entries[0]!.at
-  return traffic.of('attempt').map(({ at, outcome }) => [(at - start) / 1000, outcome?.status ?? -1] as const)
+  return traffic.ofType('attempt').map(({ at, outcome }) => [(at - start) / 1000, outcome?.status ?? -1] as const)
 }
 
 describe('steps return', () => {
   test('several in a row, the first and the last one too', async () => {
     const world = quiet()
-    const { client, serve, workflow, traffic, check } = world
+    const { client, serve, workflow, traffic, assertInvariants: check } = world
     let after = 0
     const ran: string[] = []
     const url = serve('/all', async (context) => {
@@ -60,21 +60,21 @@ describe('steps return', () => {
       after++
       return { one, two, three }
     })
-    workflow.step('one').returns(1)
-    workflow.step('two').returns()
-    workflow.step('three').returns(null)
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    workflow.stubStep('one').returns(1)
+    workflow.stubStep('two').returns()
+    workflow.stubStep('three').returns(null)
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(ran).toEqual([])
     expect(run.result).toEqual({ one: 1, three: null })
     // The route came to its end once: the probe that got there was the delivery.
     expect(after).toBe(1)
-    expect(traffic.of('attempt')).toHaveLength(4)
+    expect(traffic.ofType('attempt')).toHaveLength(4)
     check()
   })
 
   test('by their place among those of one name, in a loop', async () => {
-    const { client, serve, workflow, check } = quiet()
+    const { client, serve, workflow, assertInvariants: check } = quiet()
     const ran: number[] = []
     const url = serve('/loop', async (context) => {
       const found: unknown[] = []
@@ -88,21 +88,21 @@ describe('steps return', () => {
       }
       return found
     })
-    workflow.step('page', 2).returns('two')
-    workflow.step('page', 4).returns('four')
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    workflow.stubStep('page', 2).returns('two')
+    workflow.stubStep('page', 4).returns('four')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(run.result).toEqual([1, 'two', 3, 'four'])
     expect(ran).toEqual([1, 3])
-    workflow.step('page').returns('any')
-    const next = workflow.run((await client.trigger({ url })).workflowRunId)
-    await next.ends('success')
+    workflow.stubStep('page').returns('any')
+    const next = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await next.advanceToEnd('success')
     expect(next.result).toEqual(['any', 'two', 'any', 'four'])
     check()
   })
 
   test('beside others, with steps before and after', async () => {
-    const { client, serve, workflow, check } = quiet()
+    const { client, serve, workflow, assertInvariants: check } = quiet()
     const ran: string[] = []
     const say = (name: string) => () => {
       ran.push(name)
@@ -119,19 +119,19 @@ describe('steps return', () => {
       const more = await Promise.all([context.run('d', say('d')), context.run('e', say('e'))])
       return [...group, after, ...more]
     })
-    workflow.step('b').returns('B')
-    workflow.step('after').returns('AFTER')
-    workflow.step('d').returns('D')
-    workflow.step('e').returns('E')
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    workflow.stubStep('b').returns('B')
+    workflow.stubStep('after').returns('AFTER')
+    workflow.stubStep('d').returns('D')
+    workflow.stubStep('e').returns('E')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(run.result).toEqual(['a', 'B', 'c', 'AFTER', 'D', 'E'])
     expect(ran).toEqual(['before', 'a', 'c'])
     check()
   })
 
   test('calls, waits, webhooks, invocations and sleeps: nothing is called, waited for, begun or slept', async () => {
-    const { client, serve, workflow, clock, traffic, check } = quiet()
+    const { client, serve, workflow, clock, traffic, assertInvariants: check } = quiet()
     const child = createWorkflow(async () => ({ total: 0 }))
     child.workflowId = 'child'
     const url = serve('/kinds', async (context) => {
@@ -149,18 +149,18 @@ describe('steps return', () => {
       return { call, wait, invoked, both, slept, method: request?.method, posted: await request?.json() }
     })
     workflow
-      .step('pay')
+      .stubStep('pay')
       .returns({ status: 402, body: { error: 'declined' }, header: { 'Content-Type': ['application/json'] } })
-    workflow.step('approval').returns({ by: 'Ada' })
-    workflow.step('child').returns({ total: 3 })
-    workflow.step('nap').returns()
-    workflow.step('ship').returns('on its way')
-    workflow.step('rest').returns()
-    workflow.step('receipt').timesOut()
-    workflow.step('posted').returns({ method: 'PUT', body: { a: 1 } })
+    workflow.stubStep('approval').returns({ by: 'Ada' })
+    workflow.stubStep('child').returns({ total: 3 })
+    workflow.stubStep('nap').returns()
+    workflow.stubStep('ship').returns('on its way')
+    workflow.stubStep('rest').returns()
+    workflow.stubStep('receipt').timesOut()
+    workflow.stubStep('posted').returns({ method: 'PUT', body: { a: 1 } })
     const before = clock.now()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(run.result).toEqual({
       call: { status: 402, body: { error: 'declined' }, header: { 'Content-Type': ['application/json'] } },
       wait: { eventData: { by: 'Ada' }, timeout: false },
@@ -170,7 +170,7 @@ describe('steps return', () => {
       posted: { a: 1 },
     })
     expect(clock.now()).toBe(before)
-    expect(traffic.of('attempt').map((attempt) => attempt.url)).not.toContain('https://third.test/pay')
+    expect(traffic.ofType('attempt').map((attempt) => attempt.url)).not.toContain('https://third.test/pay')
     expect(workflow.unused).toEqual([])
     check()
   })
@@ -181,9 +181,9 @@ describe('steps return', () => {
       const { client, serve, workflow } = quiet()
       let ran = 0
       const url = serve('/name', async (context) => (await context.run(name, () => ++ran)) as unknown)
-      workflow.step(name).returns('instead')
-      const run = workflow.run((await client.trigger({ url })).workflowRunId)
-      await run.ends('success')
+      workflow.stubStep(name).returns('instead')
+      const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+      await run.advanceToEnd('success')
       expect([run.result, ran]).toEqual(['instead', 0])
     },
   )
@@ -192,15 +192,15 @@ describe('steps return', () => {
 describe('steps fail and time out', () => {
   test('so many times, with the ordinary retries between', async () => {
     const world = quiet()
-    const { client, serve, workflow, destinations, check } = world
+    const { client, serve, workflow, destinations, assertInvariants: check } = world
     const ran: number[] = []
     const url = serve('/fails', async (context) => {
       await context.run('reserve', () => 1)
       return context.run('charge', () => ran.push(context.retried))
     })
-    workflow.step('charge').fails(new Error('card declined'), { times: 2 })
-    const run = workflow.run((await client.trigger({ url, retries: 3, retryDelay: '10000' })).workflowRunId)
-    await run.ends('success')
+    workflow.stubStep('charge').throws(new Error('card declined'), { times: 2 })
+    const run = workflow.getRun((await client.trigger({ url, retries: 3, retryDelay: '10000' })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(ran).toEqual([2])
     expect(attemptsOf(world)).toEqual([
       [0, 200],
@@ -215,7 +215,7 @@ describe('steps fail and time out', () => {
 
   test('always: the run fails as if the body had thrown, and its failure function hears why', async () => {
     const heard: unknown[] = []
-    const { client, serve, workflow, traffic, check } = quiet()
+    const { client, serve, workflow, traffic, assertInvariants: check } = quiet()
     const url = serve(
       '/never',
       async (context) => {
@@ -223,11 +223,11 @@ describe('steps fail and time out', () => {
       },
       { failureFunction: async ({ failStatus, failResponse }) => void heard.push([failStatus, failResponse]) },
     )
-    workflow.step('charge').fails('card declined')
-    const run = workflow.run((await client.trigger({ url, retries: 1 })).workflowRunId)
-    await run.ends('failed')
+    workflow.stubStep('charge').throws('card declined')
+    const run = workflow.getRun((await client.trigger({ url, retries: 1 })).workflowRunId)
+    await run.advanceToEnd('failed')
     expect(heard).toEqual([[500, 'card declined']])
-    const [attempt] = traffic.of('attempt')
+    const [attempt] = traffic.ofType('attempt')
     expect(attempt!.outcome?.headers).toContainEqual(['upstash-error-step-name', 'charge'])
     expect(JSON.parse(attempt!.outcome!.body)).toMatchObject({ error: 'Error', message: 'card declined' })
     const logs = await client.logs({ workflowRunId: run.id })
@@ -239,15 +239,15 @@ describe('steps fail and time out', () => {
   })
 
   test('beside others: only the one branch is retried', async () => {
-    const { client, serve, workflow, check } = quiet()
+    const { client, serve, workflow, assertInvariants: check } = quiet()
     const ran: string[] = []
     const url = serve('/branch', async (context) => {
       await Promise.all([context.run('a', () => void ran.push('a')), context.run('b', () => void ran.push('b'))])
       return 'done'
     })
-    workflow.step('b').fails('no', { times: 1 })
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    workflow.stubStep('b').throws('no', { times: 1 })
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(ran).toEqual(['a', 'b'])
     check()
   })
@@ -259,10 +259,10 @@ describe('steps fail and time out', () => {
       await context.run('one', () => 1)
       await context.run('two', () => 2)
     })
-    workflow.step('one').fails({ name: 'WorkflowRetryAfterError', message: 'later', retryAfter: 90 }, { times: 1 })
-    workflow.step('two').fails({ name: 'WorkflowNonRetryableError', message: 'never' })
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('failed')
+    workflow.stubStep('one').throws({ name: 'WorkflowRetryAfterError', message: 'later', retryAfter: 90 }, { times: 1 })
+    workflow.stubStep('two').throws({ name: 'WorkflowNonRetryableError', message: 'never' })
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('failed')
     expect(attemptsOf(world).slice(0, 3)).toEqual([
       [0, 429],
       [90, 200],
@@ -272,13 +272,13 @@ describe('steps fail and time out', () => {
 
   test('a step times out: its endpoint does not answer', async () => {
     const world = quiet()
-    const { client, serve, workflow, clock, check } = world
+    const { client, serve, workflow, clock, assertInvariants: check } = world
     let ran = 0
     const url = serve('/slow', async (context) => context.run('slow', () => ++ran))
-    workflow.step('slow').timesOut({ times: 1 })
+    workflow.stubStep('slow').timesOut({ times: 1 })
     const before = clock.now()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(ran).toBe(1)
     expect(attemptsOf(world)[0]![1]).toBe(0)
     expect(clock.now() - before).toBeGreaterThan(60_000)
@@ -286,12 +286,12 @@ describe('steps fail and time out', () => {
   })
 
   test('first it fails, then it returns', async () => {
-    const { client, serve, workflow, check } = quiet()
+    const { client, serve, workflow, assertInvariants: check } = quiet()
     const url = serve('/chain', async (context) => context.run('charge', () => 'real'))
-    workflow.step('charge').returns('instead').fails('no', { times: 2 })
+    workflow.stubStep('charge').returns('instead').throws('no', { times: 2 })
     workflow.skipRetryDelays()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(run.result).toBe('instead')
     check()
   })
@@ -306,25 +306,25 @@ describe('events', () => {
 
   test('an event arrives when somebody waits for it', async () => {
     const world = quiet()
-    const { client, workflow, clock, traffic, check } = world
+    const { client, workflow, clock, traffic, assertInvariants: check } = world
     const url = waits(world)
-    workflow.event('approved', { by: 'Ada' })
+    workflow.stubEvent('approved', { by: 'Ada' })
     const before = clock.now()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(run.result).toEqual({ eventData: { by: 'Ada' }, timeout: false })
     expect(clock.now()).toBe(before)
-    expect(traffic.of('notify')).toHaveLength(1)
+    expect(traffic.ofType('notify')).toHaveLength(1)
     check()
   })
 
   test('it reaches who waits already', async () => {
     const world = quiet()
     const { client, workflow } = world
-    const run = workflow.run((await client.trigger({ url: waits(world) })).workflowRunId)
-    await run.reaches('approval')
-    workflow.event('approved', 'yes')
-    await run.ends('success')
+    const run = workflow.getRun((await client.trigger({ url: waits(world) })).workflowRunId)
+    await run.advanceToStep('approval')
+    workflow.stubEvent('approved', 'yes')
+    await run.advanceToEnd('success')
     expect(run.result).toEqual({ eventData: 'yes', timeout: false })
   })
 
@@ -332,14 +332,14 @@ describe('events', () => {
     const world = quiet()
     const { client, workflow, clock } = world
     const url = waits(world)
-    if (when === 'before') workflow.event('approved').timesOut()
+    if (when === 'before') workflow.stubEvent('approved').timesOut()
     const before = clock.now()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     if (when === 'after') {
-      await run.reaches('approval')
-      workflow.event('approved').timesOut()
+      await run.advanceToStep('approval')
+      workflow.stubEvent('approved').timesOut()
     }
-    await run.ends('success')
+    await run.advanceToEnd('success')
     expect(run.result).toEqual({ timeout: true })
     expect(clock.now()).toBe(before)
     expect(workflow.unused).toEqual([])
@@ -353,37 +353,37 @@ describe('events', () => {
         found.push((await context.waitForEvent('item', 'item', { timeout: '1d' })).eventData)
       return found
     })
-    for (const item of ['a', 'b', 'c']) workflow.event('item', item)
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    for (const item of ['a', 'b', 'c']) workflow.stubEvent('item', item)
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(run.result).toEqual(['a', 'b', 'c'])
   })
 })
 
 describe('skipped time', () => {
   test('sleeps, those under way too', async () => {
-    const { client, serve, workflow, clock, check } = quiet()
+    const { client, serve, workflow, clock, assertInvariants: check } = quiet()
     const url = serve('/naps', async (context) => {
       await context.sleep('first', '30d')
       await Promise.all([context.sleep('second', '1d'), context.sleepUntil('third', new Date(Date.UTC(2040, 0, 1)))])
       return 'awake'
     })
     const before = clock.now()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.reaches('first')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToStep('first')
     expect(clock.now()).toBe(before)
     workflow.skipSleeps()
-    await run.ends('success')
+    await run.advanceToEnd('success')
     expect(clock.now()).toBe(before)
     expect(workflow.unused).toEqual([])
     check()
   })
 
   test('waits before retries: of steps, of calls and of failure functions', async () => {
-    const { client, serve, workflow, clock, destinations, traffic, check } = quiet()
+    const { client, serve, workflow, clock, destinations, traffic, assertInvariants: check } = quiet()
     const before = clock.now()
     let calls = 0
-    destinations.answer('https://third.test/pay', () => (++calls < 3 ? 503 : 200))
+    destinations.respond('https://third.test/pay', () => (++calls < 3 ? 503 : 200))
     let failures = 0
     const url = serve(
       '/impatient',
@@ -400,12 +400,12 @@ describe('skipped time', () => {
       },
     )
     workflow.skipRetryDelays()
-    const run = workflow.run((await client.trigger({ url, retries: 2 })).workflowRunId)
-    await run.ends('failed')
+    const run = workflow.getRun((await client.trigger({ url, retries: 2 })).workflowRunId)
+    await run.advanceToEnd('failed')
     await clock.drain()
     expect(clock.now()).toBe(before)
     expect([calls, failures]).toEqual([3, 2])
-    expect(traffic.of('attempt').filter(({ retried }) => retried > 0)).toHaveLength(2 + 2 + 1)
+    expect(traffic.ofType('attempt').filter(({ retried }) => retried > 0)).toHaveLength(2 + 2 + 1)
     check()
   })
 
@@ -418,12 +418,12 @@ describe('skipped time', () => {
         return 'mended'
       }),
     )
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.reaches('break')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToStep('break')
     broken = false
     const before = clock.now()
     workflow.skipRetryDelays()
-    await run.ends('success')
+    await run.advanceToEnd('success')
     expect(clock.now()).toBe(before)
   })
 })
@@ -437,14 +437,14 @@ describe('a run reaches a step, and ends', () => {
       await context.sleep('nap', '1d')
       await context.run('d', () => void ran.push('d'))
     })
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.reaches('b')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToStep('b')
     expect(ran).toEqual(['a', 'b'])
-    await run.reaches('b')
-    await run.reaches('nap')
+    await run.advanceToStep('b')
+    await run.advanceToStep('nap')
     expect([ran, run.state]).toEqual([['a', 'b', 'c'], 'RUN_STARTED'])
-    await run.reaches('d')
-    await run.ends()
+    await run.advanceToStep('d')
+    await run.advanceToEnd()
     expect(run.state).toBe('RUN_SUCCESS')
   })
 
@@ -454,11 +454,11 @@ describe('a run reaches a step, and ends', () => {
       await context.run('charge', () => 'ok')
       await context.sleep('nap', '1h')
     })
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await expect(run.reaches('chrage')).rejects.toThrow(
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await expect(run.advanceToStep('chrage')).rejects.toThrow(
       /did not reach step 'chrage': it has ended, RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
     )
-    await expect(run.ends('failed')).rejects.toThrow(/did not end with 'failed': it has ended, RUN_SUCCESS/)
+    await expect(run.advanceToEnd('failed')).rejects.toThrow(/did not end with 'failed': it has ended, RUN_SUCCESS/)
   })
 
   test('an event that nobody sends', async () => {
@@ -467,9 +467,9 @@ describe('a run reaches a step, and ends', () => {
       await context.waitForEvent('approval', 'approved', { timeout: '7d' })
     })
     const before = clock.now()
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await expect(run.ends('success')).rejects.toThrow(
-      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.event\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await expect(run.advanceToEnd('success')).rejects.toThrow(
+      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
     )
     expect(clock.now()).toBe(before)
   })
@@ -477,9 +477,9 @@ describe('a run reaches a step, and ends', () => {
   test('a failure says what was thrown, and the reasons of the waits', async () => {
     const { client, serve, workflow } = quiet()
     const url = serve('/broken', async (context) => void (await context.run('charge', () => 1)))
-    workflow.step('charge').fails(new Error('card declined'))
-    const run = workflow.run((await client.trigger({ url, retries: 1 })).workflowRunId)
-    await expect(run.ends('success')).rejects.toThrow(
+    workflow.stubStep('charge').throws(new Error('card declined'))
+    const run = workflow.getRun((await client.trigger({ url, retries: 1 })).workflowRunId)
+    await expect(run.advanceToEnd('success')).rejects.toThrow(
       /RUN_FAILED .*It failed with: card declined[\s\S]*– charge {2}failed, 2 attempts\n.*500 card declined.*; waits until .*: .*\n.*500 card declined/,
     )
   })
@@ -491,10 +491,10 @@ describe('a run reaches a step, and ends', () => {
       await context.sleep('nap', clock === 'auto' ? '1d' : 1)
       return context.run('b', () => 2)
     })
-    workflow.step('b').returns(3)
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.reaches('nap')
-    await run.ends('success')
+    workflow.stubStep('b').returns(3)
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToStep('nap')
+    await run.advanceToEnd('success')
     expect(run.result).toBe(3)
   })
 })
@@ -503,8 +503,8 @@ describe('probes', () => {
   test('without a verb nobody is asked anything', async () => {
     const { client, serve, workflow, asked: calls } = quiet()
     const url = serve('/plain', async (context) => void (await context.run('a', () => 1)))
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(calls).toHaveLength(2)
   })
 
@@ -518,14 +518,16 @@ describe('probes', () => {
         await context.sleep('nap', 60)
         return context.run('c', () => b)
       })
-      if (verb) workflow.step('b').returns('B')
-      const run = workflow.run((await client.trigger({ url, workflowRunId: 'same' })).workflowRunId)
-      await run.ends('success')
+      if (verb) workflow.stubStep('b').returns('B')
+      const run = workflow.getRun((await client.trigger({ url, workflowRunId: 'same' })).workflowRunId)
+      await run.advanceToEnd('success')
       await clock.drain()
       const steps = traffic
-        .of('step')
+        .ofType('step')
         .map(({ stepId, stepName, stepType, at }) => `${stepId} ${stepName} ${stepType} ${at}`)
-      const attempts = traffic.of('attempt').map(({ at, retried, outcome }) => `${at} ${retried} ${outcome?.status}`)
+      const attempts = traffic
+        .ofType('attempt')
+        .map(({ at, retried, outcome }) => `${at} ${retried} ${outcome?.status}`)
       const bodies = recorder.requests.map(({ body }) =>
         (JSON.parse(body) as { body: string }[]).map((one) => atob(one.body)).join(),
       )
@@ -540,10 +542,10 @@ describe('probes', () => {
       await context.run('a', () => 'A')
       return context.run('b', () => 'B')
     })
-    workflow.step('b').fails(new Error('not yet'), { times: 2 })
-    const run = workflow.run((await client.trigger({ url, workflowRunId: 'retried' })).workflowRunId)
-    await run.ends('success')
-    const attempts = traffic.of('attempt') as unknown as Attempt[]
+    workflow.stubStep('b').throws(new Error('not yet'), { times: 2 })
+    const run = workflow.getRun((await client.trigger({ url, workflowRunId: 'retried' })).workflowRunId)
+    await run.advanceToEnd('success')
+    const attempts = traffic.ofType('attempt') as unknown as Attempt[]
     expect(attempts.some(({ retried }) => retried === 2)).toBe(true)
     for (const { number, retried } of attempts) expect(number).toBe(retried + 1)
   })
@@ -559,12 +561,12 @@ describe('probes', () => {
         throw new Error('of a step')
       })
     })
-    workflow.step('a').fails(new Error('scripted'), { times: 1 })
-    workflow.step('b').returns(3)
-    workflow.step('nobody')
-    workflow.event('evt')
-    const run = workflow.run((await client.trigger({ url, retries: 1 })).workflowRunId)
-    await run.ends('failed')
+    workflow.stubStep('a').throws(new Error('scripted'), { times: 1 })
+    workflow.stubStep('b').returns(3)
+    workflow.stubStep('nobody')
+    workflow.stubEvent('evt')
+    const run = workflow.getRun((await client.trigger({ url, retries: 1 })).workflowRunId)
+    await run.advanceToEnd('failed')
     const lines = told.mock.calls.map(([line]) => String(line).replace(/^.*?: /, ''))
     expect(lines[0]).toBe('of the app')
     expect(lines.slice(1)).toEqual(
@@ -577,7 +579,7 @@ describe('probes', () => {
   test('are signed, as every delivery is', async () => {
     const world = quiet()
     const { client, queue, serve, workflow } = world
-    const { current, next } = queue.keys
+    const { current, next } = queue.signingKeys
     const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
     const refused: unknown[] = []
     world.around = async ({ headers, body, path, answer }) => {
@@ -592,9 +594,9 @@ describe('probes', () => {
       await Promise.all([context.run('b', () => 2), context.run('c', () => 3)])
       await context.run('d', () => 4)
     })
-    for (const step of ['a', 'b', 'd']) workflow.step(step).returns(5)
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
+    for (const step of ['a', 'b', 'd']) workflow.stubStep(step).returns(5)
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
     expect(world.asked.length).toBeGreaterThan(5)
     expect(refused).toEqual([])
   })
@@ -605,9 +607,9 @@ describe('probes', () => {
       await context.run('a', () => 1)
       throw new Error('outside of steps')
     })
-    workflow.step('a').returns(1)
-    const run = workflow.run((await client.trigger({ url, retries: 0 })).workflowRunId)
-    await run.ends('failed')
+    workflow.stubStep('a').returns(1)
+    const run = workflow.getRun((await client.trigger({ url, retries: 0 })).workflowRunId)
+    await run.advanceToEnd('failed')
     expect(calls.filter(({ body }) => body.includes('outside of steps'))).toHaveLength(1)
   })
 
@@ -621,10 +623,10 @@ describe('probes', () => {
         await context.run('refund', () => 1)
       }
     })
-    workflow.step('other').returns(1)
-    const run = workflow.run((await client.trigger({ url })).workflowRunId)
-    await run.ends('success')
-    expect(traffic.of('step').map(({ stepName }) => stepName)).toEqual(['charge'])
+    workflow.stubStep('other').returns(1)
+    const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
+    await run.advanceToEnd('success')
+    expect(traffic.ofType('step').map(({ stepName }) => stepName)).toEqual(['charge'])
   })
 
   test('no workflow at all is delivered to once', async () => {
@@ -634,9 +636,9 @@ describe('probes', () => {
       arrived++
       return new Response('hello')
     })
-    workflow.step('a').returns(1)
-    const run = workflow.run((await client.trigger({ url: 'https://app.test/none' })).workflowRunId)
-    await run.ends('failed')
+    workflow.stubStep('a').returns(1)
+    const run = workflow.getRun((await client.trigger({ url: 'https://app.test/none' })).workflowRunId)
+    await run.advanceToEnd('failed')
     // And one that tells the failure.
     expect(arrived).toBe(2)
   })
@@ -649,17 +651,17 @@ describe('verbs that nothing met', () => {
       await context.run('charge', () => 1)
       await context.waitForEvent('approval', 'approved', { timeout: '1s' })
     })
-    workflow.step('chrage').returns(1)
-    workflow.step('charge', 2).fails()
-    workflow.event('aproved', 1)
+    workflow.stubStep('chrage').returns(1)
+    workflow.stubStep('charge', 2).throws()
+    workflow.stubEvent('aproved', 1)
     workflow.skipSleeps()
     workflow.skipRetryDelays()
     await client.trigger({ url })
-    await workflow.runs[0]!.reaches('approval')
+    await workflow.runs[0]!.advanceToStep('approval')
     expect(workflow.unused).toEqual([
-      "workflow.step('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
-      "workflow.step('charge', 2).fails(…) was never used: there was no step 'charge' number 2.",
-      "workflow.event('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
+      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
+      "workflow.stubStep('charge', 2).throws(…) was never used: there was no step 'charge' number 2.",
+      "workflow.stubEvent('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
       'workflow.skipSleeps() was never used: no step slept.',
       'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
     ])
@@ -667,30 +669,33 @@ describe('verbs that nothing met', () => {
 
   test('a reset forgets them', () => {
     const world = quiet()
-    world.workflow.step('charge').returns(1)
+    world.workflow.stubStep('charge').returns(1)
     world.reset()
     expect(world.workflow.unused).toEqual([])
   })
 })
 
 test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
-  ["workflow.step() needs the name of a step, got ''.", (workflow) => workflow.step('')],
-  ["takes which of the steps called 'a' it is, from 1; got 0.", (workflow) => workflow.step('a', 0)],
+  ["workflow.stubStep() needs the name of a step, got ''.", (workflow) => workflow.stubStep('')],
+  ["takes which of the steps called 'a' it is, from 1; got 0.", (workflow) => workflow.stubStep('a', 0)],
   [
-    "workflow.step('a').returns() needs a value that JSON can hold, got a function.",
-    (workflow) => workflow.step('a').returns(() => 1),
-  ],
-  ["workflow.step('a').returns() needs a value that JSON can hold", (workflow) => workflow.step('a').returns(1n)],
-  [
-    "workflow.step('a').fails() takes { times } as a number from 1; got 0.",
-    (workflow) => workflow.step('a').fails('no', { times: 0 }),
+    "workflow.stubStep('a').returns() needs a value that JSON can hold, got a function.",
+    (workflow) => workflow.stubStep('a').returns(() => 1),
   ],
   [
-    "workflow.step('a').fails() needs an Error, its message, or { name, message }",
-    (workflow) => workflow.step('a').fails(7 as never),
+    "workflow.stubStep('a').returns() needs a value that JSON can hold",
+    (workflow) => workflow.stubStep('a').returns(1n),
   ],
-  ["workflow.event() needs the id of an event, got ''.", (workflow) => workflow.event('')],
-  ["workflow.event('a', …) needs a value that JSON can hold", (workflow) => workflow.event('a', () => 1)],
+  [
+    "workflow.stubStep('a').throws() takes { times } as a number from 1; got 0.",
+    (workflow) => workflow.stubStep('a').throws('no', { times: 0 }),
+  ],
+  [
+    "workflow.stubStep('a').throws() needs an Error, its message, or { name, message }",
+    (workflow) => workflow.stubStep('a').throws(7 as never),
+  ],
+  ["workflow.stubEvent() needs the id of an event, got ''.", (workflow) => workflow.stubEvent('')],
+  ["workflow.stubEvent('a', …) needs a value that JSON can hold", (workflow) => workflow.stubEvent('a', () => 1)],
 ])('%s', (sentence, call) => {
   expect(() => call(quiet().workflow)).toThrow(sentence)
 })

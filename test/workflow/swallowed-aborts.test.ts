@@ -33,7 +33,7 @@ const sdks: Readonly<Record<string, Serve>> = {
     return world.client.trigger({ url, workflowRunId: 'one', retries: 0 })
   },
   '@upstash/qstash': (world, route) => {
-    const connection = { baseUrl: world.addresses.queue, token: world.tokens.queue }
+    const connection = { baseUrl: world.urls.queue, token: world.tokens.queue }
     const qstashClient = new QueueClient(connection)
     const handler = serveBefore(route as never, {
       qstashClient,
@@ -47,7 +47,7 @@ const sdks: Readonly<Record<string, Serve>> = {
 
 async function ran(route: (context: Loose) => Promise<unknown>, serve: Serve): Promise<WorkflowWorld> {
   const world = workflowWorld()
-  world.destinations.answer(third, 200)
+  world.destinations.respond(third, 200)
   await serve(world, route)
   await world.clock.drain()
   return world
@@ -262,9 +262,9 @@ test('workflows without a mistake give no such hint, whatever goes wrong around 
     fc.asyncProperty(plans, fc.constantFrom(...faults), fc.nat(8), fc.boolean(), async (plan, fault, skip, isSlow) => {
       const world = workflowWorld()
       if (isSlow) world.lag = '3s'
-      world.destinations.answer(third, 200)
+      world.destinations.respond(third, 200)
       const connection = {
-        baseUrl: world.addresses.queue,
+        baseUrl: world.urls.queue,
         token: world.tokens.queue,
         retry: { retries: 2, backoff: () => 1 },
       }

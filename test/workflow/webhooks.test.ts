@@ -52,11 +52,11 @@ test('several calls before the first wait are consumed oldest first; then time r
 })
 
 test('behind a path prefix the url that is told is the one that was called', async () => {
-  const made = workflowWorld({ base: 'https://double.test/tenant/main' })
+  const made = workflowWorld({ urls: { base: 'https://double.test/tenant/main' } })
   const state = hooked(made)
   await made.client.trigger({ url: state.url })
   await made.clock.advance('10s')
-  expect(state.hook).toContain(made.addresses.queue)
+  expect(state.hook).toContain(made.urls.queue)
   expect((await made.fetch(`${state.hook}?x`, { method: 'POST', body: '1' })).status).toBe(200)
   await made.clock.drain()
   expect(state.seen).toEqual([[`${state.hook}?x`, 'POST', '1']])

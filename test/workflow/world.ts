@@ -58,7 +58,7 @@ export const app = 'https://app.test'
 
 export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
   const sandbox = connectedSandbox({ seed: 16, ...options })
-  const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+  const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
   const stepsIn = (body: string): Step[] => {
     try {
       return (JSON.parse(body) as { body: string }[]).map((raw) => JSON.parse(atob(raw.body) || 'null') as Step)
@@ -72,7 +72,7 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
     client: new Client(connection),
     asked: calls,
     async ask(method: string, path: string, { headers, body }: Asked = {}) {
-      const response = await sandbox.fetch(sandbox.addresses.queue + path, {
+      const response = await sandbox.fetch(sandbox.urls.queue + path, {
         method,
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),

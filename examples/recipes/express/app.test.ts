@@ -18,9 +18,9 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 afterAll(() => void server.close())
 
 beforeEach(() => {
-  const { calls, destinations } = sandbox
+  const { outbound: calls, destinations } = sandbox
   destinations.on('https://shop.test/*', (request) => fetch(request.url.replace('https://shop.test', origin), request))
-  calls.answer(charges, 201)
+  calls.respond(charges, 201)
 })
 
 const headers = { 'content-type': 'application/json' }
@@ -37,7 +37,7 @@ test('an order is charged in the background', async () => {
 })
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
-  const { calls, clock, queue } = sandbox
+  const { outbound: calls, clock, queue } = sandbox
   calls.script(charges, [fault.status(503), fault.status(503)])
   await buy()
   await clock.drain()

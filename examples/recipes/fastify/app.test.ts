@@ -18,9 +18,9 @@ async function ask(request: Request): Promise<Response> {
 afterAll(() => app.close())
 
 beforeEach(() => {
-  const { calls, destinations } = sandbox
+  const { outbound: calls, destinations } = sandbox
   destinations.on('https://shop.test/*', ask)
-  calls.answer(charges, 201)
+  calls.respond(charges, 201)
 })
 
 const buy = () => app.inject({ method: 'POST', url: '/orders', payload: { id: 42, cents: 1990 } })
@@ -36,7 +36,7 @@ test('an order is charged in the background', async () => {
 })
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
-  const { calls, clock, queue } = sandbox
+  const { outbound: calls, clock, queue } = sandbox
   calls.script(charges, [fault.status(503), fault.status(503)])
   await buy()
   await clock.drain()

@@ -12,9 +12,9 @@ const charges = 'https://bank.test/charges'
 const buy = () => app.request('/orders', { method: 'POST', body: JSON.stringify({ id: 42, cents: 1990 }) })
 
 beforeEach(() => {
-  const { calls, destinations } = sandbox
+  const { outbound: calls, destinations } = sandbox
   destinations.on('https://shop.test/*', (request) => app.fetch(request))
-  calls.answer(charges, 201)
+  calls.respond(charges, 201)
 })
 
 test('an order is charged in the background', async () => {
@@ -28,7 +28,7 @@ test('an order is charged in the background', async () => {
 })
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
-  const { calls, clock, queue } = sandbox
+  const { outbound: calls, clock, queue } = sandbox
   calls.script(charges, [fault.status(503), fault.status(503)])
   await buy()
   await clock.drain()

@@ -1,5 +1,5 @@
 import { type Bytes, fromArray, toArray } from '../../../src/kernel/bytes.js'
-import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import type { Dialect } from '../../../src/protocol/dialect.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
 import { type DriftDestination, deliveryOf, endpointAnswer, endpointUrl } from './endpoint.js'
@@ -14,10 +14,10 @@ export class DoubleSide implements Side {
 
   constructor(
     readonly prefix: string,
-    readonly vocabulary: Vocabulary,
+    readonly vocabulary: Dialect,
     readonly reached: DriftDestination | undefined,
   ) {
-    this.sandbox = createSandbox({ vocabulary, startAt: Date.now(), journal: false, warn: () => {} })
+    this.sandbox = createSandbox({ dialect: vocabulary, startAt: Date.now(), journal: false, onWarning: () => {} })
     if (reached === undefined) return
     const { origin, pathname } = new URL(reached.url)
     this.sandbox.destinations.on(`${origin}${pathname}*`, async (request) => {
@@ -65,12 +65,12 @@ export class DoubleSide implements Side {
   }
 
   #fetch(ask: DriftRequest, signal?: AbortSignal): Promise<Response> {
-    const { addresses, tokens } = this.sandbox
+    const { urls: addresses, tokens } = this.sandbox
     const isStore = ask.service === 'store'
     const { url, headers } = inDialect(ask, {
       address: isStore ? addresses.store : addresses.queue,
       token: isStore ? tokens.store : tokens.queue,
-      readOnlyToken: isStore ? tokens.readonly : undefined,
+      readOnlyToken: isStore ? tokens.storeReadonly : undefined,
       vocabulary: this.vocabulary,
     })
     return this.sandbox.fetch(url, {

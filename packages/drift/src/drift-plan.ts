@@ -1,5 +1,5 @@
 import { ownManifest, type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
-import { type Vocabulary, type VocabularyName, vocabularyNames, vocabularyOf } from '../../../src/protocol/dialect.js'
+import { type Dialect, type DialectName, vocabularyNames, vocabularyOf } from '../../../src/protocol/dialect.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { ComparedSystem } from '../../../src/store/differences.js'
 import { neverSent } from './allowed-requests.js'
@@ -27,7 +27,7 @@ export interface DriftPlan {
   readonly introduction: readonly string[]
   readonly cases: readonly Case[]
   readonly connection: RealConnection
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   readonly prefix: string
   readonly has: ReadonlySet<Need>
   readonly hide: (text: string) => string
@@ -122,7 +122,7 @@ function introduction({ version, store, queue, endpoint, prefix, cases }: Introd
   ]
 }
 
-function storeOf(given: ParsedArguments, env: Environment, vocabulary: Vocabulary): Address | undefined {
+function storeOf(given: ParsedArguments, env: Environment, vocabulary: Dialect): Address | undefined {
   const url = textOf(given, 'url', 'URL')
   if (url === undefined) return undefined
   const readOnlyToken = env[readOnlyTokenVariable]?.trim() || undefined
@@ -131,11 +131,11 @@ function storeOf(given: ParsedArguments, env: Environment, vocabulary: Vocabular
 }
 
 /** How somebody without a database gets one, as a sentence. */
-function trialOf({ trialStore }: Vocabulary): string {
+function trialOf({ trialStore }: Dialect): string {
   return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }
 
-function queueOf(given: ParsedArguments, env: Environment, vocabulary: Vocabulary): Address | undefined {
+function queueOf(given: ParsedArguments, env: Environment, vocabulary: Dialect): Address | undefined {
   const url = textOf(given, 'queue', 'URL')
   if (url === undefined) return undefined
   const token = tokenFrom(queueTokenVariable, env, 'The queue')
@@ -158,11 +158,11 @@ function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPl
   return { url: new URL(url).href, port: port === undefined ? undefined : Number(port) }
 }
 
-function vocabularyGiven(given: ParsedArguments): Vocabulary {
+function vocabularyGiven(given: ParsedArguments): Dialect {
   const name = textOf(given, 'dialect', vocabularyNames.join('|'))!
   if (!(vocabularyNames as readonly string[]).includes(name))
     throw new UsageError(`--dialect is one of ${vocabularyNames.join(', ')}, not ${JSON.stringify(name)}.`)
-  return vocabularyOf(name as VocabularyName)
+  return vocabularyOf(name as DialectName)
 }
 
 function againstOf(given: ParsedArguments): ComparedSystem {

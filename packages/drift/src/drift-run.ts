@@ -1,5 +1,5 @@
-import type { Vocabulary } from '../../../src/protocol/dialect.js'
-import type { ComparedSystem, NamedDifference } from '../../../src/store/differences.js'
+import type { Dialect } from '../../../src/protocol/dialect.js'
+import type { ComparedSystem, KnownDifference } from '../../../src/store/differences.js'
 import type { Case, LeftOut, Need, Observation } from './case.js'
 import { cleanUp } from './clean-up.js'
 import { difference, type ObservedDifference, parts } from './compare-sides.js'
@@ -11,7 +11,7 @@ import { Away, NotSent, type RealConnection, RealSide } from './real-side.js'
 export interface DriftOptions {
   readonly cases: readonly Case[]
   readonly connection: RealConnection
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
   /** Of the whole run: everything that is made begins with it. */
   readonly prefix: string
   /** Where the real queue delivers to. */
@@ -27,7 +27,7 @@ export interface DriftOptions {
 /** A difference, and where it was seen. */
 export interface DriftFinding extends ObservedDifference {
   /** The row of the reference that names it. */
-  readonly named: NamedDifference | undefined
+  readonly named: KnownDifference | undefined
   /** The case and the question, of each time it was seen. */
   readonly seen: readonly { readonly case: string; readonly asked: string }[]
 }
@@ -114,7 +114,7 @@ class Tally {
     }
   }
 
-  #note(found: ObservedDifference, named: NamedDifference | undefined, seen: { case: string; asked: string }): void {
+  #note(found: ObservedDifference, named: KnownDifference | undefined, seen: { case: string; asked: string }): void {
     const key = JSON.stringify(named === undefined ? [found.what, likeOf(found, seen)] : named.name)
     const known = this.findings.get(key)
     if (known === undefined) this.findings.set(key, { ...found, named, seen: [seen] })

@@ -1,4 +1,4 @@
-import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import type { Dialect } from '../../../src/protocol/dialect.js'
 import { SecretTexts } from '../../../src/secrets/texts.js'
 
 const anyUrl = /\b(https?|rediss?):\/\/([^\s/"'\\<>?#]+)/gi
@@ -11,7 +11,7 @@ const anyAddress = /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g
 export function hider(
   known: readonly string[],
   urls: readonly string[],
-  vocabulary: Vocabulary,
+  vocabulary: Dialect,
 ): (text: string) => string {
   const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host, new URL(url).hostname] : []))
   const longest = hosts.filter((host) => host !== '').sort((a, b) => b.length - a.length)

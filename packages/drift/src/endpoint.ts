@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { Vocabulary } from '../../../src/protocol/dialect.js'
+import type { Dialect } from '../../../src/protocol/dialect.js'
 import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
 import { neutralHeaders } from './in-dialect.js'
@@ -29,13 +29,7 @@ export function endpointUrl(
   return url.href
 }
 
-export function deliveryOf(
-  method: string,
-  url: string,
-  headers: Headers,
-  body: string,
-  vocabulary: Vocabulary,
-): Delivery {
+export function deliveryOf(method: string, url: string, headers: Headers, body: string, vocabulary: Dialect): Delivery {
   const asked = Object.fromEntries(new URL(url, 'http://endpoint.test').searchParams)
   return { method, asked, headers: neutralHeaders(headers, vocabulary), body }
 }
@@ -46,7 +40,7 @@ interface EndpointAnswer {
   readonly body: string
 }
 
-export function endpointAnswer({ asked, headers }: Delivery, vocabulary: Vocabulary): EndpointAnswer {
+export function endpointAnswer({ asked, headers }: Delivery, vocabulary: Dialect): EndpointAnswer {
   const fails = Number(asked.fails ?? 0)
   const status = Number(headers['service-retried'] ?? 0) < fails ? 500 : Number(asked.status ?? 200)
   return {
@@ -66,7 +60,7 @@ export class LocalDestination implements DriftDestination {
 
   private constructor(
     readonly url: string,
-    vocabulary: Vocabulary,
+    vocabulary: Dialect,
   ) {
     this.#server = createServer((request, response) => {
       const chunks: Buffer[] = []
@@ -82,7 +76,7 @@ export class LocalDestination implements DriftDestination {
   }
 
   /** @param url that leads to the port */
-  static open(url: string, port: number, vocabulary: Vocabulary): Promise<LocalDestination> {
+  static open(url: string, port: number, vocabulary: Dialect): Promise<LocalDestination> {
     const listener = new LocalDestination(url, vocabulary)
     return new Promise((resolve, reject) => {
       listener.#server.once('error', reject)

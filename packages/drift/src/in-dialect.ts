@@ -1,4 +1,4 @@
-import { ownHeader, settingName, type Vocabulary } from '../../../src/protocol/dialect.js'
+import { type Dialect, ownHeader, settingName } from '../../../src/protocol/dialect.js'
 import type { DriftRequest } from './case.js'
 
 // A request in the words of whoever is asked, with the token, and its answer in neutral words again.
@@ -7,7 +7,7 @@ export interface Address {
   readonly address: string
   readonly token: string
   readonly readOnlyToken: string | undefined
-  readonly vocabulary: Vocabulary
+  readonly vocabulary: Dialect
 }
 
 export interface DialectRequest {
@@ -18,7 +18,7 @@ export interface DialectRequest {
 const own = /^service-/i
 
 /** A header's name in the words of a vocabulary, where it is the service's own. */
-export function spokenName(name: string, vocabulary: Vocabulary): string {
+export function spokenName(name: string, vocabulary: Dialect): string {
   return own.test(name) ? ownHeader(name.replace(own, ''), vocabulary) : name
 }
 
@@ -35,7 +35,7 @@ export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, vo
   return { url: `${address}${ask.path}${query}`, headers }
 }
 
-export function neutralHeaders(headers: Headers, vocabulary: Vocabulary): Record<string, string> {
+export function neutralHeaders(headers: Headers, vocabulary: Dialect): Record<string, string> {
   return Object.fromEntries(
     [...headers].map(([name, value]) => {
       const setting = settingName(name, vocabulary)

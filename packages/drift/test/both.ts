@@ -25,7 +25,7 @@ export function connectionTo(world: Sandbox, { store, queue, fetch = globalThis.
     store:
       store === undefined
         ? undefined
-        : { address: store, token: tokens.store, readOnlyToken: tokens.readonly, vocabulary },
+        : { address: store, token: tokens.store, readOnlyToken: tokens.storeReadonly, vocabulary },
     queue:
       queue === undefined ? undefined : { address: queue, token: tokens.queue, readOnlyToken: undefined, vocabulary },
     userAgent: 'stuntdouble-drift/0',

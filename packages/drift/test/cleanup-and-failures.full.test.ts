@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { refusalOf } from '../src/allowed-requests.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { ownIds, queueRefusal } from '../src/harmless-queue.js'
@@ -9,11 +9,11 @@ import { StreamEvents } from '../src/stream-events.js'
 import { comparedWith, connectionTo } from './both.js'
 import { type GoBetween, startBetween } from './go-between.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let between: GoBetween
 beforeEach(async () => {
-  server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })
-  between = await startBetween(server.tenant('main').addresses.store)
+  server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
+  between = await startBetween(server.tenant('main').urls.store)
 })
 afterEach(async () => {
   await between.close()
@@ -147,7 +147,7 @@ describe('when something goes wrong', () => {
   })
 
   test('a redirect is a difference, and nobody follows it', async () => {
-    const elsewhere = await startBetween(world().addresses.store)
+    const elsewhere = await startBetween(world().urls.store)
     between.plant = ({ path }) =>
       path.startsWith('/ping') ? { status: 307, headers: { location: `${elsewhere.url}/ping` }, body: '' } : undefined
     const outcome = await comparedWith(world(), only('requests: tokens'), { store: between.url })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { upstashDialect } from '../../../src/protocol/dialect.js'
 import { freePort } from '../../../test/support/free-port.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { run, started } from '../../server/test/command-line.js'
 import { difference } from '../src/compare-sides.js'
 import { reportText } from '../src/drift-report.js'
@@ -16,16 +16,15 @@ import { type GoBetween, startBetween } from './go-between.js'
 const token = 'AYNgASQgplanted-token-of-a-store-0123456789'
 const readOnly = 'AuNgplanted-read-only-token-9876543210'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let between: GoBetween
 let place: string
 beforeAll(async () => {
   server = await startServer({
     port: 0,
     clock: 'real',
-    vocabulary: 'upstash',
-    storeToken: token,
-    readonlyToken: readOnly,
+    dialect: 'upstash',
+    tokens: { store: token, storeReadonly: readOnly },
   })
   place = mkdtempSync(join(tmpdir(), 'stuntdouble-drift-'))
 })
@@ -34,7 +33,7 @@ afterAll(async () => {
   await server.close()
 })
 beforeEach(async () => {
-  between = await startBetween(server.tenant('main').addresses.store)
+  between = await startBetween(server.tenant('main').urls.store)
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', token)
   vi.stubEnv('STUNTDOUBLE_DRIFT_READONLY_TOKEN', readOnly)
 })
@@ -206,7 +205,7 @@ test('the queue delivers to an endpoint that it answers at itself', async () => 
   const world = server.tenant('main')
   const port = await freePort()
   vi.stubEnv('STUNTDOUBLE_DRIFT_QUEUE_TOKEN', world.tokens.queue)
-  const to = ['--queue', world.addresses.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
+  const to = ['--queue', world.urls.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
   const { code, out, err } = await run('drift', ...to, '--listen', String(port), '--only', 'what a delivery', '--yes')
   expect([code, err]).toEqual([0, ''])
   expect(out).toContain('2 answers compared: 2 the same')

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { scenarioCase, withPrefix } from '../src/drift-scenario.js'
 import { comparedWith } from './both.js'
 import { type GoBetween, startBetween } from './go-between.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let between: GoBetween
 beforeAll(async () => {
-  server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })
-  between = await startBetween(server.tenant('main').addresses.store)
+  server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
+  between = await startBetween(server.tenant('main').urls.store)
 })
 afterAll(async () => {
   await between.close()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine } from '../../../test/support/live-engine.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { comparedWith } from './both.js'
 
@@ -8,10 +8,10 @@ import { comparedWith } from './both.js'
 
 describe.skipIf(!hasEngine)('a real engine', () => {
   let engine: LiveEngine
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     engine = await startEngine()
-    server = await startServer({ port: 0, engine: engine.url, vocabulary: 'upstash', report: () => undefined })
+    server = await startServer({ port: 0, realRedis: engine.url, dialect: 'upstash', onError: () => undefined })
   })
   afterAll(async () => {
     await server?.close()
@@ -21,7 +21,7 @@ describe.skipIf(!hasEngine)('a real engine', () => {
   test('differs as the reference says, and in nothing else', { timeout: 90_000 }, async () => {
     const before = await engine.keys()
     const world = server.tenant('main')
-    const outcome = await comparedWith(world, storeContract, { store: world.addresses.store, against: 'redis' })
+    const outcome = await comparedWith(world, storeContract, { store: world.urls.store, against: 'redis' })
     const fresh = outcome.findings.filter(({ named }) => named === undefined)
     expect(fresh.map(({ what, double, real, seen }) => [what, seen[0]!.asked, double, real])).toEqual([])
     expect(outcome.broken).toEqual([])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../../test/support/free-port.js'
-import { type RunningServer, startServer } from '../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { queueContract } from '../src/contract/queue-contract.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { LocalDestination } from '../src/endpoint.js'
@@ -9,8 +9,8 @@ import { type Asked, type GoBetween, type Passing, startBetween } from './go-bet
 
 // A second server plays the real service, and proxies in front of it and of the endpoint plant the differences.
 
-let server: RunningServer
-let queueServer: RunningServer
+let server: StuntdoubleServer
+let queueServer: StuntdoubleServer
 let ticking: Promise<void>
 let isOver = false
 let listener: LocalDestination
@@ -26,12 +26,12 @@ async function tick(): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startServer({ port: 0, clock: 'real', vocabulary: 'upstash' })
+  server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
   // The queue's second is a fiftieth of ours.
-  queueServer = await startServer({ port: 0, clock: 'manual', startAt: Date.now(), vocabulary: 'upstash' })
+  queueServer = await startServer({ port: 0, clock: 'manual', startAt: Date.now(), dialect: 'upstash' })
   ticking = tick()
-  store = await startBetween(server.tenant('main').addresses.store)
-  queue = await startBetween(queueServer.tenant('main').addresses.queue)
+  store = await startBetween(server.tenant('main').urls.store)
+  queue = await startBetween(queueServer.tenant('main').urls.queue)
   const port = await freePort()
   hook = await startBetween(`http://127.0.0.1:${port}`)
   listener = await LocalDestination.open(`${hook.url}/hook`, port, vocabulary)

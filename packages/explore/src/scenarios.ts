@@ -2,12 +2,17 @@ import { defineScenario } from '../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
 export type { Expectation } from '../../../src/scenarios/expectations.js'
-export { type Finding, type Play, type PlayOptions, playScenario } from '../../../src/scenarios/play-scenario.js'
+export {
+  type PlayCheck,
+  type PlayOptions,
+  type PlayResult,
+  playScenario,
+} from '../../../src/scenarios/play-scenario.js'
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
 // Ready-made outages. Each is a whole story that plays by itself; its fault rules name no url, so that
-// `sandbox.play(…)` brings the same weather over any application.
+// `sandbox.faults.add(…)` brings the same weather over any application.
 
 const orders = 'https://shop.test/orders'
 const start = '2030-01-01T09:00:00Z'

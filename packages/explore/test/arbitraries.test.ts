@@ -56,7 +56,7 @@ describe('messages', () => {
     const { queue, traffic } = createSandbox()
     const all = sample(arb.message())
     for (const message of all) queue.publish(message)
-    expect(traffic.of('published')).toHaveLength(all.length)
+    expect(traffic.ofType('published')).toHaveLength(all.length)
   })
 
   test('are steps of a scenario', async () => {
@@ -98,7 +98,7 @@ test('cron expressions are read by the queue, and shrink to every minute', () =>
 })
 
 test('clock moves are steps of a scenario', async () => {
-  const moves = sample(arb.clockMove({ longest: 3_600_000 }), 50)
+  const moves = sample(arb.clockMove({ maxLength: 3_600_000 }), 50)
   const play = await playScenario(defineScenario({ name: 'moves', startAt: 0, steps: moves }))
   expect(play.endedAt).toBe(moves.reduce((sum, { advance }) => sum + advance, 0))
   expect(Math.max(...moves.map(({ advance }) => advance))).toBeLessThanOrEqual(3_600_000)

@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { arb, checkDelivery, DeliveryBroken, deliveryFaultKinds } from 'stuntdouble/fast-check'
+import { arb, assertResilient, ResilienceError, deliveryFaultKinds } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../../src/faults/catalog.js'
 import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'
@@ -19,20 +19,20 @@ const chargeOnce = async (request: Request, task: unknown, sandbox: Sandbox): Pr
   return sandbox.store.run('SET', `seen:${id}`, 1, 'NX') === null ? new Response() : charge(request, task, sandbox)
 }
 
-async function brokenBy(options: Parameters<typeof checkDelivery>[0]): Promise<DeliveryBroken> {
-  const error = await checkDelivery(options).then(
+async function brokenBy(options: Parameters<typeof assertResilient>[0]): Promise<ResilienceError> {
+  const error = await assertResilient(options).then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (error instanceof DeliveryBroken) return error
+  if (error instanceof ResilienceError) return error
   throw new Error(`nothing was found: ${error}`)
 }
 
 describe('a handler that charges twice', () => {
-  const subject = { deliver: publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
+  const subject = { publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
 
   test('is found, and shrunk to one lost acknowledgement', async () => {
-    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: arb.deliveryFaults({ max: 4 }) })
+    const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: arb.deliveryFaults({ maxRules: 4 }) })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 7, shrunk from \d faults to 1\):\n/)
     expect(message).toContain('  attempt 1  lost-ack  the handler ran and answered 200, its answer was lost\n')
@@ -40,7 +40,7 @@ describe('a handler that charges twice', () => {
     expect(message).toContain('  → charged:42 = "2", without faults "1"\n')
     expect(message).toContain('\n2030-01-01\n')
     expect(message).toContain(
-      "defineScenario('found by checkDelivery', [\n  { on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } },\n])",
+      "defineScenario('found by assertResilient', [\n  { on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } },\n])",
     )
   })
 
@@ -55,7 +55,7 @@ describe('a handler that charges twice', () => {
     const { seed, path, faults, message } = await brokenBy({ ...subject, seed: 3 })
     const again = await brokenBy({ ...subject, seed, path })
     expect(again.faults).toEqual(faults)
-    expect(message).toContain(`Replay: checkDelivery({ …, seed: 3, path: '${path}' })`)
+    expect(message).toContain(`Replay: assertResilient({ …, seed: 3, path: '${path}' })`)
     const sandbox = createSandbox()
     sandbox.destinations.on(orders, (request) => charge(request, undefined, sandbox))
     sandbox.faults.add(faults)
@@ -65,7 +65,7 @@ describe('a handler that charges twice', () => {
   })
 
   test('passes once it remembers what it has seen', async () => {
-    expect((await checkDelivery({ ...subject, handler: chargeOnce, runs: 300 })).runs).toBe(300)
+    expect((await assertResilient({ ...subject, handler: chargeOnce, runs: 300 })).runs).toBe(300)
   })
 
   test('without any fault is told as such', async () => {
@@ -84,25 +84,25 @@ describe('a handler that charges twice', () => {
 describe('what is tried', () => {
   test('a message that met nothing but faults teaches nothing, unless asked for', async () => {
     const options = {
-      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
+      publish: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
       handler: chargeOnce,
       holds: ({ store }: Sandbox) => store.get('charged:42') === '1',
       faults: arb.deliveryFaults({ kinds: ['status'] }),
     }
-    expect((await checkDelivery(options)).skipped).toBeGreaterThan(0)
-    const { faults } = await brokenBy({ ...options, exhausted: true })
+    expect((await assertResilient(options)).skipped).toBeGreaterThan(0)
+    const { faults } = await brokenBy({ ...options, includeExhausted: true })
     expect(faults.map(({ fault }) => fault.kind)).toEqual(['status', 'status'])
   })
 
   test('an error of the publisher, and an assertion inside a handler, are failures', async () => {
     const thrown = await brokenBy({
-      deliver: () => Promise.reject(new Error('no shop')),
+      publish: () => Promise.reject(new Error('no shop')),
       handler: charge,
       holds: () => true,
     })
     expect(thrown.message).toContain('  → no shop')
     const inside = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: (request) => {
         expect(request.method).toBe('GET')
         return new Response()
@@ -114,7 +114,7 @@ describe('what is tried', () => {
 
   test('messages that publish one another for ever are a failure, told in a page', async () => {
     const { message } = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: (_, __, { queue }) => {
         queue.publish({ to: orders })
         return new Response()
@@ -129,7 +129,7 @@ describe('what is tried', () => {
 
   test('handlers by url, callbacks among them', async () => {
     const found = await brokenBy({
-      deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
+      publish: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
       handler: {
         [orders]: charge,
         'https://shop.test/done': (_, __, { store }) => {
@@ -146,22 +146,24 @@ describe('what is tried', () => {
 
   test('misuse is told', async () => {
     // @ts-expect-error The claim is missing.
-    await expect(checkDelivery({ deliver: publish, handler: charge })).rejects.toThrow('checkDelivery() needs holds')
-    // @ts-expect-error The handler is missing.
-    await expect(checkDelivery({ deliver: publish, holds: () => true })).rejects.toThrow(
-      'checkDelivery() needs a handler',
+    await expect(assertResilient({ publish: publish, handler: charge })).rejects.toThrow(
+      'assertResilient() needs holds',
     )
-    const subject = { deliver: publish, handler: chargeOnce, holds: () => true }
+    // @ts-expect-error The handler is missing.
+    await expect(assertResilient({ publish: publish, holds: () => true })).rejects.toThrow(
+      'assertResilient() needs a handler',
+    )
+    const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
       [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
       [{ seed: 'x' }, 'seed is a whole number, got "x"'],
-      [{ handler: {} }, 'checkDelivery() needs a handler'],
+      [{ handler: {} }, 'assertResilient() needs a handler'],
       [{ handler: { [orders]: 3 } }, `the handler of ${orders} is not a function`],
       [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
-      [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
+      [{ publish: () => {} }, 'nothing was published. Publish a message in `publish`.'],
     ] as const)
-      await expect(checkDelivery({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
+      await expect(assertResilient({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
     expect(() => arb.deliveryFaults({ kinds: ['quota-exceeded'] })).toThrow(
       'quota-exceeded cannot strike at queue.delivery, only at store.request',
     )
@@ -175,7 +177,7 @@ describe('what is tried', () => {
 describe('shrinking', () => {
   /** Four rules of other kinds that all strike, the wanted one among them. */
   const kinds = faultKinds.filter((kind) => catalog[kind].points.includes('queue.delivery') && kind !== 'outage')
-  const struck = ({ traffic }: Sandbox, kind: FaultKind) => traffic.of('fault').some(({ fault }) => fault === kind)
+  const struck = ({ traffic }: Sandbox, kind: FaultKind) => traffic.ofType('fault').some(({ fault }) => fault === kind)
 
   test.each(kinds)('four faults that need one %s become that one', async (kind) => {
     const others = kinds.filter((other) => other !== kind)
@@ -184,7 +186,7 @@ describe('shrinking', () => {
     const [a, b, c] = (['status', 'reset', 'hang', 'latency'] as const).filter((other) => other !== kind)
     const four = [rule(a!, 0), rule(b!, 1), rule(kind, 2), rule(c!, 0)]
     const { faults, message } = await brokenBy({
-      deliver: ({ queue }) => {
+      publish: ({ queue }) => {
         for (const id of [1, 2, 3]) queue.publish({ to: orders, body: { id }, retries: 9 })
       },
       handler: () => new Response(),
@@ -198,7 +200,7 @@ describe('shrinking', () => {
 
   test('two that are needed together stay two', async () => {
     const { faults } = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: charge,
       faults: arb.deliveryFaults({ kinds: ['status', 'reset', 'hang', 'lost-ack'] }),
       holds: (sandbox) => !(struck(sandbox, 'hang') && struck(sandbox, 'reset')),
@@ -210,7 +212,7 @@ describe('shrinking', () => {
 
   test('a kind becomes a simpler one that breaks the same', async () => {
     const { faults } = await brokenBy({
-      deliver: publish,
+      publish: publish,
       handler: charge,
       faults: arb.deliveryFaults({ kinds: ['duplicate', 'late-response', 'half-open', 'truncate'] }),
       holds: ({ store }) => store.get('charged:42') === '1',

@@ -1,21 +1,21 @@
 import { defineScenario, type FaultRule, fault, type Sandbox } from 'stuntdouble'
-import { explore } from 'stuntdouble/checks'
-import { arb, checkDelivery, type DeliveryBroken } from 'stuntdouble/fast-check'
+import { exploreFaults } from 'stuntdouble/checks'
+import { arb, assertResilient, type ResilienceError } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../../bench/coverage-apps.js'
 import { CoverageGuide } from '../src/delivery/coverage-guide.js'
 
 const orders = 'https://shop.test/orders'
 const once = {
-  deliver: ({ queue }: Sandbox) => void queue.publish({ to: orders, retries: 1 }),
+  publish: ({ queue }: Sandbox) => void queue.publish({ to: orders, retries: 1 }),
   handler: () => new Response(),
   holds: () => true,
 }
 
 describe('the coverage of a check', () => {
   test('is each fault in each state at the points that occurred', async () => {
-    const faults = arb.deliveryFaults({ max: 1, reach: 0, kinds: ['lost-ack', 'status'] })
-    const { coverage } = await checkDelivery({ ...once, faults, runs: 100, exhausted: true })
+    const faults = arb.deliveryFaults({ maxRules: 1, maxSkip: 0, kinds: ['lost-ack', 'status'] })
+    const { coverage } = await assertResilient({ ...once, faults, runs: 100, includeExhausted: true })
     const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
     expect(coverage.cells.map(({ run, ...cell }) => cell)).toEqual(
       expect.arrayContaining([
@@ -25,17 +25,17 @@ describe('the coverage of a check', () => {
     )
     expect(coverage.cells.every(({ run }) => run >= 1 && run <= 100)).toBe(true)
     // A second fault is not in the schedules: the retry after each of the two meets nothing.
-    expect(coverage.never.map(({ state, fault }) => `${fault} in ${state}`).sort()).toEqual([
+    expect(coverage.unreached.map(({ state, fault }) => `${fault} in ${state}`).sort()).toEqual([
       'lost-ack in retry 1 of 1, after lost-ack',
       'lost-ack in retry 1 of 1, after status',
       'status in retry 1 of 1, after lost-ack',
       'status in retry 1 of 1, after status',
     ])
     expect([coverage.reached, coverage.possible]).toEqual([2, 6])
-    expect(coverage.text()).toContain(
+    expect(coverage.toString()).toContain(
       'Reached 2 of 6 (33 %): each fault in each of 3 states at the points that occurred.',
     )
-    expect(coverage.text()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
+    expect(coverage.toString()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
   })
 
   test('knows the state of the app where it is told', async () => {
@@ -47,7 +47,7 @@ describe('the coverage of a check', () => {
       },
       stateOf: ({ store }: Sandbox) => `seen ${store.get('seen') ?? 0}`,
     }
-    const { coverage } = await checkDelivery({
+    const { coverage } = await assertResilient({
       ...counting,
       faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'] }),
     })
@@ -57,17 +57,17 @@ describe('the coverage of a check', () => {
     expect(states).toContain('retry 1 of 1, after status, seen 0')
   })
 
-  test('of explore() counts what struck, and what the bound cut off', async () => {
+  test('of exploreFaults() counts what struck, and what the bound cut off', async () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
-    const prepare = ({ destinations }: Sandbox) => void destinations.answer(orders, 200)
+    const prepare = ({ destinations }: Sandbox) => void destinations.respond(orders, 200)
     const faults = [fault.lostAck(), { kind: 'reset' } as const]
-    const all = await explore(scenario, { prepare, fault: faults })
+    const all = await exploreFaults(scenario, { setup: prepare, fault: faults })
     expect(all.coverage!.cells.map(({ fault, state }) => `${fault} in ${state}`)).toEqual([
       'lost-ack in first attempt',
       'reset in first attempt',
     ])
-    const some = await explore(scenario, { prepare, fault: faults, bound: 2 })
-    expect(some.coverage!.never).toContainEqual({
+    const some = await exploreFaults(scenario, { setup: prepare, fault: faults, maxRuns: 2 })
+    expect(some.coverage!.unreached).toContainEqual({
       state: 'first attempt',
       fault: 'reset',
       point: `queue.delivery ${orders}`,
@@ -78,13 +78,13 @@ describe('the coverage of a check', () => {
 
 describe('guidance', () => {
   const runs = 150
-  const reached = async (guidance: 'unreached' | 'none', seed: number) =>
-    (await checkDelivery({ ...saga, runs, seed, guidance, exhausted: true })).coverage
+  const reached = async (guidance: 'coverage' | 'none', seed: number) =>
+    (await assertResilient({ ...saga, runs, seed, guidance, includeExhausted: true })).coverage
 
   test('reaches more than chance in as many runs, and the same each time', async () => {
     const [guided, again, chance] = [
-      await reached('unreached', 3),
-      await reached('unreached', 3),
+      await reached('coverage', 3),
+      await reached('coverage', 3),
       await reached('none', 3),
     ]
     expect(guided.cells).toEqual(again.cells)
@@ -97,19 +97,19 @@ describe('guidance', () => {
       ...saga,
       holds: ({ traffic }: Sandbox) =>
         !traffic
-          .of('attempt')
+          .ofType('attempt')
           .some(
             ({ url, reason: why, outcome }) =>
               url.endsWith('/undo') && why !== 'first attempt' && outcome?.status === 503,
           ),
-      exhausted: true,
+      includeExhausted: true,
       runs: 1000,
     }
-    const found: DeliveryBroken = await checkDelivery(options).catch((error) => error)
-    expect(found.name).toBe('DeliveryBroken')
+    const found: ResilienceError = await assertResilient(options).catch((error) => error)
+    expect(found.name).toBe('ResilienceError')
     // Beyond those that are left to chance.
     expect(Number.parseInt(found.path, 10)).toBeGreaterThanOrEqual(20)
-    const again: DeliveryBroken = await checkDelivery({ ...options, seed: found.seed, path: found.path }).catch(
+    const again: ResilienceError = await assertResilient({ ...options, seed: found.seed, path: found.path }).catch(
       (error) => error,
     )
     expect(again.faults).toEqual(found.faults)

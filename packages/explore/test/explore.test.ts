@@ -1,12 +1,12 @@
 import { defineScenario, fault, type Sandbox, type SignatureFlaw, signatureFlaws } from 'stuntdouble'
-import { explore, interleavings } from 'stuntdouble/checks'
+import { exploreFaults, exploreInterleavings } from 'stuntdouble/checks'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
 
 /** Runs a command over HTTP, as a handler does that lives elsewhere. */
 async function command(sandbox: Sandbox, ...words: (string | number)[]): Promise<unknown> {
-  const answer = await sandbox.fetch(sandbox.addresses.store, {
+  const answer = await sandbox.fetch(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(words),
@@ -16,7 +16,7 @@ async function command(sandbox: Sandbox, ...words: (string | number)[]): Promise
 
 type Handle = (sandbox: Sandbox, request: Request) => Promise<unknown>
 const handledBy = (handle: Handle) => ({
-  prepare: (sandbox: Sandbox) => {
+  setup: (sandbox: Sandbox) => {
     sandbox.destinations.on(orders, async (request) => {
       await handle(sandbox, request)
       return new Response()
@@ -35,7 +35,7 @@ describe('one fault at each place', () => {
 
   test('what if exactly this one fails', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const tried = await explore(once, {
+    const tried = await exploreFaults(once, {
       ...handledBy(charge),
       fault: [fault.status(500), fault.lostAck()],
       holds: ({ store }) => store.get('charged') === '1',
@@ -55,13 +55,13 @@ describe('one fault at each place', () => {
 
   test('what other hosts did twice is a difference, and nothing is one where the scenario itself fails', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const pay: Handle = ({ calls }) => calls.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
+    const pay: Handle = ({ outbound: calls }) => calls.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
     const prepare = (sandbox: Sandbox): void => {
-      sandbox.calls.answer('https://bank.test/charges', 201)
-      handledBy(pay).prepare(sandbox)
+      sandbox.outbound.respond('https://bank.test/charges', 201)
+      handledBy(pay).setup(sandbox)
     }
     const tried = (most: number) =>
-      explore(once, { prepare, holds: ({ traffic }) => traffic.of('outbound').length <= most })
+      exploreFaults(once, { setup: prepare, holds: ({ traffic }) => traffic.ofType('outbound').length <= most })
     expect((await tried(1)).table()).toMatch(
       /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) answered false$/m,
     )
@@ -75,9 +75,9 @@ describe('one fault at each place', () => {
       steps: [{ publish: { to: orders } }, { drain: true }],
     })
     const seen: number[] = []
-    const tried = await explore(thrice, {
+    const tried = await exploreFaults(thrice, {
       ...handledBy(charge),
-      holds: ({ traffic, store }) => seen.push(traffic.of('attempt').length * 10 + Number(store.get('charged'))),
+      holds: ({ traffic, store }) => seen.push(traffic.ofType('attempt').length * 10 + Number(store.get('charged'))),
     })
     // Three attempts as it is; with the lost answer one more, and the work is done twice.
     expect(seen).toEqual([31, 42, 42, 42])
@@ -91,8 +91,8 @@ describe('one fault at each place', () => {
     }
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const holds = ({ store }: Sandbox) => expect(store.get('b')).toBe('1')
-    const tried = await explore(once, { ...handledBy(work), on: ['store.request', 'store.command'], holds })
-    expect(tried.outcomes.map(({ what }) => what)).toEqual([
+    const tried = await exploreFaults(once, { ...handledBy(work), on: ['store.request', 'store.command'], holds })
+    expect(tried.outcomes.map(({ title: what }) => what)).toEqual([
       'no fault',
       'lost-ack at request 1: POST https://store.test/',
       'lost-ack at request 2: POST https://store.test/',
@@ -101,22 +101,22 @@ describe('one fault at each place', () => {
     ])
     // The second one is done twice; after the first nothing has been counted yet.
     expect(tried.outcomes.map(({ holds }) => holds)).toEqual([true, true, false, true, false])
-    expect(tried.outcomes[2]!.why).toContain("expected '2' to be '1'")
+    expect(tried.outcomes[2]!.reason).toContain("expected '2' to be '1'")
   })
 
   test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const flawed = (Object.keys(signatureFlaws) as SignatureFlaw[]).map((flaw) => fault.badSignature(flaw))
-    const tried = await explore(once, { ...handledBy(charge), fault: flawed })
-    expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
+    const tried = await exploreFaults(once, { ...handledBy(charge), fault: flawed })
+    expect(tried.outcomes.slice(1).map(({ title: what }) => what)).toEqual(
       Object.keys(signatureFlaws).map(
         (flaw) => `bad-signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`,
       ),
     )
     expect(tried.outcomes).toHaveLength(11)
     const statuses = [fault.status(500), fault.status(503, { body: 'later' }), fault.lostAck()]
-    const mixed = await explore(once, { ...handledBy(charge), fault: statuses })
-    expect(mixed.outcomes.slice(1).map(({ what }) => what.split(' at ')[0])).toEqual([
+    const mixed = await exploreFaults(once, { ...handledBy(charge), fault: statuses })
+    expect(mixed.outcomes.slice(1).map(({ title: what }) => what.split(' at ')[0])).toEqual([
       'status (status: 500)',
       "status (status: 503, body: 'later')",
       'lost-ack',
@@ -124,9 +124,9 @@ describe('one fault at each place', () => {
   })
 
   test('no further than the bound', async () => {
-    const tried = await explore(buyers(9), { ...handledBy(charge), bound: 5 })
+    const tried = await exploreFaults(buyers(9), { ...handledBy(charge), maxRuns: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
-    expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `bound`.')
+    expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `maxRuns`.')
   })
 })
 
@@ -136,18 +136,18 @@ describe('every order of concurrent deliveries', () => {
       if (Number(await command(sandbox, 'GET', 'stock')) > 0) await command(sandbox, 'DECR', 'stock')
     }
     const holds = ({ store }: Sandbox) => store.get('stock') === '0'
-    const tried = await interleavings(buyers(2), { ...handledBy(buy), holds })
+    const tried = await exploreInterleavings(buyers(2), { ...handledBy(buy), holds })
     expect(tried.complete).toBe(true)
     const broken = tried.outcomes.filter(({ holds }) => !holds)
     expect(broken).toHaveLength(1)
     expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
-    expect(broken[0]!.times).toBeLessThan(tried.runs)
+    expect(broken[0]!.count).toBeLessThan(tried.runs)
     expect(tried.table()).toMatch(
       /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) answered false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
-    expect(broken[0]!.flaw).toMatchObject({ name: 'double spend', steps: [2, 3, 4], keys: ['stock'] })
-    expect(broken[0]!.steps!.map(({ who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
+    expect(broken[0]!.anomaly).toMatchObject({ name: 'double-spend', steps: [2, 3, 4], keys: ['stock'] })
+    expect(broken[0]!.steps!.map(({ client: who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
       'delivery 1: GET stock → 1',
       'delivery 2: GET stock → 1',
       'delivery 1: DECR stock → 0',
@@ -158,7 +158,7 @@ describe('every order of concurrent deliveries', () => {
     const buyAtOnce: Handle = async (sandbox) => {
       if (Number(await command(sandbox, 'DECR', 'stock')) < 0) await command(sandbox, 'INCR', 'stock')
     }
-    expect((await interleavings(buyers(2), { ...handledBy(buyAtOnce), holds })).holds).toBe(true)
+    expect((await exploreInterleavings(buyers(2), { ...handledBy(buyAtOnce), holds })).holds).toBe(true)
   })
 
   // Two that take three turns each can take them in 6! / (3! 3!) orders, three with two turns in 6! / (2! 2! 2!).
@@ -171,7 +171,7 @@ describe('every order of concurrent deliveries', () => {
     const work: Handle = async (sandbox) => {
       for (let nth = 0; nth < requests; nth++) await command(sandbox, 'INCR', 'n')
     }
-    const tried = await interleavings(buyers(count), handledBy(work))
+    const tried = await exploreInterleavings(buyers(count), handledBy(work))
     expect([tried.runs, tried.complete, tried.outcomes.length]).toEqual([orders, true, 1])
   })
 
@@ -179,34 +179,34 @@ describe('every order of concurrent deliveries', () => {
     const push: Handle = async (sandbox, request) => {
       await command(sandbox, 'RPUSH', 'list', request.headers.get('service-message-id')!.slice(4, 8))
     }
-    const tried = await interleavings(buyers(2), handledBy(push))
+    const tried = await exploreInterleavings(buyers(2), handledBy(push))
     const endings = tried.outcomes.map(({ sandbox }) => sandbox.store.run('LRANGE', 'list', 0, -1))
     expect(endings).toHaveLength(2)
     expect(endings[0]).toEqual([...(endings[1] as string[])].reverse())
-    expect(tried.outcomes.reduce((sum, { times }) => sum + times, 0)).toBe(6)
+    expect(tried.outcomes.reduce((sum, { count: times }) => sum + times, 0)).toBe(6)
     expect(tried.outcomes[0]!.order![0]).toBe('delivery 1 starts')
   })
 
   test('no further than the bound', async () => {
     const work: Handle = (sandbox) => command(sandbox, 'INCR', 'n')
-    const tried = await interleavings(buyers(4), { ...handledBy(work), bound: 30 })
+    const tried = await exploreInterleavings(buyers(4), { ...handledBy(work), maxRuns: 30 })
     expect([tried.runs, tried.complete]).toEqual([30, false])
   })
 })
 
 test('misuse is told', async () => {
-  await expect(explore({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
-  const rejection = async (options: object) => (await explore(buyers(1), options).catch((error) => error)).message
+  await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
+  const rejection = async (options: object) => (await exploreFaults(buyers(1), options).catch((error) => error)).message
   expect(await rejection({ on: 'stream.open' })).toMatch(
-    /^explore\(\): fault lost-ack cannot strike at stream\.open\. It strikes at store\.request, /,
+    /^exploreFaults\(\): fault lost-ack cannot strike at stream\.open\. It strikes at store\.request, /,
   )
   expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toBe(
-    'explore(): none of the faults drop can strike at workflow.wait.',
+    'exploreFaults(): none of the faults drop can strike at workflow.wait.',
   )
   expect(await rejection({ on: 'workflow.steps' })).toBe(
-    'explore() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, outbound.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
+    'exploreFaults() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, outbound.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
   )
-  expect(await rejection({ on: [] })).toContain('explore() cannot place faults at no point at all.')
+  expect(await rejection({ on: [] })).toContain('exploreFaults() cannot place faults at no point at all.')
   expect(await rejection({ fault: { kind: 'lost-akc' } })).toContain('Did you mean "lost-ack"?')
   expect(await rejection({ fault: { kind: 'outage' } })).toContain('until')
 })

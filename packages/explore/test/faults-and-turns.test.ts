@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
-import { arb, takeTurns } from 'stuntdouble/fast-check'
+import { arb, sendStoreRequests } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds, stepKinds } from '../../../src/faults/catalog.js'
 import type { FaultRule } from '../../../src/faults/fault.js'
@@ -71,12 +71,12 @@ describe('fault rules', () => {
 
 test('delivery scripts are played step by step', async () => {
   const seen = new Set<string>()
-  for (const script of sample(arb.deliveryScript({ max: 6 }), 100)) {
+  for (const script of sample(arb.deliveryScript({ maxRules: 6 }), 100)) {
     const sandbox = createSandbox()
     sandbox.destinations.script('https://shop.test/*', script)
     for (let nth = 0; nth < script.length; nth++) sandbox.queue.publish({ to: 'https://shop.test/a', retries: 9 })
     await sandbox.clock.drain()
-    expect(sandbox.destinations.unplayed).toEqual([])
+    expect(sandbox.destinations.unused).toEqual([])
     for (const { kind } of script) seen.add(kind)
   }
   expect(seen).toEqual(new Set(stepKinds))
@@ -97,7 +97,7 @@ describe('several clients of the store', () => {
     await fc.assert(
       fc.asyncProperty(arb.storeRequests({ clients: 3, only }), async (turns) => {
         const [served, direct] = [createSandbox(), createSandbox()]
-        const answers = await takeTurns(served, turns)
+        const answers = await sendStoreRequests(served, turns)
         for (const [index, { form, commands }] of turns.entries()) {
           const replies = commands.map((words) => {
             try {
@@ -116,11 +116,11 @@ describe('several clients of the store', () => {
 
   test('at the same time, every reply fits an order of the commands', async () => {
     await fc.assert(
-      fc.asyncProperty(arb.storeRequests({ clients: 4, max: 20, only }), async (turns) => {
+      fc.asyncProperty(arb.storeRequests({ clients: 4, maxRequests: 20, only }), async (turns) => {
         const sandbox = createSandbox()
-        const answers = await takeTurns(sandbox, turns, 'concurrent')
+        const answers = await sendStoreRequests(sandbox, turns, 'concurrent')
         expect(answers).toHaveLength(turns.length)
-        expect(examineAll(sandbox).breaches).toEqual([])
+        expect(examineAll(sandbox).violations).toEqual([])
       }),
       { numRuns: runs(100, 100, 1000), seed },
     )

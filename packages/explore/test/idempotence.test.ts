@@ -1,5 +1,5 @@
 import type { Sandbox } from 'stuntdouble'
-import { expectIdempotent, type Repetition } from 'stuntdouble/checks'
+import { assertIdempotent, type RepetitionKind } from 'stuntdouble/checks'
 import { describe, expect, test, vi } from 'vitest'
 
 type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Response>
@@ -32,14 +32,14 @@ const remember: Handler = async (request, _, { store }) => {
   return new Response()
 }
 
-const broken = async (handler: Handler, under: Repetition[], options = {}): Promise<string> =>
-  expectIdempotent(handler, { under, ...options }).then(
+const broken = async (handler: Handler, under: RepetitionKind[], options = {}): Promise<string> =>
+  assertIdempotent(handler, { under, ...options }).then(
     () => 'nothing',
     (error: Error) => `${error.name}: ${error.message}`,
   )
 
 describe('a handler is found out', () => {
-  test.each<[Handler, Repetition, string]>([
+  test.each<[Handler, RepetitionKind, string]>([
     [add, 'duplicate', 'sum = "4", without faults "3"'],
     [add, 'lost-ack', 'sum = "4", without faults "3"'],
     [add, 'concurrent', 'sum = "4", without faults "3"'],
@@ -47,7 +47,7 @@ describe('a handler is found out', () => {
     [remember, 'reorder', 'latest = "{\\"id\\":1}", without faults "{\\"id\\":2}"'],
   ])('%o under %s', async (handler, repetition, difference) => {
     const message = await broken(handler, [repetition])
-    expect(message).toMatch(new RegExp(`^NotIdempotent: The handler is not idempotent under ${repetition}: the `))
+    expect(message).toMatch(new RegExp(`^IdempotenceError: The handler is not idempotent under ${repetition}: the `))
     expect(message).toContain(`  → ${difference}\n`)
     expect(message).toContain('message 1, attempt 1')
     expect(message).toContain('\n2030-01-01\n')
@@ -67,7 +67,7 @@ describe('a handler is found out', () => {
     expect(await broken(forward, ['duplicate'])).toContain(
       '  → POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once\n',
     )
-    expect(await broken(forward, ['duplicate'], { ignoreCalls: ['https://mail.test/*'] })).toBe('nothing')
+    expect(await broken(forward, ['duplicate'], { ignoreOutbound: ['https://mail.test/*'] })).toBe('nothing')
   })
 
   test('by whom it calls', async () => {
@@ -75,8 +75,8 @@ describe('a handler is found out', () => {
       await fetch('https://bank.test/pay', { method: 'POST', body: await request.text() })
       return new Response()
     }
-    const calls = { 'https://bank.test/*': () => Response.json({ paid: true }) }
-    expect(await broken(pay, ['lost-ack'], { calls })).toContain(
+    const outbound = { 'https://bank.test/*': () => Response.json({ paid: true }) }
+    expect(await broken(pay, ['lost-ack'], { outbound })).toContain(
       '  → POST https://bank.test/pay "{\\"id\\":1}" went out 2 times, without faults once\n',
     )
   })
@@ -100,7 +100,7 @@ describe('a handler is found out', () => {
 
 describe('a handler passes', () => {
   test('that remembers what it has seen', async () => {
-    await expectIdempotent(addOnce)
+    await assertIdempotent(addOnce)
   })
 
   test('whose memory does not count', async () => {
@@ -109,7 +109,7 @@ describe('a handler passes', () => {
       return addOnce(request, task, sandbox)
     }
     expect(await broken(remembering, ['lost-ack'])).toContain('tries:')
-    await expectIdempotent(remembering, { ignoreKeys: ['tries:*'] })
+    await assertIdempotent(remembering, { ignoreKeys: ['tries:*'] })
   })
 })
 
@@ -134,7 +134,7 @@ describe('an app whose effects are other ones each time is told so, not accused'
     ['a counter', () => ++counter, 'the process remembers something between deliveries'],
   ])('%s', async (_, value, cause) => {
     const message = await broken(writes(value), ['duplicate'])
-    expect(message).toMatch(/^NotRepeatable: Two runs without any fault left different things behind/)
+    expect(message).toMatch(/^NotRepeatableError: Two runs without any fault left different things behind/)
     expect(message).toMatch(/\n {2}→ order:1 = "[^"]+", in the first run "[^"]+"\n/)
     expect(message).toContain(`They differ by `)
     expect(message).toContain(cause)
@@ -193,7 +193,7 @@ describe('an app whose effects are other ones each time is told so, not accused'
 
   test('one that does things twice is still accused, though it also looks at the time', async () => {
     const looks: Handler = (request, task, sandbox) => (Date.now() > 0 ? add(request, task, sandbox) : Promise.reject())
-    expect(await broken(looks, ['duplicate'])).toContain('NotIdempotent')
+    expect(await broken(looks, ['duplicate'])).toContain('IdempotenceError')
   })
 
   test('the date is the host’s again afterwards', async () => {
@@ -207,7 +207,7 @@ describe('an app whose effects are other ones each time is told so, not accused'
   })
 })
 
-describe('what `deliver` publishes is its own business', () => {
+describe('what `publish` publishes is its own business', () => {
   test('with a body that is another one each time', async () => {
     const deliver = ({ queue }: Sandbox) => {
       for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id, nonce: crypto.randomUUID() } })
@@ -237,32 +237,32 @@ test('a failure can be replayed alone, by a line to paste', async () => {
   const second: Handler = async (request, task, sandbox) =>
     ((await request.clone().json()) as { id: number }).id === 2 ? add(request, task, sandbox) : new Response()
   const message = await broken(second, ['reorder', 'lost-ack'])
-  const [line] = /^Replay: expectIdempotent\(handler, \{ …, only: \['lost-ack 2'\] \}\)$/m.exec(message) ?? []
+  const [line] = /^Replay: assertIdempotent\(handler, \{ …, only: \['lost-ack 2'\] \}\)$/m.exec(message) ?? []
   expect(line).toBeDefined()
   let runs = 0
   const counted: Handler = (request, task, sandbox) => {
     runs++
     return second(request, task, sandbox)
   }
-  const replayed = await expectIdempotent(counted, { only: ['lost-ack 2'] }).catch((error) => error)
+  const replayed = await assertIdempotent(counted, { only: ['lost-ack 2'] }).catch((error) => error)
   expect(`${replayed.name}: ${replayed.message}`).toBe(message)
   // Two undisturbed runs of two deliveries, and one of three.
   expect(runs).toBe(7)
-  await expect(expectIdempotent(second, { only: ['lost-ack 3'] })).rejects.toThrow(
+  await expect(assertIdempotent(second, { only: ['lost-ack 3'] })).rejects.toThrow(
     '`only` names "lost-ack 3", and there are lost-ack 1, lost-ack 2.',
   )
 })
 
 test('misuse is told', async () => {
-  expect(await broken(add, ['twice' as Repetition])).toBe(
-    'TypeError: expectIdempotent() knows no "twice". It knows duplicate, lost-ack, concurrent, reorder, lost-call.',
+  expect(await broken(add, ['twice' as RepetitionKind])).toBe(
+    'TypeError: assertIdempotent() knows no "twice". It knows duplicate, lost-ack, concurrent, reorder, lost-call.',
   )
   expect(await broken(add, [])).toContain('`under` is empty')
   expect(
-    await broken(add, ['reorder'], { deliver: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }) }),
+    await broken(add, ['reorder'], { publish: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }) }),
   ).toContain("'reorder' needs two messages")
-  expect(await broken(add, ['duplicate'], { deliver: () => undefined })).toContain('nothing was delivered')
-  expect(await broken(undefined as never, ['duplicate'])).toContain('expectIdempotent() needs a handler')
+  expect(await broken(add, ['duplicate'], { publish: () => undefined })).toContain('nothing was delivered')
+  expect(await broken(undefined as never, ['duplicate'])).toContain('assertIdempotent() needs a handler')
   expect(await broken(add, 'duplicate' as never)).toContain('`under` is a list of duplicate, lost-ack')
   const fails: Handler = () => {
     throw new Error('no shop')

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { Redis } from '@upstash/redis'
 import fc from 'fast-check'
 import type { Sandbox } from 'stuntdouble'
-import { type Client, interleavings } from 'stuntdouble/checks'
+import { type ConcurrentClient, exploreInterleavings } from 'stuntdouble/checks'
 import { describe, expect, test } from 'vitest'
 import '../../../matchers/vitest.js'
 import { isReplay, runs, seedOr } from '../../../test/support/effort.js'
@@ -11,7 +11,7 @@ import { isReplay, runs, seedOr } from '../../../test/support/effort.js'
 const within = '1h' as const
 
 async function send(sandbox: Sandbox, path: string, body: unknown): Promise<unknown> {
-  const answer = await sandbox.fetch(sandbox.addresses.store + path, {
+  const answer = await sandbox.fetch(sandbox.urls.store + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(body),
@@ -21,8 +21,8 @@ async function send(sandbox: Sandbox, path: string, body: unknown): Promise<unkn
 type Words = readonly (string | number)[]
 const run = async (sandbox: Sandbox, ...words: Words) =>
   ((await send(sandbox, '', words)) as { result: unknown }).result
-const redis = (sandbox: Sandbox) => new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
-const via = { via: 'fetch', vocabulary: 'upstash' } as const
+const redis = (sandbox: Sandbox) => new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
+const via = { intercept: 'fetch', dialect: 'upstash' } as const
 const stocked = ({ store }: Sandbox) => void store.run('SET', 'stock', 10)
 const failureOf = (check: () => void): string => {
   try {
@@ -34,7 +34,7 @@ const failureOf = (check: () => void): string => {
 }
 
 /** hiett/serverless-redis-http#25: a pipeline reads, a transaction writes what was computed from it. */
-const buy: Client = async (sandbox) => {
+const buy: ConcurrentClient = async (sandbox) => {
   const store = redis(sandbox)
   const [stock] = await store.pipeline().get<number>('stock').get('price').exec<[number, unknown]>()
   await store
@@ -43,16 +43,21 @@ const buy: Client = async (sandbox) => {
     .incr('sold')
     .exec()
 }
-const buyByScript: Client = (sandbox) =>
+const buyByScript: ConcurrentClient = (sandbox) =>
   redis(sandbox).eval("redis.call('incr', KEYS[2]) return redis.call('decr', KEYS[1])", ['stock', 'sold'], [])
 
 describe('a lost update between a pipeline and a transaction', () => {
   test('of two users is found, named and told in a few lines', async () => {
-    const tried = await interleavings({ prepare: stocked, clients: { alice: buy, bob: buy }, sandbox: via, within })
+    const tried = await exploreInterleavings({
+      setup: stocked,
+      clients: { alice: buy, bob: buy },
+      sandbox: via,
+      timeBudget: within,
+    })
     expect([tried.holds, tried.complete]).toEqual([false, true])
     expect(tried.failures[0]).toMatchObject({
-      flaw: { name: 'lost update', keys: ['stock'] },
-      differences: [{ what: 'stock', found: '"9"', expected: '"8"' }],
+      anomaly: { name: 'lost-update', keys: ['stock'] },
+      differences: [{ subject: 'stock', actual: '"9"', expected: '"8"' }],
     })
     const message = failureOf(() => expect(tried).toHold())
     const [head = ''] = message.split('\n\n2030-01-01')
@@ -68,16 +73,21 @@ Lost update: 4 of 6 orders of alice and bob fail. They stand for all 20: the oth
   → 6  alice  MULTI: set stock 9; incr sold  OK; 2
 alice read stock in step 1, bob changed it in step 5, and alice overwrote it in step 6 without having seen that.
   stock = "9", expected "8" (alice, then bob)
-Replay: interleavings({ …, replay: 'alice alice bob bob bob alice' })`)
+Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     expect(() => expect(tried).not.toHold()).not.toThrow()
   })
 
   test('of three users too, and at the first failure it stops if it is told to', async () => {
-    const options = { prepare: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, within } as const
-    const tried = await interleavings(options)
+    const options = {
+      setup: stocked,
+      clients: { alice: buy, bob: buy, carol: buy },
+      sandbox: via,
+      timeBudget: within,
+    } as const
+    const tried = await exploreInterleavings(options)
     expect(tried.complete).toBe(true)
-    expect(new Set(tried.failures.map(({ flaw }) => flaw!.name))).toEqual(new Set(['lost update']))
-    const early = await interleavings({ ...options, until: 'first failure' })
+    expect(new Set(tried.failures.map(({ anomaly: flaw }) => flaw!.name))).toEqual(new Set(['lost-update']))
+    const early = await exploreInterleavings({ ...options, stopOnFirstFailure: true })
     expect(early.runs).toBeLessThan(tried.runs)
     expect([early.complete, early.failures.length]).toEqual([false, 1])
     expect(early.table()).toContain('The search stopped at the first failure')
@@ -85,7 +95,7 @@ Replay: interleavings({ …, replay: 'alice alice bob bob bob alice' })`)
 
   test('its mended twin holds: one script, or one atomic command', async () => {
     const clients = { alice: buyByScript, bob: buyByScript, carol: buyByScript }
-    const tried = await interleavings({ prepare: stocked, clients, sandbox: via, within })
+    const tried = await exploreInterleavings({ setup: stocked, clients, sandbox: via, timeBudget: within })
     expect(tried).toHold()
     expect(tried.complete).toBe(true)
     expect(tried.outcomes.every(({ sandbox }) => sandbox.store.get('stock') === '7')).toBe(true)
@@ -95,31 +105,31 @@ Replay: interleavings({ …, replay: 'alice alice bob bob bob alice' })`)
   })
 
   test('clients may be a list', async () => {
-    const tried = await interleavings({ prepare: stocked, clients: [buy, buy], sandbox: via, within })
+    const tried = await exploreInterleavings({ setup: stocked, clients: [buy, buy], sandbox: via, timeBudget: within })
     expect(tried.failures[0]!.replay.split(' ')[0]).toBe('client-1')
   })
 })
 
 describe('flaws by their names', () => {
   const get = (key: string) => (sandbox: Sandbox) => run(sandbox, 'GET', key)
-  const flawOf = async (alice: Client, bob: Client, ...given: Words[]) => {
+  const flawOf = async (alice: ConcurrentClient, bob: ConcurrentClient, ...given: Words[]) => {
     const prepare = ({ store }: Sandbox) => {
       for (const words of given) store.run(...words)
     }
-    const tried = await interleavings({ clients: { alice, bob }, prepare, within })
-    return tried.failures.map(({ flaw }) => flaw!.name)
+    const tried = await exploreInterleavings({ clients: { alice, bob }, setup: prepare, timeBudget: within })
+    return tried.failures.map(({ anomaly: flaw }) => flaw!.name)
   }
 
   test('double spend: both look, both take', async () => {
-    const spend: Client = async (sandbox) => {
+    const spend: ConcurrentClient = async (sandbox) => {
       if (Number(await get('balance')(sandbox)) > 0) await run(sandbox, 'DECR', 'balance')
     }
-    expect(await flawOf(spend, spend, ['SET', 'balance', 1])).toContain('double spend')
+    expect(await flawOf(spend, spend, ['SET', 'balance', 1])).toContain('double-spend')
   })
 
   test('write skew: each looks at what the other changes', async () => {
     const leave =
-      (own: string, other: string): Client =>
+      (own: string, other: string): ConcurrentClient =>
       async (sandbox) => {
         if ((await get(other)(sandbox)) === 'on') await run(sandbox, 'SET', own, 'off')
       }
@@ -127,61 +137,66 @@ describe('flaws by their names', () => {
       ['SET', 'a', 'on'],
       ['SET', 'b', 'on'],
     ]
-    expect(await flawOf(leave('a', 'b'), leave('b', 'a'), ...given)).toEqual(['write skew'])
+    expect(await flawOf(leave('a', 'b'), leave('b', 'a'), ...given)).toEqual(['write-skew'])
   })
 
   test('read skew: half of a change is seen', async () => {
-    const move: Client = async (sandbox) => {
+    const move: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'DECR', 'a')
       await run(sandbox, 'INCR', 'b')
     }
-    const sum: Client = async (sandbox) => [await get('a')(sandbox), await get('b')(sandbox)]
-    expect(new Set(await flawOf(move, sum, ['SET', 'a', 5], ['SET', 'b', 5]))).toEqual(new Set(['read skew']))
+    const sum: ConcurrentClient = async (sandbox) => [await get('a')(sandbox), await get('b')(sandbox)]
+    expect(new Set(await flawOf(move, sum, ['SET', 'a', 5], ['SET', 'b', 5]))).toEqual(new Set(['read-skew']))
   })
 
   test('dirty read, non-repeatable read, mixed writes', async () => {
-    const twice: Client = async (sandbox) => {
+    const twice: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'SET', 'a', 'draft')
       await run(sandbox, 'SET', 'a', 'final')
     }
-    expect(await flawOf(twice, get('a'))).toEqual(['dirty read'])
-    const look: Client = async (sandbox) => [await get('a')(sandbox), await get('a')(sandbox)]
-    expect(await flawOf(look, (sandbox) => run(sandbox, 'SET', 'a', 1))).toEqual(['non-repeatable read'])
+    expect(await flawOf(twice, get('a'))).toEqual(['dirty-read'])
+    const look: ConcurrentClient = async (sandbox) => [await get('a')(sandbox), await get('a')(sandbox)]
+    expect(await flawOf(look, (sandbox) => run(sandbox, 'SET', 'a', 1))).toEqual(['non-repeatable-read'])
     const both =
-      (value: string): Client =>
+      (value: string): ConcurrentClient =>
       async (sandbox) => {
         await run(sandbox, 'SET', 'a', value)
         await run(sandbox, 'SET', 'b', value)
       }
-    expect(new Set(await flawOf(both('x'), both('y')))).toEqual(new Set(['mixed writes']))
+    expect(new Set(await flawOf(both('x'), both('y')))).toEqual(new Set(['mixed-writes']))
   })
 
   test('stale check: a message goes out because of what is no longer so', async () => {
-    const remind: Client = async (sandbox) => {
+    const remind: ConcurrentClient = async (sandbox) => {
       if ((await get('paid')(sandbox)) === null) sandbox.queue.publish({ to: 'https://shop.test/remind' })
     }
-    const publishing: Client = async (sandbox) => {
+    const publishing: ConcurrentClient = async (sandbox) => {
       if ((await get('paid')(sandbox)) !== null) return
-      await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/https://shop.test/remind`, {
+      await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/remind`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
       })
     }
-    const pay: Client = async (sandbox) => {
+    const pay: ConcurrentClient = async (sandbox) => {
       const before = await run(sandbox, 'GET', 'paid')
       await run(sandbox, 'SET', 'paid', 1)
       return before
     }
-    const prepare = ({ destinations }: Sandbox) => void destinations.answer('*', 200)
+    const prepare = ({ destinations }: Sandbox) => void destinations.respond('*', 200)
     for (const client of [remind, publishing]) {
       const holds = ({ store, traffic }: Sandbox) => {
-        const paid = traffic.of('command').find(({ argv }) => String(argv[0]) === 'SET')
-        const reminded = traffic.of('published')[0]
+        const paid = traffic.ofType('command').find(({ argv }) => String(argv[0]) === 'SET')
+        const reminded = traffic.ofType('published')[0]
         return reminded === undefined || reminded.seq < paid!.seq || store.get('paid') === null
       }
-      const tried = await interleavings({ clients: { bob: pay, mail: client }, prepare, holds, within })
+      const tried = await exploreInterleavings({
+        clients: { bob: pay, mail: client },
+        setup: prepare,
+        holds,
+        timeBudget: within,
+      })
       const isSeen = client === publishing
-      expect(tried.failures.map(({ flaw }) => flaw!.name)).toEqual(isSeen ? ['stale check'] : [])
+      expect(tried.failures.map(({ anomaly: flaw }) => flaw!.name)).toEqual(isSeen ? ['stale-check'] : [])
     }
   })
 })
@@ -205,7 +220,7 @@ describe('orders are left out only where nobody can tell', () => {
   )
   const turns = fc.array(turn, { minLength: 1, maxLength: 3 })
   const client =
-    (list: readonly { form: string; rows: readonly (readonly string[])[] }[]): Client =>
+    (list: readonly { form: string; rows: readonly (readonly string[])[] }[]): ConcurrentClient =>
     async (sandbox) => {
       const seen: string[] = []
       for (const { form, rows } of list) {
@@ -224,9 +239,9 @@ describe('orders are left out only where nobody can tell', () => {
         fc.pre(lists.flat().length <= 6)
         const clients = Object.fromEntries(lists.map((list, at) => [`c${at}`, client(list)]))
         const prepare = ({ store }: Sandbox) => void store.run('SADD', 's', 1, 2, 3)
-        const options = { clients, prepare, within }
-        const reduced = await interleavings(options)
-        const all = await interleavings({ ...options, reduce: false })
+        const options = { clients, setup: prepare, timeBudget: within }
+        const reduced = await exploreInterleavings(options)
+        const all = await exploreInterleavings({ ...options, skipEquivalent: false })
         const endings = ({ outcomes }: typeof all) =>
           outcomes
             .map(({ holds, sandbox, steps }) => JSON.stringify([holds, sandbox.store.dump().keys, lastReplies(steps)]))
@@ -242,16 +257,16 @@ describe('orders are left out only where nobody can tell', () => {
   })
 
   /** What each client saw. */
-  const lastReplies = (steps: readonly { who: string; reply: string }[]) =>
-    steps.map(({ who, reply }) => `${who}: ${reply}`).sort()
+  const lastReplies = (steps: readonly { client: string; reply: string }[]) =>
+    steps.map(({ client, reply }) => `${client}: ${reply}`).sort()
 
   test('clients that touch nothing in common go in one order, besides those one after the other', async () => {
     const own =
-      (name: string): Client =>
+      (name: string): ConcurrentClient =>
       async (sandbox) => {
         for (let nth = 0; nth < 4; nth++) await run(sandbox, 'INCR', name)
       }
-    const tried = await interleavings({ clients: { a: own('a'), b: own('b'), c: own('c') }, within })
+    const tried = await exploreInterleavings({ clients: { a: own('a'), b: own('b'), c: own('c') }, timeBudget: within })
     // Six permutations and three round robins, one of which is the one of the tree.
     expect([tried.runs, tried.complete]).toEqual([9, true])
     expect(tried.table()).toContain('They stand for all 34,650')
@@ -263,10 +278,14 @@ describe('orders are left out only where nobody can tell', () => {
     [2, 3, 20],
     [3, 2, 90],
   ])('%i clients with %i requests for the same key go in %i orders', async (count, requests, orders) => {
-    const work: Client = async (sandbox) => {
+    const work: ConcurrentClient = async (sandbox) => {
       for (let nth = 0; nth < requests; nth++) await run(sandbox, 'INCR', 'n')
     }
-    const tried = await interleavings({ clients: Array<Client>(count).fill(work), holds: () => true, within })
+    const tried = await exploreInterleavings({
+      clients: Array<ConcurrentClient>(count).fill(work),
+      holds: () => true,
+      timeBudget: within,
+    })
     expect([tried.runs, tried.complete]).toEqual([orders, true])
   })
 
@@ -274,7 +293,7 @@ describe('orders are left out only where nobody can tell', () => {
     const shared = () => {
       let isTaken = false
       return {
-        prepare: () => {
+        setup: () => {
           isTaken = false
         },
         clients: {
@@ -292,14 +311,19 @@ describe('orders are left out only where nobody can tell', () => {
         holds: ({ store }: Sandbox) => store.get('taken') === null,
       }
     }
-    const tried = await interleavings({ ...shared(), within })
+    const tried = await exploreInterleavings({ ...shared(), timeBudget: within })
     expect([tried.holds, tried.complete]).toEqual([false, true])
   })
 
   test('two requests of one client at the same time are told apart', async () => {
-    const both: Client = (sandbox) => Promise.all([run(sandbox, 'APPEND', 'x', '1'), run(sandbox, 'APPEND', 'x', '2')])
-    const one: Client = (sandbox) => run(sandbox, 'APPEND', 'x', '3')
-    const tried = await interleavings({ clients: { alice: both, bob: one }, holds: () => true, within })
+    const both: ConcurrentClient = (sandbox) =>
+      Promise.all([run(sandbox, 'APPEND', 'x', '1'), run(sandbox, 'APPEND', 'x', '2')])
+    const one: ConcurrentClient = (sandbox) => run(sandbox, 'APPEND', 'x', '3')
+    const tried = await exploreInterleavings({
+      clients: { alice: both, bob: one },
+      holds: () => true,
+      timeBudget: within,
+    })
     expect(new Set(tried.outcomes.map(({ sandbox }) => sandbox.store.get('x')))).toEqual(
       new Set(['123', '132', '213', '231', '312', '321']),
     )
@@ -311,16 +335,16 @@ describe('an order is played again', () => {
   const bytesOf = ({ sandbox }: { sandbox: Sandbox }) => JSON.stringify(sandbox.traffic.entries)
 
   test('byte for byte, whatever chance and time the clients use', async () => {
-    const noisy: Client = async (sandbox) => {
+    const noisy: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'SET', `key:${crypto.randomUUID()}`, Date.now())
       await buy(sandbox)
       return Math.random()
     }
-    const options = { prepare: stocked, clients: { alice: noisy, bob: noisy }, sandbox: via, within } as const
-    const tried = await interleavings({ ...options, until: 'first failure' })
+    const options = { setup: stocked, clients: { alice: noisy, bob: noisy }, sandbox: via, timeBudget: within } as const
+    const tried = await exploreInterleavings({ ...options, stopOnFirstFailure: true })
     const failure = tried.failures[0]!
     for (let time = 0; time < 2; time++) {
-      const again = await interleavings({ ...options, replay: failure.replay })
+      const again = await exploreInterleavings({ ...options, replay: failure.replay })
       expect([again.runs, again.failures.length]).toEqual([1, 1])
       expect(bytesOf(again.failures[0]!)).toBe(bytesOf(failure))
       expect(again.report()).toContain('This order of alice and bob does not hold.')
@@ -328,17 +352,23 @@ describe('an order is played again', () => {
   })
 
   test('orders are tried in the same order each time', async () => {
-    const options = { prepare: stocked, clients: { alice: buy, bob: buy, carol: buy }, sandbox: via, within, bound: 12 }
-    const [one, two] = [await interleavings(options), await interleavings(options)]
+    const options = {
+      setup: stocked,
+      clients: { alice: buy, bob: buy, carol: buy },
+      sandbox: via,
+      timeBudget: within,
+      maxRuns: 12,
+    }
+    const [one, two] = [await exploreInterleavings(options), await exploreInterleavings(options)]
     expect(one.table()).toBe(two.table())
     expect([one.runs, one.complete]).toEqual([12, false])
-    expect(one.untried).toMatch(/^orders that begin with /)
+    expect(one.notTried).toMatch(/^orders that begin with /)
     expect(one.table()).toMatch(/Tried 12 of about [\d,]+ orders; not tried: orders that begin with /)
   })
 
   test('what cannot be played says why', async () => {
-    const options = { prepare: stocked, clients: { alice: buy, bob: buy }, sandbox: via, within } as const
-    const problem = (replay: string) => interleavings({ ...options, replay }).catch((error) => error.message)
+    const options = { setup: stocked, clients: { alice: buy, bob: buy }, sandbox: via, timeBudget: within } as const
+    const problem = (replay: string) => exploreInterleavings({ ...options, replay }).catch((error) => error.message)
     expect(await problem('alice carol')).toContain(
       'replay names "carol", which is no client. The clients are alice, bob.',
     )
@@ -351,39 +381,49 @@ describe('an order is played again', () => {
 
 describe('nothing hangs and nothing is lost', () => {
   test('a client that waits for what nobody does', async () => {
-    const waits: Client = async (sandbox) => {
+    const waits: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'INCR', 'x')
       await new Promise(() => {})
     }
-    const tried = await interleavings({ clients: { alice: waits, bob: waits }, within, bound: 3 })
-    expect(tried.failures[0]!.why).toContain('alice and bob never came to an end')
+    const tried = await exploreInterleavings({ clients: { alice: waits, bob: waits }, timeBudget: within, maxRuns: 3 })
+    expect(tried.failures[0]!.reason).toContain('alice and bob never came to an end')
   })
 
   test('a client that asks for ever', async () => {
-    const spins: Client = async (sandbox) => {
+    const spins: ConcurrentClient = async (sandbox) => {
       while ((await run(sandbox, 'GET', 'never')) === null);
     }
-    const tried = await interleavings({ clients: { alice: spins, bob: spins }, within, bound: 2 })
-    expect(tried.failures[0]!.why).toContain('one of them asks again and again')
+    const tried = await exploreInterleavings({ clients: { alice: spins, bob: spins }, timeBudget: within, maxRuns: 2 })
+    expect(tried.failures[0]!.reason).toContain('one of them asks again and again')
   })
 
   test('a lock that is waited for by asking again', async () => {
-    const locked: Client = async (sandbox) => {
+    const locked: ConcurrentClient = async (sandbox) => {
       while ((await run(sandbox, 'SET', 'lock', 1, 'NX')) === null);
       const seen = Number(await run(sandbox, 'GET', 'n'))
       await run(sandbox, 'SET', 'n', seen + 1)
       await run(sandbox, 'DEL', 'lock')
     }
     const holds = ({ store }: Sandbox) => store.get('n') === '2'
-    const tried = await interleavings({ clients: { alice: locked, bob: locked }, holds, within, bound: 60 })
+    const tried = await exploreInterleavings({
+      clients: { alice: locked, bob: locked },
+      holds,
+      timeBudget: within,
+      maxRuns: 60,
+    })
     expect(tried).toHold()
   })
 
   test('a client that time has to move for', async () => {
     const prepare = ({ faults }: Sandbox) =>
       void faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 60_000 } })
-    const work: Client = (sandbox) => run(sandbox, 'INCR', 'n')
-    const tried = await interleavings({ clients: { alice: work, bob: work }, prepare, holds: () => true, within })
+    const work: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
+    const tried = await exploreInterleavings({
+      clients: { alice: work, bob: work },
+      setup: prepare,
+      holds: () => true,
+      timeBudget: within,
+    })
     expect([tried.complete, tried.outcomes.every(({ sandbox }) => sandbox.store.get('n') === '2')]).toEqual([
       true,
       true,
@@ -391,29 +431,37 @@ describe('nothing hangs and nothing is lost', () => {
   })
 
   test('a client that throws in every order, and one that asserts', async () => {
-    const broken: Client = async (sandbox) => {
+    const broken: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'INCR', 'n')
       throw new TypeError('stock.map is not a function')
     }
-    const fine: Client = (sandbox) => run(sandbox, 'INCR', 'n')
-    await expect(interleavings({ clients: { alice: fine, bob: broken }, within })).rejects.toThrow(
+    const fine: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
+    await expect(exploreInterleavings({ clients: { alice: fine, bob: broken }, timeBudget: within })).rejects.toThrow(
       'bob throws in every order, even alone: stock.map is not a function',
     )
-    const asserts: Client = async (sandbox) => expect(await run(sandbox, 'INCR', 'n')).toBe(1)
-    const tried = await interleavings({ clients: { alice: fine, bob: asserts }, holds: () => true, within })
-    expect(tried.failures[0]!.why).toContain('bob threw: expected 2 to be 1')
+    const asserts: ConcurrentClient = async (sandbox) => expect(await run(sandbox, 'INCR', 'n')).toBe(1)
+    const tried = await exploreInterleavings({
+      clients: { alice: fine, bob: asserts },
+      holds: () => true,
+      timeBudget: within,
+    })
+    expect(tried.failures[0]!.reason).toContain('bob threw: expected 2 to be 1')
   })
 
   test('misuse', async () => {
-    const fine: Client = (sandbox) => run(sandbox, 'INCR', 'n')
-    const problem = (options: object) => interleavings(options as never).catch((error) => error.message)
+    const fine: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
+    const problem = (options: object) => exploreInterleavings(options as never).catch((error) => error.message)
     expect(await problem({ clients: { alice: fine } })).toContain('takes two to 5 clients, functions by name')
     expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toContain('is one word without #, got "alice b"')
-    expect(await problem({ clients: { alice: fine, bob: fine }, bound: 0 })).toContain('bound is a whole number')
+    expect(await problem({ clients: { alice: fine, bob: fine }, maxRuns: 0 })).toContain('maxRuns is a whole number')
     expect(await problem({ clients: { alice: fine, bob: fine }, replay: '' })).toContain('replay names who goes')
     expect(await problem({ clients: { alice: () => 1, bob: () => 2 } })).toContain('no client has sent a request')
-    expect(() => expect(interleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow('await it first')
+    expect(() => expect(exploreInterleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow(
+      'await it first',
+    )
     // @ts-expect-error: nothing was explored
-    expect(() => expect({ holds: true }).toHold()).toThrow('toHold() takes what explore() or interleavings()')
+    expect(() => expect({ holds: true }).toHold()).toThrow(
+      'toHold() takes what exploreFaults() or exploreInterleavings()',
+    )
   })
 })

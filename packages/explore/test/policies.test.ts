@@ -1,22 +1,22 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import {
   arb,
-  checkDelivery,
-  DeliveryBroken,
+  assertResilient,
   type DeliveryHandler,
   disputedPolicies,
   type PolicyChoices,
+  ResilienceError,
 } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { policyWith } from '../../../src/policy/schema.js'
 
 const reports = 'https://shop.test/reports'
-type Options = Parameters<typeof checkDelivery>[0]
+type Options = Parameters<typeof assertResilient>[0]
 
-async function brokenBy(options: Options): Promise<DeliveryBroken> {
-  const error = await checkDelivery(options).catch((thrown: unknown) => thrown)
-  if (error instanceof DeliveryBroken) return error
+async function brokenBy(options: Options): Promise<ResilienceError> {
+  const error = await assertResilient(options).catch((thrown: unknown) => thrown)
+  if (error instanceof ResilienceError) return error
   throw new Error(`nothing was found: ${JSON.stringify(error)} ${error}`)
 }
 
@@ -25,7 +25,7 @@ async function brokenBy(options: Options): Promise<DeliveryBroken> {
  * user asks for it again in the afternoon. Whether that is a duplicate depends on the window that one believes in.
  */
 const daily: Options = {
-  deliver: async ({ queue, clock }) => {
+  publish: async ({ queue, clock }) => {
     queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'report-2030-01-01' })
     await clock.advance('6h')
     queue.publish({ to: reports, body: { report: 2 }, deduplicationId: 'report-2030-01-01' })
@@ -40,7 +40,7 @@ const daily: Options = {
 /** Each request for a report has an id of its own. */
 const mended: Options = {
   ...daily,
-  deliver: async ({ queue, clock }) => {
+  publish: async ({ queue, clock }) => {
     queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'report-2030-01-01-1' })
     await clock.advance('6h')
     queue.publish({ to: reports, body: { report: 2 }, deduplicationId: 'report-2030-01-01-2' })
@@ -50,7 +50,7 @@ const policies: PolicyChoices = { deduplicationWindow: ['10m', '90d'] }
 
 describe('a daily deduplication id [story 2]', () => {
   test('is not found while the window is ten minutes, and it is found under the other one', async () => {
-    await checkDelivery(daily)
+    await assertResilient(daily)
     const { message, faults, policy } = await brokenBy({ ...daily, policies })
     expect(faults).toEqual([])
     expect(policy).toEqual({ deduplicationWindow: 7_776_000_000 })
@@ -66,13 +66,13 @@ describe('a daily deduplication id [story 2]', () => {
   })
 
   test('the mended one passes under both', async () => {
-    expect(await checkDelivery({ ...mended, policies })).toMatchObject({ runs: 100 })
+    expect(await assertResilient({ ...mended, policies })).toMatchObject({ runs: 100 })
   })
 
   test('is found again from the line to paste', async () => {
     const first = await brokenBy({ ...daily, policies, seed: 5 })
     const line =
-      /Replay: checkDelivery\(\{ …, policies: \{ deduplicationWindow: \['10m', '90d'\] \}, seed: 5, path: '([\d:]+)' \}\)$/
+      /Replay: assertResilient\(\{ …, policies: \{ deduplicationWindow: \['10m', '90d'\] \}, seed: 5, path: '([\d:]+)' \}\)$/
     const [, path] = line.exec(first.message)!
     expect(await brokenBy({ ...daily, policies, seed: 5, path: path! })).toMatchObject({
       message: expect.any(String),
@@ -84,7 +84,7 @@ describe('a daily deduplication id [story 2]', () => {
 describe('a static idempotency key [story 5]', () => {
   /** hookdeck/outpost#670: an order that could not be sent is sent again by hand, with the same key. */
   const again = (second: string): Options => ({
-    deliver: async ({ queue, clock, store }) => {
+    publish: async ({ queue, clock, store }) => {
       store.run('SET', 'down', 1)
       queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'order-42', retries: 0 })
       await clock.advance('1d')
@@ -109,7 +109,7 @@ describe('a static idempotency key [story 5]', () => {
   })
 
   test('does not where each try has its own', async () => {
-    await checkDelivery(again('order-42-2'))
+    await assertResilient(again('order-42-2'))
   })
 })
 
@@ -123,15 +123,15 @@ describe('a failure that needs a policy and a fault', () => {
     return new Response(await request.text())
   }
   const forgetful: Options = {
-    deliver: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
+    publish: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
     // After a fourth fault the hour is over whatever the factor is.
-    faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
+    faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'], maxRules: 3 }),
   }
 
   test('is shrunk to both', async () => {
-    await checkDelivery({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
+    await assertResilient({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
     const { message, faults, policy } = await brokenBy({
       ...forgetful,
       policies: { backoffFactor: [2.5, 12], callbackTimestampType: ['string', 'number'] },
@@ -148,7 +148,7 @@ describe('a failure that needs a policy and a fault', () => {
       / {2}→ fails with every value of callbackTimestampType: string \((\d+ of \d+) runs\), number \(\1 runs\)\n/,
     )
     expect(message).toContain(
-      "sandbox.play(), in a sandbox with policy: { backoffFactor: 12, callbackTimestampType: 'string' }:",
+      "sandbox.faults.add(), in a sandbox with policy: { backoffFactor: 12, callbackTimestampType: 'string' }:",
     )
   })
 
@@ -157,7 +157,7 @@ describe('a failure that needs a policy and a fault', () => {
     const sandbox = createSandbox({ policy })
     sandbox.destinations.on(reports, (request, task) => handle(request, task, sandbox))
     sandbox.faults.add(faults)
-    forgetful.deliver(sandbox)
+    forgetful.publish(sandbox)
     await sandbox.clock.drain()
     expect(sandbox.store.get('sent')).toBe('2')
   })
@@ -171,7 +171,7 @@ describe('which combinations are tried', () => {
       worlds.add([deduplicationWindow, retries, flowControlOrder, maxRatePeriod].join(' '))
       sandbox.queue.publish({ to: reports })
     }
-    await checkDelivery({ deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
+    await assertResilient({ publish: deliver, handler: () => new Response(), holds: () => true, policies: given, runs })
     return worlds
   }
 
@@ -202,7 +202,7 @@ test('misuse is told', async () => {
     [{ xyz: [1] }, 'there is no policy "xyz". The policies are maxTrafficEntries'],
     [
       { deduplicationWindow: '10m' },
-      'policies.deduplicationWindow is a list of values. Write checkDelivery({ …, policies:',
+      'policies.deduplicationWindow is a list of values. Write assertResilient({ …, policies:',
     ],
     [{ deduplicationWindow: [] }, 'policies.deduplicationWindow is a list of values'],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
@@ -212,9 +212,9 @@ test('misuse is told', async () => {
     [['10m'], 'policies are lists of values by name'],
     [null, 'policies are lists of values by name'],
   ] as const)
-    await expect(checkDelivery({ ...mended, policies: given as never })).rejects.toThrow(sentence)
+    await expect(assertResilient({ ...mended, policies: given as never })).rejects.toThrow(sentence)
   const sandbox = { policy: { deduplicationWindow: 5 } }
-  await expect(checkDelivery({ ...mended, sandbox, policies })).rejects.toThrow(
+  await expect(assertResilient({ ...mended, sandbox, policies })).rejects.toThrow(
     'policies varies deduplicationWindow, and sandbox.policy sets it. Leave one of them out.',
   )
 })

@@ -3,12 +3,12 @@ import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import { decodeJwt, jwtVerify } from 'jose'
 import { createSandbox, type Sandbox, signatureFlaws } from 'stuntdouble'
-import { expectVerified, type VerificationCase, type VerificationOptions } from 'stuntdouble/checks'
+import { assertVerifiesSignatures, type VerificationCase, type VerificationOptions } from 'stuntdouble/checks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const to = 'https://shop.test/api/orders'
 const keys = { current: 'sig_currentcurrentcurrent', next: 'sig_nextnextnextnextnext' }
-const upstash: VerificationOptions = { to, keys, sandbox: { vocabulary: 'upstash' } }
+const upstash: VerificationOptions = { to, keys, sandbox: { dialect: 'upstash' } }
 const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
 
 type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Response>
@@ -22,8 +22,11 @@ const right: Handler = async (request) => {
   return new Response(null, { status: isRight ? 200 : 401 })
 }
 
-const told = (app: Parameters<typeof expectVerified>[0], options: VerificationOptions = upstash): Promise<string> =>
-  expectVerified(app, options).then(
+const told = (
+  app: Parameters<typeof assertVerifiesSignatures>[0],
+  options: VerificationOptions = upstash,
+): Promise<string> =>
+  assertVerifiesSignatures(app, options).then(
     () => 'nothing',
     (error: Error) => `${error.name}: ${error.message}`,
   )
@@ -109,7 +112,7 @@ describe('an app that verifies passes', () => {
       await known.verify({ signature: signatureOf(request), body: await request.text(), url: request.url })
       return new Response()
     }
-    expect(await told(fromEnvironment, { sandbox: { vocabulary: 'upstash' } })).toBe('nothing')
+    expect(await told(fromEnvironment, { sandbox: { dialect: 'upstash' } })).toBe('nothing')
   })
 
   test('by assertions', async () => {
@@ -187,7 +190,7 @@ describe('an app that leaves one thing out is told which', () => {
   test.each(Object.entries(found))('%s', async (leavesOut, [cases, cause]) => {
     const message = await told(sloppy(leavesOut))
     const only = cases.map((name) => `'${name}'`).join(', ')
-    expect(message.split('\n').at(-1)).toBe(`Replay: expectVerified(app, { …, only: [${only}] })`)
+    expect(message.split('\n').at(-1)).toBe(`Replay: assertVerifiesSignatures(app, { …, only: [${only}] })`)
     const lines = message.split('\n\n')[0]!.split('\n')
     expect(lines.length).toBeLessThanOrEqual(15)
     expect(lines[0]).toBe(`NotVerified: ${to} did not answer as it should:`)
@@ -268,9 +271,9 @@ describe('an app that accepts nothing is asked why', () => {
   })
 
   test('it expects the words of a vendor', async () => {
-    expect(await above(right, { to, keys, sandbox: { vocabulary: 'service' } })).toMatchInlineSnapshot(`
+    expect(await above(right, { to, keys, sandbox: { dialect: 'neutral' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
-        → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: 'auto' } }."
+        → It expects the words of another vendor: leave the option dialect out, or set { sandbox: { dialect: 'auto' } }."
     `)
   })
 
@@ -305,7 +308,7 @@ describe('what was done counts, not what was answered', () => {
     expect(await above(chargesFirst)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not answer as it should:
         ✗ unsigned, url, body, reserialized, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): refused with 401, but charged:1 was written, POST https://mail.test/ "paid" went out
-          → it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreCalls.
+          → it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreOutbound.
       The other 6 deliveries of this check were answered as they should be."
     `)
   })
@@ -375,17 +378,17 @@ test('an app that never answers refuses, and what cannot be published is told', 
   expect(
     await above(() => new Promise(() => {}), {
       ...upstash,
-      sandbox: { ...upstash.sandbox, policy: { handlerStallTimeout: 20 }, warn: () => {} },
+      sandbox: { ...upstash.sandbox, policy: { handlerStallTimeout: 20 }, onWarning: () => {} },
       only: ['current'],
     }),
   ).toContain('does not accept a delivery that is correctly signed: ')
-  expect(await told(right, { ...upstash, settle: () => undefined })).toContain(
+  expect(await told(right, { ...upstash, drain: () => undefined })).toContain(
     'nothing was delivered. `settle` has to move time',
   )
 })
 
 test('misuse is told', async () => {
-  expect(await told(undefined as never)).toContain('TypeError: expectVerified() needs a handler')
+  expect(await told(undefined as never)).toContain('TypeError: assertVerifiesSignatures() needs a handler')
   expect(await told(right, { only: ['expird' as VerificationCase] })).toContain(
     '`only` knows no "expird". Did you mean "expired"?',
   )

@@ -1,19 +1,19 @@
 import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import type { Sandbox } from 'stuntdouble'
-import { arb, checkDelivery, DeliveryBroken, type DeliveryHandler } from 'stuntdouble/fast-check'
+import { arb, assertResilient, ResilienceError, type DeliveryHandler } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/api/orders'
 const mails = 'https://shop.test/api/mails'
 const keys = { current: 'sig_currentcurrentcurrent', next: 'sig_nextnextnextnextnext' }
 const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
-const sandbox = { vocabulary: 'upstash', signingKey: keys.current, nextSigningKey: keys.next } as const
-type Options = Parameters<typeof checkDelivery>[0]
+const sandbox = { dialect: 'upstash', signingKeys: { current: keys.current, next: keys.next } } as const
+type Options = Parameters<typeof assertResilient>[0]
 
-async function brokenBy(options: Options): Promise<DeliveryBroken> {
-  const error = await checkDelivery(options).catch((thrown: unknown) => thrown)
-  if (error instanceof DeliveryBroken) return error
+async function brokenBy(options: Options): Promise<ResilienceError> {
+  const error = await assertResilient(options).catch((thrown: unknown) => thrown)
+  if (error instanceof ResilienceError) return error
   throw new Error(`nothing was found: ${JSON.stringify(error)} ${error}`)
 }
 
@@ -43,7 +43,7 @@ const verified =
 
 const shop: Omit<Options, 'handler'> = {
   sandbox,
-  deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 } }),
+  publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 } }),
   holds: ({ store }: Sandbox) => store.run('SCARD', 'mails') === 1,
   runs: 40,
 }
@@ -63,7 +63,7 @@ describe('an app that verifies one route and not the other', () => {
   })
 
   test('the mended one passes', async () => {
-    await checkDelivery({ ...shop, handler: { [orders]: verified(order), [mails]: verified(mail) } })
+    await assertResilient({ ...shop, handler: { [orders]: verified(order), [mails]: verified(mail) } })
   })
 
   test('a destination of somebody else need not verify', async () => {
@@ -72,17 +72,21 @@ describe('an app that verifies one route and not the other', () => {
       if (store.run('SET', 'sent', 1, 'NX') !== null) queue.publish({ to: elsewhere })
       return new Response()
     }
-    await checkDelivery({ ...shop, handler: { [orders]: verified(sends), [elsewhere]: mail } })
+    await assertResilient({ ...shop, handler: { [orders]: verified(sends), [elsewhere]: mail } })
   })
 
   test('a callback that is not verified is found, too', async () => {
     const done = 'https://shop.test/api/done'
     const deliver = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
-    const open = await brokenBy({ ...shop, deliver, handler: { ...handler, [done]: () => new Response() } })
+    const open = await brokenBy({ ...shop, publish: deliver, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
-    await checkDelivery({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
+    await assertResilient({
+      ...shop,
+      publish: deliver,
+      handler: { ...handler, [done]: verified(() => new Response()) },
+    })
   })
 })
 
@@ -126,7 +130,7 @@ describe('a verification that leaves something out', () => {
 
 describe('who is not accused', () => {
   test('an app that verifies nowhere: its tests are about something else', async () => {
-    expect(await checkDelivery({ ...shop, handler: { [orders]: order, [mails]: mail } })).toMatchObject({ runs: 40 })
+    expect(await assertResilient({ ...shop, handler: { [orders]: order, [mails]: mail } })).toMatchObject({ runs: 40 })
   })
 
   test('an app that fails by itself, for good or now and then', async () => {
@@ -136,11 +140,11 @@ describe('who is not accused', () => {
       queue.publish({ to: mails, body: { id: 1 } })
     }
     const options = { ...shop, deliver, holds: () => true }
-    await checkDelivery({ ...options, handler: { [orders]: down, [mails]: mail } })
+    await assertResilient({ ...options, handler: { [orders]: down, [mails]: mail } })
     for (const every of [2, 3, 5, 7]) {
       let times = 0
       const flaky: DeliveryHandler = () => new Response(null, { status: ++times % every === 0 ? 500 : 200 })
-      await checkDelivery({ ...options, handler: { [orders]: flaky, [mails]: mail } })
+      await assertResilient({ ...options, handler: { [orders]: flaky, [mails]: mail } })
     }
   })
 
@@ -154,34 +158,34 @@ describe('who is not accused', () => {
             nextSigningKey: keys.next,
           }) as unknown as (request: Request) => Promise<Response>
         )(request)
-    await checkDelivery({ ...shop, handler: { [orders]: wrapped(order), [mails]: wrapped(mail) } })
+    await assertResilient({ ...shop, handler: { [orders]: wrapped(order), [mails]: wrapped(mail) } })
   })
 
   test('an app that tells the queue not to try again what nobody but a forger would send', async () => {
     const never = () => new Response(null, { status: 489, headers: { 'upstash-nonretryable-error': 'true' } })
     const handler = { [orders]: verified(order, never), [mails]: verified(mail, never) }
     // Guidance also tries schedules that leave a message nothing but faults.
-    expect((await checkDelivery({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
+    expect((await assertResilient({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
     expect(message).toContain('is the verification missing here?')
   })
 
   test('whoever says what goes wrong gets that, and nothing else', async () => {
     const faults = arb.deliveryFaults({ kinds: ['lost-ack', 'bad-signature'] })
-    await checkDelivery({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
+    await assertResilient({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
   })
 })
 
 test('a failure is found again from the line to paste, and alone', async () => {
   const options: Options = { ...shop, handler: { [orders]: verified(order), [mails]: mail }, seed: 9 }
   const first = await brokenBy(options)
-  expect(first.message).toContain(`Replay: checkDelivery({ …, seed: 9, path: '${first.path}' })`)
+  expect(first.message).toContain(`Replay: assertResilient({ …, seed: 9, path: '${first.path}' })`)
   let runs = 0
   const deliver = (world: Sandbox) => {
     runs++
-    return shop.deliver(world)
+    return shop.publish(world)
   }
-  const again = await brokenBy({ ...options, deliver, path: first.path })
+  const again = await brokenBy({ ...options, publish: deliver, path: first.path })
   expect(again.message).toBe(first.message)
   // To see who verifies: twice undisturbed, two deliveries struck twice each. Then the one, and it and another to report.
   expect(runs).toBe(2 + 2 * 2 + 1 + 2)
@@ -190,7 +194,7 @@ test('a failure is found again from the line to paste, and alone', async () => {
 test('what is drawn does not depend on who verifies', async () => {
   const seen: string[] = []
   const faults = arb.deliveryFaults()
-  const record = (world: Sandbox) => void seen.push(JSON.stringify(world.faults.list().map(({ rule }) => rule)))
+  const record = (world: Sandbox) => void seen.push(JSON.stringify(world.faults.rules.map(({ rule }) => rule)))
   const observed = async (handler: DeliveryHandler, more: Partial<Options>) => {
     seen.length = 0
     const holds = (world: Sandbox) => {
@@ -199,7 +203,7 @@ test('what is drawn does not depend on who verifies', async () => {
     }
     // What a guide prefers depends on what it has seen.
     const subject = { ...shop, handler: { [orders]: handler, [mails]: mail }, guidance: 'none' } as const
-    await checkDelivery({ ...subject, ...more, holds, exhausted: true }).catch(() => {})
+    await assertResilient({ ...subject, ...more, holds, includeExhausted: true }).catch(() => {})
     return seen.slice(0, 40)
   }
   const plain = await observed(order, { faults })

@@ -4,7 +4,7 @@ import { addressesOf, locator, relocator, type ServiceUrl } from '../../../src/p
 import { basicCredentials, RoutedRequest, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
 import { vocabularyOf } from '../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../src/protocol/dialect-detector.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { isPublic, tokensOf } from '../../../src/sandbox/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
@@ -18,32 +18,41 @@ export class AccessGate {
   readonly #optionsOf: (tenant: string) => SandboxOptions
   #porter: Sandbox | undefined
 
-  /** @param optionsOf what a tenant is made with, its `base` among it */
+  /** @param optionsOf what a tenant is made with, its `urls` among it */
   constructor(optionsOf: (tenant: string) => SandboxOptions) {
     this.#optionsOf = optionsOf
   }
 
   /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
-  turnsAway(call: Call, tenant: string, known: Sandbox | undefined): Answer | Promise<Answer> | undefined {
+  turnsAway(
+    call: RawRequest,
+    tenant: string,
+    known: Sandbox | undefined,
+  ): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
-    const addresses = known?.addresses ?? addressesOf({ base: this.#optionsOf(tenant).base })
+    const addresses = known?.urls ?? addressesOf(this.#optionsOf(tenant).urls)
     this.#porter ??= porterOf(this.#optionsOf('porter'))
-    const url = relocator(addresses, this.#porter.addresses)(call.url) ?? this.#porter.addresses.queue
+    const url = relocator(addresses, this.#porter.urls)(call.url) ?? this.#porter.urls.queue
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
   }
 
-  lets(call: Call, tenant: string, known: Sandbox | undefined): boolean {
+  lets(call: RawRequest, tenant: string, known: Sandbox | undefined): boolean {
     return hasToken(call, known?.options ?? this.#optionsOf(tenant), known, true)
   }
 }
 
 /**
  * Whether a call has a valid token for the service that it is for.
- * @param options what the tenant is made with, its `base` among it
+ * @param options what the tenant is made with, its `urls` among it
  * @param isWide whether other machines can call: tokens that everybody knows do not count then
  */
-export function hasToken(call: Call, options: SandboxOptions, known: Sandbox | undefined, isWide = false): boolean {
-  const addresses = known?.addresses ?? addressesOf({ base: options.base })
+export function hasToken(
+  call: RawRequest,
+  options: SandboxOptions,
+  known: Sandbox | undefined,
+  isWide = false,
+): boolean {
+  const addresses = known?.urls ?? addressesOf(options.urls)
   const location = locator(addresses)(call.url)
   if (location === undefined) return false
   const bears = (given: string | undefined, expected: readonly string[]): boolean =>
@@ -52,22 +61,22 @@ export function hasToken(call: Call, options: SandboxOptions, known: Sandbox | u
 }
 
 /** Keeps nothing of what it is asked, and its tokens are known to nobody. */
-function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
+function porterOf({ dialect: vocabulary, policy }: SandboxOptions): Sandbox {
   return createSandbox({
-    ...(vocabulary !== undefined && { vocabulary }),
+    ...(vocabulary !== undefined && { dialect: vocabulary }),
     policy: { ...policy, maxTrafficEntries: 0 },
     secret: randomBytes(32).toString('base64url'),
   })
 }
 
 function mayEnter(
-  call: Call,
+  call: RawRequest,
   location: ServiceUrl,
   options: SandboxOptions,
   known: Sandbox | undefined,
   bears: typeof isOneOf,
 ): boolean {
-  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'auto')
+  const vocabulary = known?.dialect ?? vocabularyOf(options.dialect ?? 'auto')
   const asked = new RoutedRequest(call, latin1(''), location, new DialectDetector(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {
@@ -78,7 +87,7 @@ function mayEnter(
     return bears(tokenOf(asked, asked.vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
   }
   const token = tokenOf(asked, storeTokenQuery)
-  if (bears(token, [tokens.store, tokens.readonly])) return true
+  if (bears(token, [tokens.store, tokens.storeReadonly])) return true
   // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
   if (token === undefined || known === undefined) return false
   return storeInternals.of(known.store).engine.access.holderOf(token) !== undefined

@@ -222,39 +222,43 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
 /** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
 export function serverOptions(given: ParsedArguments): ServerOptions {
   const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
+  const user = devUser(text('dev-user', given))
   return {
     host: text('host', given)!,
     port: port(text('port', given)!),
     ...redis(given),
     ...cluster(given),
-    vocabulary: oneOf('dialect', given, vocabularyNames),
+    dialect: oneOf('dialect', given, vocabularyNames),
     clock,
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),
-    deliver: deliver(text('deliver-to', given)!),
+    deliverTo: deliver(text('deliver-to', given)!),
     ...policy(given),
-    ...devUser(text('dev-user', given)),
     ...limits(given),
-    ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
+    ...(given.log === true && { onRequest: (request) => console.log(JSON.stringify(request)) }),
     ...listed('allowHosts', text('allow-host', given)),
-    ...listed('allowEngines', text('allow-redis-host', given)),
-    iKnow: given['allow-production'] === true,
-    shift: given['rebase-time'] === true,
+    ...listed('allowRedisHosts', text('allow-redis-host', given)),
+    allowProduction: given['allow-production'] === true,
+    rebaseTime: given['rebase-time'] === true,
     ...named(fromEnvironment(given), {
       controlToken: 'control-token',
       secret: 'secret',
       state: 'state',
-      engine: 'real-redis',
-      twin: 'shadow-redis',
-      storeToken: 'store-token',
-      readonlyToken: 'store-readonly-token',
-      queueToken: 'queue-token',
-      queueReadonlyToken: 'queue-readonly-token',
-      signingKey: 'signing-key',
-      nextSigningKey: 'next-signing-key',
-      mgmtUser: 'mgmt-user',
-      mgmtKey: 'mgmt-key',
+      realRedis: 'real-redis',
+      shadowRedis: 'shadow-redis',
     }),
+    tokens: {
+      ...user?.tokens,
+      ...named(given, {
+        store: 'store-token',
+        storeReadonly: 'store-readonly-token',
+        queue: 'queue-token',
+        queueReadonly: 'queue-readonly-token',
+        mgmtUser: 'mgmt-user',
+        mgmtKey: 'mgmt-key',
+      }),
+    },
+    signingKeys: { ...user?.signingKeys, ...named(given, { current: 'signing-key', next: 'next-signing-key' }) },
   }
 }
 
@@ -273,15 +277,13 @@ function text(name: Name, given: ParsedArguments): string | undefined {
   return textOf(given, name, serveArguments[name].valueHint ?? '')
 }
 
-function devUser(
-  name: string | undefined,
-): Pick<ServerOptions, 'queueToken' | 'signingKey' | 'nextSigningKey'> | undefined {
+function devUser(name: string | undefined): Pick<ServerOptions, 'tokens' | 'signingKeys'> | undefined {
   if (name === undefined) return undefined
   const user = devUsers[publicUsers.indexOf(name)]
   if (user === undefined) {
     throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
   }
-  return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
+  return { tokens: { queue: user.token }, signingKeys: { current: user.current, next: user.next } }
 }
 
 /** It may be given several times. */
@@ -292,14 +294,14 @@ function policy({ policy: given = [] }: ParsedArguments): Pick<ServerOptions, 'p
 
 function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {
   const of = {
-    body: 'max-body-bytes',
+    maxBodyBytes: 'max-body-bytes',
     buffered: 'max-buffered',
-    arrival: 'request-timeout',
-    streams: 'max-streams',
-    connections: 'max-connections',
-    tenants: 'max-tenants',
-    entries: 'max-traffic-entries',
-  } as const
+    requestTimeout: 'request-timeout',
+    maxStreams: 'max-streams',
+    maxConnections: 'max-connections',
+    maxTenants: 'max-tenants',
+    maxTrafficEntries: 'max-traffic-entries',
+  } as const satisfies Readonly<Record<keyof ServerLimits, Name>>
   const set: { -readonly [Limit in keyof ServerLimits]?: number } = {}
   for (const [limit, name] of Object.entries(of) as [keyof ServerLimits, Name][]) {
     const value = text(name, given)
@@ -360,10 +362,10 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
   }
   return {
     cluster: {
-      engine,
+      url: engine,
       secret,
-      ...(address !== undefined && { address }),
-      ...(base !== undefined && { base }),
+      ...(address !== undefined && { nodeUrl: address }),
+      ...(base !== undefined && { publicUrl: base }),
       ...(lease !== undefined && { lease: duration('cluster-lease', lease) }),
     },
   }
@@ -387,7 +389,7 @@ function startOf(value: string): number {
   }
 }
 
-function listed(option: 'allowEngines' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
+function listed(option: 'allowRedisHosts' | 'allowHosts', hosts: string | undefined): Partial<ServerOptions> {
   return hosts === undefined ? {} : { [option]: hosts.split(',').map((host) => host.trim()) }
 }
 

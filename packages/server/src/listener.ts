@@ -4,7 +4,7 @@ import { Account } from '../../../src/kernel/account.js'
 import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { ConnectionBroken, type HeaderList, isHeader } from '../../../src/kernel/http.js'
 import { HeldChunks, ReaderTooSlow, readsInPlace } from '../../../src/protocol/event-stream.js'
-import type { Answer, Call, Exchange } from '../../../src/protocol/service.js'
+import type { Exchange, RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { bulky, inBulk } from './bulk.js'
 import { BodyRoom, bodyOf, Stranger } from './incoming.js'
@@ -15,22 +15,22 @@ import {
   BufferFull,
   defaultLimits,
   maxUnwanted,
-  type ServerLimits,
+  type ResolvedLimits,
 } from './server-limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
-export type ReportBug = (error: unknown, call: Call) => void
+export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
-  readonly limits?: Pick<ServerLimits, 'body' | 'streams' | 'arrival'>
+  readonly limits?: Pick<ResolvedLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
   /** All who send what arrives and are sent what was not taken yet, beside others. */
   readonly crowd?: Crowd
   /** The answer for a call whose body is not worth reading. */
-  readonly turnsAway?: (call: Call) => Answer | Promise<Answer> | undefined
+  readonly turnsAway?: (call: RawRequest) => RawResponse | Promise<RawResponse> | undefined
   /** Whether a call will be refused for its token; asked before a body is read that is not small. */
-  readonly isUnwanted?: (call: Call) => boolean
+  readonly isUnwanted?: (call: RawRequest) => boolean
   /** Runs a request when it is the turn of its connection; at once by default. */
-  readonly takeTurn?: (call: Call, connection: Socket, run: () => void) => void
+  readonly takeTurn?: (call: RawRequest, connection: Socket, run: () => void) => void
 }
 
 /**
@@ -49,11 +49,11 @@ export function listener(
     takeTurn = (_call, _connection, run) => run(),
   }: ListenerOptions = {},
 ): RequestListener {
-  const streams: OpenStreams = { count: 0, limit: limits.streams, held: new HeldChunks(crowd.buffered) }
-  const outgoing = new Outgoing(crowd, limits.arrival)
+  const streams: OpenStreams = { count: 0, limit: limits.maxStreams, held: new HeldChunks(crowd.buffered) }
+  const outgoing = new Outgoing(crowd, limits.requestTimeout)
   const queues = new Queues(takeTurn)
   const ways: Ways = { streams, outgoing, crowd, takeTurn }
-  const longestBody = Math.min(limits.body, crowd.buffered.limit)
+  const longestBody = Math.min(limits.maxBodyBytes, crowd.buffered.limit)
   return (request, response) => {
     // Requests that came together are handed in together, also when the first was the end of their connection.
     if (request.socket.destroyed) return
@@ -63,7 +63,7 @@ export function listener(
     // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
     if (head.bodyLength === 0) serveInTurn(exchange)
     else serve((asked) => turnedAway(asked) ?? arrived())
-    function turnedAway(asked: Call): Answer | Promise<Answer> | undefined {
+    function turnedAway(asked: RawRequest): RawResponse | Promise<RawResponse> | undefined {
       const answer = turnsAway(asked)
       if (answer !== undefined) leaveBody(response, head.bodyLength)
       return answer
@@ -98,7 +98,7 @@ export function listener(
         else serve(answering)
       })
     }
-    function serve(answering: (call: Call) => ReturnType<Exchange> | undefined): void {
+    function serve(answering: (call: RawRequest) => ReturnType<Exchange> | undefined): void {
       try {
         const answer = answering(call)
         if (answer === undefined) return
@@ -108,7 +108,7 @@ export function listener(
         failed(error)
       }
     }
-    function answered(answer: Answer): void {
+    function answered(answer: RawResponse): void {
       room?.release()
       send(answer, call, response, ways)
     }
@@ -134,7 +134,7 @@ class Queues {
     this.#takeTurn = takeTurn
   }
 
-  run(call: Call, connection: Socket, run: () => void): void {
+  run(call: RawRequest, connection: Socket, run: () => void): void {
     let isWaiting = false
     let hasRun = false
     this.#takeTurn(call, connection, () => {
@@ -188,7 +188,7 @@ export function endToEnd(raw: readonly string[]): Head {
   return { headers, bodyLength }
 }
 
-class NodeCall implements Call {
+class NodeCall implements RawRequest {
   readonly url: string
   #request: IncomingMessage
   #response: ServerResponse
@@ -246,7 +246,7 @@ interface Ways {
   readonly takeTurn: NonNullable<ListenerOptions['takeTurn']>
 }
 
-function send(answer: Answer, call: Call, response: ServerResponse, ways: Ways): void {
+function send(answer: RawResponse, call: RawRequest, response: ServerResponse, ways: Ways): void {
   const { streams, outgoing, crowd } = ways
   const { body } = answer
   const [status, list] = [statusOf(answer), headersOf(answer)]
@@ -273,7 +273,7 @@ async function sendStream(
   status: number,
   headers: string[],
   body: ReadableStream<Uint8Array>,
-  call: Call,
+  call: RawRequest,
   response: ServerResponse,
   { streams, outgoing, crowd, takeTurn }: Ways,
 ): Promise<void> {
@@ -323,13 +323,13 @@ async function sendStream(
 /** An answer that HTTP has no form for. What makes answers refuses such values; this is the last door. */
 class CannotBeSent extends Error {}
 
-function statusOf({ status }: Answer): number {
+function statusOf({ status }: RawResponse): number {
   if (Number.isInteger(status) && status >= 200 && status <= 999) return status
   throw new CannotBeSent(`The answer cannot be sent: ${status} is not an HTTP status.`)
 }
 
 /** Names and values by turns. */
-function headersOf({ headers }: Answer): string[] {
+function headersOf({ headers }: RawResponse): string[] {
   const list: string[] = []
   for (const [name, value] of headers) {
     if (!isHeader(name, value)) {

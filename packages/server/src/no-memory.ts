@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../src/kernel/bytes.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import type { locator } from '../../../src/protocol/address.js'
 import { json } from '../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { frees } from '../../../src/store/command/memory.js'
 import { blockingTable, commandTable } from '../../../src/store/commands/index.js'
 import type { HeapWatch } from './heap-watch.js'
@@ -44,7 +44,11 @@ export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string 
 const legible = 65_536
 
 /** The answer to a call to a tenant's services for which there is no memory; `undefined` lets it in. */
-export function refusedFor(heap: HeapWatch, call: Call, locate: ReturnType<typeof locator>): Answer | undefined {
+export function refusedFor(
+  heap: HeapWatch,
+  call: RawRequest,
+  locate: ReturnType<typeof locator>,
+): RawResponse | undefined {
   heap.look()
   const location = heap.isFull ? locate(call.url) : undefined
   if (location === undefined) return undefined
@@ -65,7 +69,7 @@ export function refusedFor(heap: HeapWatch, call: Call, locate: ReturnType<typeo
 const freeing = /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)\/[^/]+\/cancel)$/
 
 /** The same for an order to the control API. What frees memory, and what moves time, is still done. */
-export function refusedOrder(heap: HeapWatch, call: Call, path: string): Answer | undefined {
+export function refusedOrder(heap: HeapWatch, call: RawRequest, path: string): RawResponse | undefined {
   heap.look()
   if (!heap.isFull) return undefined
   const [, verb = ''] = /^\/_control\/[^/?#]+\/([^?#]*)/.exec(path) ?? []
@@ -85,7 +89,7 @@ export function refusedOrder(heap: HeapWatch, call: Call, path: string): Answer 
 /** Orders whose answers are as large as what is kept. */
 const large = /^(?:state|snapshot|(?:store|queue)\/dump|store\/changes|traffic\/trace)$/
 
-function unavailable(heap: HeapWatch): Answer {
+function unavailable(heap: HeapWatch): RawResponse {
   return json({ error: heap.sentence }, 503, [['retry-after', '1']])
 }
 

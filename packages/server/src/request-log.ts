@@ -3,7 +3,7 @@ import { standardRedaction } from '../../../src/report/redaction.js'
 import { targetOf } from './listener.js'
 
 /** One answered request, as `--log` prints it: a JSON object on a line. */
-export interface LoggedRequest {
+export interface RequestLogEntry {
   /** Host time, ISO. */
   readonly time: string
   readonly method: string
@@ -12,14 +12,14 @@ export interface LoggedRequest {
   /** 0 when the connection ended without an answer. */
   readonly status: number
   /** Host milliseconds from the head of the request to the end of the answer. */
-  readonly milliseconds: number
+  readonly durationMs: number
 }
 
 /** Logs a request once it is over. */
 export function logRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  log: (request: LoggedRequest) => void,
+  log: (request: RequestLogEntry) => void,
 ): void {
   const begun = performance.now()
   response.once('close', () => {
@@ -28,7 +28,7 @@ export function logRequest(
       method: request.method ?? '',
       path: shownPath(targetOf(request)),
       status: response.writableFinished ? response.statusCode : 0,
-      milliseconds: Math.round((performance.now() - begun) * 1000) / 1000,
+      durationMs: Math.round((performance.now() - begun) * 1000) / 1000,
     })
   })
 }

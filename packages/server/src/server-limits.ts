@@ -5,20 +5,20 @@ import { heapLimit } from './heap-watch.js'
 /** What the server takes before it refuses, so that one client cannot starve the others. */
 export interface ServerLimits {
   /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
-  readonly body: number
-  /** Host time in which a request has to arrive, its body included: `'2m'`, or milliseconds. Default 120,000. */
-  readonly arrival: number
+  readonly maxBodyBytes: number
+  /** Host time in which a request has to arrive, its body included: `'2m'`, or milliseconds. Default 2 minutes. */
+  readonly requestTimeout: Duration
   /** Event streams that are open at once. Default 1,000. */
-  readonly streams: number
+  readonly maxStreams: number
   /**
    * Connections of the native protocol that are open at once. Default 10,000. Of HTTP as many, and no more than one for
    * each 64 KiB of `buffered`.
    */
-  readonly connections: number
+  readonly maxConnections: number
   /** Tenants that exist at once. Default 1,000. */
-  readonly tenants: number
+  readonly maxTenants: number
   /** Entries of the traffic log of each tenant; beyond it the older half is dropped. Default 200,000. */
-  readonly entries: number
+  readonly maxTrafficEntries: number
   /**
    * Bytes of all clients together that are on their way: bodies that arrive, commands that wait for EXEC, output that was
    * not taken, answers of destinations that arrive. Default 512 MiB, or a quarter of the heap where that is less.
@@ -26,16 +26,18 @@ export interface ServerLimits {
   readonly buffered: number
 }
 
-/** The same as they are given. */
-export type ServerLimitOptions = Partial<Omit<ServerLimits, 'arrival'>> & { readonly arrival?: Duration }
+/** The same, in milliseconds where it is a time. */
+export interface ResolvedLimits extends ServerLimits {
+  readonly requestTimeout: number
+}
 
-export const defaultLimits: ServerLimits = {
-  body: 134_217_728,
-  arrival: 120_000,
-  streams: 1_000,
-  connections: 10_000,
-  tenants: 1_000,
-  entries: 200_000,
+export const defaultLimits: ResolvedLimits = {
+  maxBodyBytes: 134_217_728,
+  requestTimeout: 120_000,
+  maxStreams: 1_000,
+  maxConnections: 10_000,
+  maxTenants: 1_000,
+  maxTrafficEntries: 200_000,
   buffered: Math.min(maxBuffered, Math.floor(heapLimit() / 4)),
 }
 

@@ -13,16 +13,14 @@ import { listenFailure } from './listen-failure.js'
 import { listedHost } from './origin-check.js'
 import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
-import type { LoggedRequest } from './request-log.js'
-import { defaultLimits, type ServerLimitOptions, type ServerLimits } from './server-limits.js'
+import type { RequestLogEntry } from './request-log.js'
+import { defaultLimits, type ResolvedLimits, type ServerLimits } from './server-limits.js'
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
 // What a server is started with, and what that comes to.
 
-export interface ServerOptions
-  extends Omit<SandboxOptions, 'base' | 'name' | 'store' | 'queue' | 'mgmt' | 'regions'>,
-    EngineChoice {
+export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, EngineChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string
   /**
@@ -41,7 +39,7 @@ export interface ServerOptions
   /** A certificate and its key, both PEM: the native protocol is spoken over TLS then. */
   readonly redisTls?: Certificate
   /** Receives what went wrong inside, `console.error` by default. */
-  readonly report?: (text: string) => void
+  readonly onError?: (text: string) => void
   /** What the control API asks for as a bearer token. Default: nothing on this machine, else one derived from `secret`. */
   readonly controlToken?: string
   /**
@@ -51,14 +49,14 @@ export interface ServerOptions
   readonly secret?: string
   readonly limits?: ServerLimitOptions
   /** Receives every request that is over, with tokens taken out. */
-  readonly log?: (request: LoggedRequest) => void
+  readonly onRequest?: (request: RequestLogEntry) => void
   /**
    * Keeps every tenant in this file and takes them from it at the start. Written atomically, at most 200 ms after a
    * change; a damaged file is refused and left as it is.
    */
   readonly state?: string
   /** Moves all times of a tenant in the state file back that is ahead of a real clock, instead of refusing it. */
-  readonly shift?: boolean
+  readonly rebaseTime?: boolean
   /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
   readonly scenario?: Scenario
   /**
@@ -67,7 +65,7 @@ export interface ServerOptions
    */
   readonly cluster?: ClusterOptions
   /** Starts although `NODE_ENV` is `production`. */
-  readonly iKnow?: boolean
+  readonly allowProduction?: boolean
 }
 
 /** What is no option of a sandbox; the compiler keeps it complete. */
@@ -77,19 +75,19 @@ const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOpt
   port: true,
   redisPort: true,
   redisTls: true,
-  report: true,
+  onError: true,
   controlToken: true,
   limits: true,
-  log: true,
+  onRequest: true,
   state: true,
-  shift: true,
+  rebaseTime: true,
   scenario: true,
   cluster: true,
-  iKnow: true,
-  engine: true,
-  twin: true,
-  differs: true,
-  allowEngines: true,
+  allowProduction: true,
+  realRedis: true,
+  shadowRedis: true,
+  onDifference: true,
+  allowRedisHosts: true,
 }
 
 /** What the options come to, checked. */
@@ -106,7 +104,7 @@ export interface Plan {
   readonly world: SandboxOptions
   readonly secret: string | undefined
   readonly controlToken: string | undefined
-  readonly limits: ServerLimits
+  readonly limits: ResolvedLimits
   readonly scene: TenantScenario | undefined
   readonly tell: (text: string) => void
 }
@@ -119,7 +117,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   if (options.limits !== undefined) checkOptionNames('limits', options.limits, Object.keys(defaultLimits))
   const given = worldOf(options)
   checkNested(given)
-  refuseProduction(options.iKnow)
+  refuseProduction(options.allowProduction)
   const address = await addressOf(host).catch((error) => {
     throw listenFailure(error, host, port)
   })
@@ -132,18 +130,19 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
   const secret = given.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   createSandbox(given).dispose()
-  const { arrival = defaultLimits.arrival } = options.limits ?? {}
-  const limits = { ...defaultLimits, ...options.limits, arrival: milliseconds(arrival) }
+  const limits = resolvedLimits(options.limits)
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
-  // A server delivers for real, as far as `deliver` allows, and may run for days.
-  const policy = { maxTrafficEntries: limits.entries, maxTrafficBytes: mostTraffic(), ...given.policy }
+  // A server delivers for real, as far as `deliverTo` allows, and may run for days.
+  const policy = { maxTrafficEntries: limits.maxTrafficEntries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {
     host,
     port,
     address,
     hosts: [
       ...allowHosts.map(checkedHost),
-      ...[listedHost(host), cluster?.base && new URL(cluster.base).hostname].filter((one) => one !== undefined),
+      ...[listedHost(host), cluster?.publicUrl && new URL(cluster.publicUrl).hostname].filter(
+        (one) => one !== undefined,
+      ),
     ],
     isWide,
     world: { fetch: globalThis.fetch, ...given, policy, ...(secret !== undefined && { secret }) },
@@ -151,7 +150,16 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
     controlToken: options.controlToken ?? (isWide ? controlTokenOf(secret!) : undefined),
     limits,
     scene,
-    tell: options.report ?? ((text) => console.error(text)),
+    tell: options.onError ?? ((text) => console.error(text)),
+  }
+}
+
+/** @throws RangeError for a time that is none */
+function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}): ResolvedLimits {
+  return {
+    ...defaultLimits,
+    ...given,
+    ...(requestTimeout !== undefined && { requestTimeout: milliseconds(requestTimeout) }),
   }
 }
 
@@ -159,7 +167,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
 function worldOf(options: ServerOptions): SandboxOptions {
   const own = Object.entries(options).filter(([name]) => !Object.hasOwn(serverNames, name))
   const world: SandboxOptions = Object.fromEntries(own)
-  return options.engine === undefined && options.twin === undefined ? world : engineWorld(options, world)
+  return options.realRedis === undefined && options.shadowRedis === undefined ? world : engineWorld(options, world)
 }
 
 function checkedHost(given: string): string {
@@ -178,7 +186,7 @@ function mostTraffic(): number {
 function refuseProduction(iKnow = false): void {
   if (iKnow || process.env.NODE_ENV !== 'production') return
   throw new Error(
-    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --allow-production (in a program: iKnow: true).',
+    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --allow-production (in a program: allowProduction: true).',
   )
 }
 

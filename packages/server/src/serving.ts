@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Account } from '../../../src/kernel/account.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import type { RespHost } from '../../../src/store/resp/resp-connection.js'
@@ -57,7 +57,7 @@ export class Serving {
     const buffered = new Account(limits.buffered)
     this.#plan = plan
     this.#options = options
-    this.tenants = new Tenants(world, limits.tenants, controlToken, scene, isWide, tell, buffered)
+    this.tenants = new Tenants(world, limits.maxTenants, controlToken, scene, isWide, tell, buffered)
     this.tenants.hosts = hosts
     this.#crowd = new Crowd(buffered)
     this.#connections = new Connections(limits)
@@ -77,7 +77,7 @@ export class Serving {
       await this.#joinCluster()
       await this.#openNativePort()
       for (const [tenant, dump] of Object.entries(kept))
-        restore(this.tenants, file!, tenant, dump, this.#options.shift ?? false)
+        restore(this.tenants, file!, tenant, dump, this.#options.rebaseTime ?? false)
     } catch (error) {
       await this.#giveUp()
       throw error
@@ -95,7 +95,7 @@ export class Serving {
   }
 
   async #placeEngine(): Promise<void> {
-    const { engine, twin } = this.#options
+    const { realRedis: engine, shadowRedis: twin } = this.#options
     const chosen = engine ?? twin
     if (chosen === undefined) return
     const { placed } = await import('./real-redis/placed.js')
@@ -114,7 +114,7 @@ export class Serving {
     this.tenants.watchMemory()
     this.origin = `http://${nameOf(host, address)}:${listening.port}`
     this.links = new InspectorLinks(controlToken, this.origin)
-    const base = this.#options.cluster?.base
+    const base = this.#options.cluster?.publicUrl
     this.tenants.origin = base === undefined ? this.origin : new URL(base).origin
   }
 
@@ -139,8 +139,8 @@ export class Serving {
       address,
       port: redisPort,
       tls: redisTls,
-      most: limits.connections,
-      patience: limits.arrival,
+      most: limits.maxConnections,
+      patience: limits.requestTimeout,
       crowd: this.#crowd,
       turns: this.#turns,
       report: (error: unknown) =>
@@ -176,7 +176,7 @@ export class Serving {
     )
   }
 
-  #linkFor(call: Call): Answer | undefined {
+  #linkFor(call: RawRequest): RawResponse | undefined {
     const { tenants } = this
     return this.links?.answer(call, tenants.targetOf(call), (asked) => tenants.mayControl(asked))
   }
@@ -187,7 +187,7 @@ export class Serving {
       sendError(response, 503, 'The server is starting.')
       return
     }
-    const { log } = this.#options
+    const { onRequest: log } = this.#options
     if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.

@@ -1,7 +1,7 @@
 import type { ServerOptions as HttpOptions, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../../../src/kernel/host.js'
-import { maxHead, type ServerLimits } from './server-limits.js'
+import { maxHead, type ResolvedLimits } from './server-limits.js'
 
 /** Host milliseconds in which the head of a request has to arrive. */
 export const headArrival = 20_000
@@ -14,7 +14,7 @@ export function takenFrom(stream: object): number {
 }
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
-export function timeouts({ arrival }: ServerLimits): HttpOptions {
+export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requestTimeout'>): HttpOptions {
   return {
     maxHeaderSize: maxHead,
     headersTimeout: Math.min(headArrival, arrival),
@@ -32,7 +32,7 @@ export class Connections {
   readonly #most: number
   #open = 0
 
-  constructor({ connections, buffered }: ServerLimits) {
+  constructor({ maxConnections: connections, buffered }: ResolvedLimits) {
     this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / maxHead)))
   }
 

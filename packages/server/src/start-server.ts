@@ -3,13 +3,13 @@ import { checkOptionNames } from '../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { checkedScenario } from '../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import type { Node } from './cluster/tenant-lease.js'
+import type { ClusterNode } from './cluster/tenant-lease.js'
 import { planOf, type ServerOptions } from './server-options.js'
 import { Serving } from './serving.js'
 import type { Tenants } from './tenants.js'
 
 /** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
-export interface RunningServer extends AsyncDisposable {
+export interface StuntdoubleServer extends AsyncDisposable {
   readonly origin: string
   readonly host: string
   readonly port: number
@@ -23,7 +23,7 @@ export interface RunningServer extends AsyncDisposable {
    * A link to the inspector. Where the control API asks for a token, it lets in one browser, once, within an hour; reading it
    * again makes another one.
    */
-  readonly inspector: string
+  readonly inspectorUrl: string
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
   /**
@@ -37,20 +37,20 @@ export interface RunningServer extends AsyncDisposable {
   /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
   /** Addresses and environment of a tenant, who is not made by this. */
-  outline(name: string): Pick<Sandbox, 'addresses' | 'env'>
+  describeTenant(name: string): Pick<Sandbox, 'urls' | 'env'>
   /** Itself, where it is a node of a cluster: the others know it by this. */
-  readonly node: Node | undefined
+  readonly node: ClusterNode | undefined
   /** The tenants that were used so far. */
   readonly tenants: readonly string[]
   /**
    * Another scenario instead of the one it was started with: for new tenants all of it, for those that are there its
    * destinations and faults. Tells how many are there.
    */
-  change(scenario: Scenario): number
+  setScenario(scenario: Scenario): number
   /** Resolves when a twin was told everything that has run; at once where there is none. */
-  compared(): Promise<void>
+  shadowSettled(): Promise<void>
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
-  readonly isKept: boolean
+  readonly isStateSaved: boolean
   /**
    * Lets running requests end for at most two seconds, or for `grace` of the host's time (`'5s'`, or milliseconds), ends event streams, and disposes
    * every sandbox.
@@ -67,7 +67,7 @@ export interface RunningServer extends AsyncDisposable {
  * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')
  */
-export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(options: ServerOptions = {}): Promise<StuntdoubleServer> {
   const plan = await planOf(options)
   const serving = new Serving(plan, options)
   await serving.start()
@@ -90,24 +90,24 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     redisPort: native?.port,
     controlToken,
     secret,
-    get inspector() {
+    get inspectorUrl() {
       return serving.links!.next()
     },
     tenant: (tenant) => own().get(tenant),
     adopt: (tenant, sandbox) => own().adopt(tenant, sandbox),
     release: (tenant) => own().release(tenant),
     drop: (tenant) => own().drop(tenant),
-    outline: (tenant) => tenants.outline(tenant),
+    describeTenant: (tenant) => tenants.outline(tenant),
     node: serving.node?.node,
     get tenants() {
       return tenants.names
     },
-    change: (scenario) => {
+    setScenario: (scenario) => {
       if (scene !== undefined) return scene.change(checkedScenario(scenario, 'The scenario'))
       throw new TypeError('This server was started without a scenario: there is none to change.')
     },
-    compared: async () => engine?.compared(),
-    get isKept() {
+    shadowSettled: async () => engine?.compared(),
+    get isStateSaved() {
       return serving.isKept
     },
     close,

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Answer } from '../../../src/protocol/service.js'
+import type { RawResponse } from '../../../src/protocol/service.js'
 import { drained } from './listener.js'
 
 /** Serves bodies of event streams, each once and at an address that nobody can guess. */
 export interface StreamOutlet {
-  serve(answer: Answer): string
+  serve(answer: RawResponse): string
   close(): Promise<void>
 }
 
 export async function openStreamOutlet(): Promise<StreamOutlet> {
-  const waiting = new Map<string, Answer>()
+  const waiting = new Map<string, RawResponse>()
   const server: Server = createServer((request, response) => {
     const answer = waiting.get(request.url ?? '')
     waiting.delete(request.url ?? '')
@@ -36,7 +36,7 @@ export async function openStreamOutlet(): Promise<StreamOutlet> {
 }
 
 /** After a redirect to another origin the page's own origin is not told any more. */
-async function pipe({ status, headers, body }: Answer, response: ServerResponse): Promise<void> {
+async function pipe({ status, headers, body }: RawResponse, response: ServerResponse): Promise<void> {
   response.writeHead(status, { ...Object.fromEntries(headers), 'access-control-allow-origin': '*' })
   response.flushHeaders()
   const reader = (body as ReadableStream<Uint8Array>).getReader()

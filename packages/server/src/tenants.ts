@@ -5,10 +5,10 @@ import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
 import { addressesOf, locator, relocator } from '../../../src/protocol/address.js'
 import { HttpError, json } from '../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import type { RoomForAnswers } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
-import { isPublic, publicOnes, tokensOf } from '../../../src/sandbox/credentials.js'
+import { isPublic, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 import type { SandboxDump } from '../../../src/sandbox/sandbox-dump.js'
 import { shownPattern, shownUrl } from '../../../src/secrets/urls.js'
@@ -141,15 +141,14 @@ export class Tenants {
   }
 
   #optionsOf(name: string): SandboxOptions {
-    const own = { name, base: `${this.origin}/${name}`, ...(this.redis !== undefined && { redis: this.redis }) }
+    const own = { name, urls: { base: `${this.origin}/${name}`, redis: this.redis } }
     const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
     // A scenario that was imported verifies with keys that everybody knows.
-    if (this.#door !== undefined) for (const known of publicOnes(options)) delete options[known]
-    return options
+    return this.#door === undefined ? options : withoutPublicOnes(options)
   }
 
   /** The tenant that a request asks for, made where it may make one. @throws HttpError where it may not */
-  asked(name: string, { headers }: Call): Sandbox {
+  asked(name: string, { headers }: RawRequest): Sandbox {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
     // Who passes the door has a token, which no foreign page has.
@@ -171,7 +170,7 @@ export class Tenants {
     if (this.#door !== undefined && isPublic(password)) return undefined
     if (known === undefined) {
       if (!isTenantName(tenant)) return undefined
-      const { store, readonly } = tokensOf(this.#optionsOf(tenant))
+      const { store, storeReadonly: readonly } = tokensOf(this.#optionsOf(tenant))
       if (![store, readonly].some((token) => isSameText(password, token))) return undefined
     }
     const sandbox = known ?? this.#madeBy(() => this.#newcomer(tenant))
@@ -189,7 +188,7 @@ export class Tenants {
   }
 
   /** A stray request is told why it has no tenant, as an answer. */
-  #made(name: string, call: Call): Sandbox | RangeError | HttpError {
+  #made(name: string, call: RawRequest): Sandbox | RangeError | HttpError {
     return this.#madeBy(() => this.asked(name, call))
   }
 
@@ -205,7 +204,10 @@ export class Tenants {
   /** Serves a sandbox that lives at addresses of its own under a name of this server as well. */
   adopt(name: string, sandbox: Sandbox): void {
     const { tokens, queue } = sandbox
-    if (this.#door !== undefined && [...Object.values(tokens), ...Object.values(queue.keys.pair())].some(isPublic)) {
+    if (
+      this.#door !== undefined &&
+      [...Object.values(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)
+    ) {
       throw new TypeError(
         `The sandbox for ${JSON.stringify(name)} has public tokens, and other machines can call this server: create it with a secret, createSandbox({ secret, name }).`,
       )
@@ -237,7 +239,7 @@ export class Tenants {
    * Other machines, and those before a container, have another address of the server than it has of itself; and a fork
    * speaks of its origin's addresses, where it does not answer.
    */
-  reached(given: string, { headers }: Call, name: string): string {
+  reached(given: string, { headers }: RawRequest, name: string): string {
     const address = this.#addressOf(given, name)
     const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1]
     if (this.#door === undefined || host === undefined || !address.startsWith(`${this.origin}/`)) return address
@@ -245,7 +247,7 @@ export class Tenants {
   }
 
   #addressOf(given: string, name: string): string {
-    const own = this.#sandboxes.get(name)?.addresses
+    const own = this.#sandboxes.get(name)?.urls
     const served = addressesOf({ base: `${this.origin}/${name}` })
     if (own === undefined || own.store === served.store || !URL.canParse(given)) return given
     return relocator(own, served)(given) ?? given
@@ -287,12 +289,12 @@ export class Tenants {
     }
   }
 
-  outline(name: string): Pick<Sandbox, 'addresses' | 'env'> {
+  outline(name: string): Pick<Sandbox, 'urls' | 'env'> {
     const known = this.#sandboxes.get(name)
     const sandbox = known ?? this.fresh(name)
-    const { addresses, env } = sandbox
+    const { urls: addresses, env } = sandbox
     if (known === undefined) sandbox.dispose()
-    return { addresses, env }
+    return { urls: addresses, env }
   }
 
   has(name: string): boolean {
@@ -300,12 +302,12 @@ export class Tenants {
   }
 
   /** Path and query of a call. */
-  targetOf({ url }: Call): string {
+  targetOf({ url }: RawRequest): string {
     return url.slice(this.origin.length)
   }
 
   /** The tenant that a call is for; `undefined` where it is for the server itself. */
-  nameOf(call: Call): string | undefined {
+  nameOf(call: RawRequest): string | undefined {
     const path = this.targetOf(call)
     const [, ordered] = /^\/_control\/([^/?#]+)/.exec(path) ?? []
     if (ordered === undefined) return this.#addressee(call, path)?.name ?? foreignIn(path)?.name
@@ -314,7 +316,7 @@ export class Tenants {
   }
 
   /** Whether a call may make the tenant that it is for. */
-  mayMake(call: Call, name: string): boolean {
+  mayMake(call: RawRequest, name: string): boolean {
     const path = this.targetOf(call)
     if (/^\/_control\//.test(path))
       return this.mayControl(call) && (this.#door !== undefined || mayMakeTenant(call.headers, this.hosts))
@@ -323,7 +325,7 @@ export class Tenants {
     return this.#door?.lets(to.call, name, to.sandbox) ?? mayMakeTenant(call.headers, this.hosts)
   }
 
-  exchange(call: Call): Answer | Promise<Answer> {
+  exchange(call: RawRequest): RawResponse | Promise<RawResponse> {
     const path = this.targetOf(call)
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
@@ -347,16 +349,17 @@ export class Tenants {
     return json({ error }, 404)
   }
 
-  #isRegistered(call: Call, path: string): boolean {
+  #isRegistered(call: RawRequest, path: string): boolean {
     const foreign = foreignIn(path)
     return (
-      foreign !== undefined && this.#sandboxes.get(foreign.name)?.calls.isRegistered(call.method, foreign.url) === true
+      foreign !== undefined &&
+      this.#sandboxes.get(foreign.name)?.outbound.isRegistered(call.method, foreign.url) === true
     )
   }
 
   /** Answers for a foreign host what the tenant has registered, and never asks the host itself: it notes what it refuses. */
-  #standIn(call: Call, { name, url }: ForeignAddress): Answer | Promise<Answer> {
-    const calls = this.#sandboxes.get(name)?.calls
+  #standIn(call: RawRequest, { name, url }: ForeignAddress): RawResponse | Promise<RawResponse> {
+    const calls = this.#sandboxes.get(name)?.outbound
     if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
     const known = calls?.wrongWith(call.method, url)
     const error =
@@ -370,7 +373,7 @@ export class Tenants {
    * The answer for a call that has no right to another one: a server gives it before it reads a body.
    * `undefined` lets it in.
    */
-  turnsAway(call: Call): Answer | Promise<Answer> | undefined {
+  turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return this.mayControl(call) ? undefined : noToken(call)
     if (this.#door === undefined) return undefined
@@ -382,7 +385,7 @@ export class Tenants {
    * Whether what a call that was let in is answered does not depend on its body: the services refuse it, or it is for no
    * service, and for no foreign host that a tenant has registered.
    */
-  isUnwanted(call: Call): boolean {
+  isUnwanted(call: RawRequest): boolean {
     const path = this.targetOf(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return isStray(call, path)
     const to = this.#addressee(call, path)
@@ -393,7 +396,10 @@ export class Tenants {
   }
 
   /** Whose services a call is for, and as they know it. */
-  #addressee(call: Call, path: string): { name: string; call: Call; sandbox: Sandbox | undefined } | undefined {
+  #addressee(
+    call: RawRequest,
+    path: string,
+  ): { name: string; call: RawRequest; sandbox: Sandbox | undefined } | undefined {
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) {
       return {
@@ -405,29 +411,29 @@ export class Tenants {
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name)
     if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return { name, call, sandbox }
-    const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.addresses)(call.url)
+    const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.urls)(call.url)
     return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
   /** What a tenant answers, who is made at the first call that may come in. */
-  #entered(call: Call, name: string, known: Sandbox | undefined): Answer | Promise<Answer> {
+  #entered(call: RawRequest, name: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
     const sandbox = known ?? this.#made(name, call)
     if (!(sandbox instanceof Error)) {
-      return refusedFor(this.#heap, call, (url) => locator(sandbox.addresses)(url)) ?? sandbox.exchange(call)
+      return refusedFor(this.#heap, call, (url) => locator(sandbox.urls)(url)) ?? sandbox.exchange(call)
     }
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
   /** How many tenants there are is for those to know who may call. */
-  #census(call: Call): { tenants?: number; node?: string } {
+  #census(call: RawRequest): { tenants?: number; node?: string } {
     if (this.#door !== undefined && !this.mayControl(call)) return {}
     return { tenants: this.#sandboxes.size, ...(this.node !== undefined && { node: this.node }) }
   }
 
   /** Whether a call brings what the control API asks for. */
-  mayControl({ headers }: Call): boolean {
+  mayControl({ headers }: RawRequest): boolean {
     const token = this.#controlToken
     if (token === undefined) return true
     return headers.some(
@@ -463,7 +469,7 @@ export class Tenants {
 /** Not the services of a tenant that is called `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
-function noToken(call: Call): Answer {
+function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
     ? ''
     : ', and the one given is a different one'
@@ -471,7 +477,7 @@ function noToken(call: Call): Answer {
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 
-function moved(call: Call, url: string): Call {
+function moved(call: RawRequest, url: string): RawRequest {
   return {
     method: call.method,
     url,

@@ -9,7 +9,7 @@ import { maxQueueValues } from '../../../src/queue/rest/reading.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { maxControlValues } from '../src/control/operation-parts.js'
 import { HeldStream, Outgoing } from '../src/outgoing.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
 const megabyte = 1_048_576
 const ends: (() => unknown)[] = []
@@ -17,13 +17,13 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ port: 0, clock: 'manual', storeToken: 't', queueToken: 'q', ...options })
+async function start(options: ServerOptions = {}): Promise<StuntdoubleServer> {
+  const server = await startServer({ port: 0, clock: 'manual', tokens: { store: 't', queue: 'q' }, ...options })
   ends.push(() => server.close({ grace: 0 }))
   return server
 }
 
-function sent(server: RunningServer, text: string): Socket {
+function sent(server: StuntdoubleServer, text: string): Socket {
   const socket = dial(server.port, '127.0.0.1')
   ends.push(() => socket.destroy())
   socket.on('error', () => undefined)
@@ -44,7 +44,7 @@ async function untilEnd(socket: Socket): Promise<string> {
   return text
 }
 
-const ping = (server: RunningServer): Promise<number> =>
+const ping = (server: StuntdoubleServer): Promise<number> =>
   fetch(`${server.origin}/main/store`, {
     method: 'POST',
     headers: { authorization: 'Bearer t' },
@@ -125,14 +125,14 @@ test.each([
   ['an order of another method', '/_control/main/traffic', 405],
 ] as const)('%s is answered before the body has come', async (_, path, status) => {
   const server = await start()
-  const { calls } = server.tenant('main')
+  const { outbound: calls } = server.tenant('main')
   const request = half(long, path)
   const early = await untilEnd(sent(server, request))
   expect(early).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
   const inChunks = await untilEnd(sent(server, half('transfer-encoding: chunked', path) + chunk.repeat(3)))
   if (inChunks !== '') expect(inChunks).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-  calls.answer('https://bank.test/charges', 201)
+  calls.respond('https://bank.test/charges', 201)
   if (status === 502)
     expect(
       await untilEnd(sent(server, `${half(`connection: close\r\n${long}`, path)}${' '.repeat(1.5 * megabyte)}`)),
@@ -188,7 +188,7 @@ test('requests that come together cannot ask for more than there is room for', a
   const socket = sent(server, ask.repeat(100))
   await ping(server)
   expect((await untilEnd(socket)).length).toBeLessThan(9_000_000)
-  expect(traffic.of('request').length).toBeLessThan(10)
+  expect(traffic.ofType('request').length).toBeLessThan(10)
 })
 
 test('an answer for which there is no room at all says so', async () => {
@@ -228,7 +228,7 @@ test.each([
   ['/main/mgmt/v2/redis/databases', fromAfar, 403],
   ['/_control/main', fromAfar, 403],
 ] as const)('what the listener itself says at %s, %o, is an error as JSON', async (path, init, status) => {
-  const server = await start({ limits: { body: 1_000 } })
+  const server = await start({ limits: { maxBodyBytes: 1_000 } })
   const answer = await fetch(server.origin + path, init)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
   expect(await answer.json()).toEqual({ error: expect.any(String) })

@@ -1,11 +1,11 @@
 import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
 export const shop = 'https://shop.test/orders'
 
-let server: RunningServer | undefined
+let server: StuntdoubleServer | undefined
 
 /** The sandbox in the process and the one behind a server: whoever awaits every answer cannot tell. */
 export const kinds: readonly (readonly [string, () => Promise<Sandbox | RemoteSandbox>])[] = [
@@ -28,7 +28,7 @@ export async function ended(sandbox: Sandbox | RemoteSandbox): Promise<void> {
 /** A command as a client sends it. */
 export async function asClient(sandbox: Sandbox | RemoteSandbox, ...command: string[]): Promise<Response> {
   const send = 'fetch' in sandbox ? sandbox.fetch : fetch
-  return send(sandbox.addresses.store, {
+  return send(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(command),

@@ -139,7 +139,7 @@ describe('where other machines can call', () => {
   })
 
   test.each([
-    [['--dev-user', 'testUser1'], /What was given as queueToken, signingKey, nextSigningKey is public, /],
+    [['--dev-user', 'testUser1'], /What was given as tokens.queue, signingKeys.current, signingKeys.next is public, /],
     [['--secret', 'short'], /has at least 16 characters/],
   ])('%j is refused', async (args, sentence) => {
     const { code, out, err } = await wide(...args).ended

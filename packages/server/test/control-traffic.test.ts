@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EventReader } from '../../../test/support/event-reader.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let base: string
 
 beforeEach(async () => {

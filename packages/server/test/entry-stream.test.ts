@@ -76,14 +76,14 @@ test('an entry that changes before it is read comes once, one that changes later
   const publish = (): unknown => sandbox.queue.publish({ to: 'https://a.test', body: 'x' })
   publish()
   const first = sandbox.clock.drain()
-  await expect.poll(() => sandbox.traffic.of('attempt').length).toBe(1)
+  await expect.poll(() => sandbox.traffic.ofType('attempt').length).toBe(1)
   answer(new Response())
   await first
   expect((await reader.next()).map(({ type }) => type)).toEqual(['published', 'attempt'])
 
   publish()
   const second = sandbox.clock.drain()
-  await expect.poll(() => sandbox.traffic.of('attempt').length).toBe(2)
+  await expect.poll(() => sandbox.traffic.ofType('attempt').length).toBe(2)
   expect((await reader.next()).map(({ type }) => type)).toEqual(['published', 'attempt'])
   answer(new Response())
   await second
@@ -95,7 +95,7 @@ test('a reader who takes nothing is dropped, but not for what one turn of the lo
   const sandbox = sandboxOfTest()
   const megabyte = 'x'.repeat(1_000_000)
   const send = (): unknown =>
-    sandbox.fetch(`${sandbox.addresses.store}/set/k`, {
+    sandbox.fetch(`${sandbox.urls.store}/set/k`, {
       method: 'POST',
       body: megabyte,
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

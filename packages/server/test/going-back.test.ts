@@ -1,8 +1,8 @@
 import { connect, type RemoteSandbox } from 'stuntdouble/client'
-import { type RunningServer, startServer } from 'stuntdouble/server'
+import { type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-let server: RunningServer
+let server: StuntdoubleServer
 let sandbox: RemoteSandbox
 
 beforeEach(async () => {
@@ -14,7 +14,7 @@ afterEach(() => server.close())
 test('a connected look stays at its instant, while time goes on', async () => {
   await sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
-  const [past, now] = [sandbox.at('-5s'), sandbox.at('-0s')]
+  const [past, now] = [sandbox.asOf('-5s'), sandbox.asOf('-0s')]
   expect(await past.store.get('stock')).toBe('5')
   expect(await now.store.get('stock')).toBe('5')
   await sandbox.store.run('SET', 'stock', '4')
@@ -31,19 +31,19 @@ test('a connected look stays at its instant, while time goes on', async () => {
 
 test('a connected look is refused after a reset, with what to do', async () => {
   await sandbox.clock.advance('10s')
-  const past = sandbox.at('-5s')
+  const past = sandbox.asOf('-5s')
   await past.store.get('stock')
   await sandbox.reset()
   await sandbox.clock.advance('10s')
   await expect(past.store.get('stock')).rejects.toThrow('was reset or loaded after this look at 2030')
-  await expect(past.fork()).rejects.toThrow('take a new sandbox.at()')
-  const wrong = sandbox.at('+5s' as never)
+  await expect(past.fork()).rejects.toThrow('take a new sandbox.asOf()')
+  const wrong = sandbox.asOf('+5s' as never)
   await expect(wrong.store.get('stock')).rejects.toThrow('-5m')
-  await expect(sandbox.at({ seq: 99 }).fork()).rejects.toThrow('There is no entry 99')
+  await expect(sandbox.asOf({ seq: 99 }).fork()).rejects.toThrow('There is no entry 99')
 })
 
 test('forks of forks of a tenant are tenants', async () => {
-  await sandbox.destinations.answer('https://shop.test/*', 200)
+  await sandbox.destinations.respond('https://shop.test/*', 200)
   const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '30s' })
   await sandbox.clock.advance('10s')
   const first = await sandbox.fork({ name: 'first' })
@@ -51,10 +51,10 @@ test('forks of forks of a tenant are tenants', async () => {
   const second = await first.fork({ at: '-55s' })
   const third = await second.fork()
   await third.clock.advance('55s')
-  for (const fork of [first, third]) expect(await fork.queue.message(id)).toBeUndefined()
+  for (const fork of [first, third]) expect(await fork.queue.getMessage(id)).toBeUndefined()
   const { keys: _, ...queue } = (await third.dump()).queue
   expect((await first.dump()).queue).toMatchObject(queue)
-  expect(await sandbox.queue.message(id)).toBeDefined()
+  expect(await sandbox.queue.getMessage(id)).toBeDefined()
 })
 
 test('a place that nobody gave is refused, and harms nothing', async () => {

@@ -10,10 +10,10 @@ for (let time = 0; time < 3; time++) {
     clock: time === 1 ? 'real' : 'manual',
     // What a world of 2030 left is ahead of the host's time.
     state: join(process.argv[2]!, 'state.json'),
-    shift: true,
+    rebaseTime: true,
     scenario: { name: 'slow', faults: [{ on: 'store.request', fault: { kind: 'latency', waitMs: 1 } }] },
   })
-  const { addresses, tokens, queue, faults } = server.tenant('main')
+  const { urls: addresses, tokens, queue, faults } = server.tenant('main')
   faults.clear()
   const headers = { authorization: `Bearer ${tokens.store}` }
   await (await fetch(`${addresses.store}/set/k/v`, { headers })).text()

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
 import { addressesOf, locator } from '../../../src/protocol/address.js'
-import type { Call } from '../../../src/protocol/service.js'
+import type { RawRequest } from '../../../src/protocol/service.js'
 import { commandTable } from '../../../src/store/commands/index.js'
 import { HeapWatch } from '../src/heap-watch.js'
 import { outOfMemory, refusedFor, refusedOrder, refusesCommand, storesMore } from '../src/no-memory.js'
@@ -17,7 +17,7 @@ function heapThatHolds(bytes: number) {
   return { heap, host, forget, tell, collect, later }
 }
 
-const asked = (method: string, path: string, body = ''): Call => ({
+const asked = (method: string, path: string, body = ''): RawRequest => ({
   method,
   url: base + path,
   headers: [],
@@ -109,7 +109,7 @@ test('most commands that write may store more', () => {
 
 test('a full heap refuses what stores, and lets in what reads and deletes', () => {
   const { heap } = heapThatHolds(700)
-  const status = (call: Call): number | undefined => refusedFor(heap, call, locate)?.status
+  const status = (call: RawRequest): number | undefined => refusedFor(heap, call, locate)?.status
   const set = refusedFor(heap, asked('GET', '/store/set/k/v'), locate)
   expect([set?.status, JSON.parse(String(set?.body))]).toEqual([400, { error: outOfMemory }])
   expect(status(asked('POST', '/store', '["SET","k","v"]'))).toBe(400)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import { createSandbox } from '../../../src/index.js'
-import { type History, historyOf, replay } from '../../explore/src/checks.js'
+import { type RunHistory, replay } from '../../explore/src/checks.js'
 import { startServer } from '../src/server.js'
 import { program, run } from './command-line.js'
 
@@ -31,13 +31,13 @@ const list = [
 
 /** A server with a run of a tenant that has submitted a step. */
 async function production() {
-  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  const server = await startServer({ port: 0, dialect: 'upstash', clock: 'manual' })
   const sandbox = await connect(server.origin, { tenant: 'w1' })
-  await sandbox.destinations.answer(url, {
+  await sandbox.destinations.respond(url, {
     headers: { 'upstash-workflow-sdk-version': '1', 'upstash-workflow-sdk': 'v' },
   })
   const send = async (path: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
-    await fetch(`${sandbox.addresses.queue}${path}`, {
+    await fetch(`${sandbox.urls.queue}${path}`, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'content-type': 'application/json', ...headers },
@@ -73,11 +73,11 @@ describe('of a running server', () => {
         0,
         'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nPayload and results are in it as they are: look through it before you commit it.\n',
       ])
-      const history = JSON.parse(out) as History
-      expect(history).toEqual(await historyOf(sandbox, 'wfr_1'))
+      const history = JSON.parse(out) as RunHistory
+      expect(history).toEqual(await sandbox.workflow.getRun('wfr_1').history())
       expect(history).toMatchObject({ url, runId: 'wfr_1', headers: { 'x-user': 'u1', authorization: 'Bearer ***' } })
       expect(history.entries.map(({ body }) => body)).toEqual(list.map(({ body }) => body))
-      const whole = await historyOf(sandbox, 'wfr_1', { secrets: true })
+      const whole = await sandbox.workflow.getRun('wfr_1').history({ secrets: true })
       expect(whole.headers?.authorization).toBe('Bearer very-secret-indeed')
       const asked = await run(
         'history',
@@ -90,8 +90,8 @@ describe('of a running server', () => {
         '--include-secrets',
       )
       expect(JSON.parse(asked.out)).toEqual(whole)
-      expect((await sandbox.snapshot()).workflow.run('wfr_1').history()).toEqual(history)
-      await expect(historyOf(sandbox, 'wfr_2')).rejects.toThrow(
+      expect((await sandbox.snapshot()).workflow.getRun('wfr_1').history()).toEqual(history)
+      await expect(sandbox.workflow.getRun('wfr_2').history()).rejects.toThrow(
         'There is no run "wfr_2". Runs: wfr_1 of https://app.test',
       )
 
@@ -127,7 +127,7 @@ describe('of a file', () => {
     const done = await run('history', file('list.json', list), ...options, ...headers)
     expect([done.code, done.out]).toEqual([0, ''])
     expect(done.err).not.toContain('abc-def')
-    const history = JSON.parse(readFileSync(out, 'utf8')) as History
+    const history = JSON.parse(readFileSync(out, 'utf8')) as RunHistory
     expect(history).toEqual({
       format: 'stuntdouble/history',
       version: 1,

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type RemoteSandbox } from '../../../src/client/connect.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 const shop = 'https://shop.test/orders'
-let server: RunningServer
+let server: StuntdoubleServer
 let remote: RemoteSandbox
 const reported: string[] = []
 
 beforeEach(async () => {
   reported.length = 0
-  server = await startServer({ port: 0, clock: 'manual', report: (text) => reported.push(text) })
+  server = await startServer({ port: 0, clock: 'manual', onError: (text) => reported.push(text) })
   remote = await connect(server.origin)
 })
 afterEach(async () => {
@@ -27,7 +27,7 @@ async function order(method: string, path: string, body?: unknown) {
 }
 
 async function scheduled(id: string, cron: string): Promise<void> {
-  const { addresses, tokens } = server.tenant('main')
+  const { urls: addresses, tokens } = server.tenant('main')
   const headers = { authorization: `Bearer ${tokens.queue}`, 'service-cron': cron, 'service-schedule-id': id }
   expect((await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', headers })).status).toBe(200)
 }
@@ -41,7 +41,7 @@ describe('a thousand years of an every-minute schedule', () => {
     const begun = await remote.clock.now()
     for (let asked = 0; asked < 3; asked++) {
       expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
-      const { addresses, tokens } = server.tenant('other')
+      const { urls: addresses, tokens } = server.tenant('other')
       const headers = { authorization: `Bearer ${tokens.store}` }
       expect(await (await fetch(`${addresses.store}/ping`, { headers })).json()).toEqual({ result: 'PONG' })
     }
@@ -57,7 +57,7 @@ describe('a thousand years of an every-minute schedule', () => {
       )
       .toBe('moves')
     expect(await remote.clock.now()).toBeGreaterThan(begun)
-    server.tenant('main').check()
+    server.tenant('main').assertInvariants()
   })
 
   test('end by an order, by a reset and with their tenant', async () => {
@@ -132,7 +132,7 @@ describe('long lists', () => {
     expect((await remote.queue.messages).map(({ body }) => Number(body))).toEqual(
       queue.messages.map(({ body }) => Number(body)),
     )
-    expect(await remote.clock.pending()).toHaveLength(10_001)
+    expect(await remote.clock.pending).toHaveLength(10_001)
     const { pending, more } = (await order('GET', '/clock')).json
     expect([pending.length, more]).toEqual([1_000, '9001 more timers wait: GET /clock/pending has them.'])
     expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries; /)
@@ -151,7 +151,7 @@ describe('long lists', () => {
     const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
     expect((await order('POST', '/faults', { rules })).json.error).toMatch(/^faults\.add\(\): at most 10000 rules/)
     expect((await order('POST', '/faults', { rules: rules.slice(1) })).status).toBe(200)
-    expect(await remote.faults.list()).toHaveLength(10_000)
+    expect(await remote.faults.rules).toHaveLength(10_000)
     expect((await order('DELETE', '/faults')).status).toBe(200)
   }, 60_000)
 
@@ -183,7 +183,7 @@ describe('deep JSON', () => {
   })
 
   test.each([5_000, 100_000])('a batch takes items of %i levels, and delivers them as they are', async (levels) => {
-    const { addresses, tokens } = server.tenant('main')
+    const { urls: addresses, tokens } = server.tenant('main')
     const body = '{"a":['.repeat(levels) + ']}'.repeat(levels)
     await remote.destinations.record(shop)
     const answer = await fetch(`${addresses.queue}/v2/batch`, {
@@ -193,7 +193,7 @@ describe('deep JSON', () => {
     })
     expect(answer.status).toBe(200)
     await remote.clock.drain()
-    expect(server.tenant('main').traffic.of('attempt')[0]!.body === body).toBe(true)
+    expect(server.tenant('main').traffic.ofType('attempt')[0]!.body === body).toBe(true)
   })
 })
 

@@ -15,15 +15,15 @@ import { statsService } from '../../../src/stats/rest/stats-endpoints.js'
 import { storeService } from '../../../src/store/rest/store-endpoints.js'
 import { runs } from '../../../test/support/effort.js'
 import { addressOf, isLoopbackAddress } from '../src/listen-addresses.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 import { maxHead, maxHeaders } from '../src/server-limits.js'
 
 const secret = 'a secret of the server, 32 bytes'
-const running: RunningServer[] = []
+const running: StuntdoubleServer[] = []
 const agent = new Agent({ keepAlive: true })
 
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
-  const server = await startServer({ port: 0, clock: 'manual', host: '0.0.0.0', vocabulary: 'upstash', ...options })
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
+  const server = await startServer({ port: 0, clock: 'manual', host: '0.0.0.0', dialect: 'upstash', ...options })
   running.push(server)
   return server
 }
@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 /** As another machine sees the server: at an address that is not loopback, where this machine has one. */
-const outside = ({ port }: RunningServer): string => {
+const outside = ({ port }: StuntdoubleServer): string => {
   const addresses = Object.values(networkInterfaces()).flat()
   const own = addresses.find((one) => one?.family === 'IPv4' && !one.internal)?.address
   return `http://${own ?? '127.0.0.1'}:${port}`
@@ -114,7 +114,7 @@ const strangers: readonly (readonly [string, Record<string, string>, string])[] 
 
 /** What the service itself says to somebody with a wrong token. */
 const own = async ({ service, method, path }: Door, headers: Record<string, string>, body?: string): Promise<Told> => {
-  const answer = await plain.fetch(plain.addresses[service] + path, {
+  const answer = await plain.fetch(plain.urls[service] + path, {
     method,
     headers: { ...headers, ...(service === 'mgmt' ? basic('no', 'body') : bearer('nobody')) },
     ...(body !== undefined && { body }),
@@ -134,7 +134,7 @@ describe('who has no token', () => {
   })
 
   test('gets what the service says at every endpoint, makes no tenant and leaves no trace in one', async () => {
-    const server = await start({ vocabulary: 'service' })
+    const server = await start({ dialect: 'neutral' })
     const { traffic } = server.tenant('main')
     const origin = outside(server)
     for (const door of doors) {
@@ -170,7 +170,7 @@ describe('who has no token', () => {
     const server = await start({ secret })
     const { tokens } = createSandbox({ secret, name: 'w1' })
     const origin = outside(server)
-    const right = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly]
+    const right = [tokens.store, tokens.storeReadonly, tokens.queue, tokens.queueReadonly]
     const near = fc
       .tuple(fc.constantFrom(...right), fc.nat(), fc.constantFrom('x', '', 'A', '=', ' x'))
       .map(([token, at, other]) => {
@@ -204,7 +204,7 @@ describe('who has no token', () => {
     const heard = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
     socket.write(`POST /main/store HTTP/1.1\r\nhost: ${hostname}\r\ncontent-length: 1000\r\n\r\n["SE`)
     expect(await heard).toContain('401')
-    expect(clock.running()).toEqual([])
+    expect(clock.running).toEqual([])
     await clock.advance('1s')
     socket.destroy()
   })
@@ -242,7 +242,7 @@ describe('who has no token', () => {
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/admin`
     const server = await start({ clock: 'real' })
-    const { addresses, tokens } = server.tenant('main')
+    const { urls: addresses, tokens } = server.tenant('main')
     for (const place of ['', '/main/queue', '/w1/queue']) {
       const attack = await ask(`${outside(server)}${place}/v2/publish/${url}`, {
         method: 'POST',
@@ -271,7 +271,7 @@ describe('who has the token', () => {
       (await ask(`${origin}/w1${path}`, { headers })).status
     expect(await at('/store/ping', bearer(tokens.store))).toBe(200)
     expect(server.tenants).toEqual(['w1'])
-    expect(await at(`/store/ping?_token=${tokens.readonly}`)).toBe(200)
+    expect(await at(`/store/ping?_token=${tokens.storeReadonly}`)).toBe(200)
     expect(await at('/queue/v2/keys', bearer(tokens.queue))).toBe(200)
     expect(await at(`/queue-us-east-1/v2/keys?qstash_token=${encodeURIComponent(tokens.queueReadonly)}`)).toBe(200)
     expect(await at('/mgmt/v2/search/x/stats', basic(tokens.mgmtUser, tokens.mgmtKey))).not.toBe(401)
@@ -301,8 +301,8 @@ describe('who has the token', () => {
     expect(JSON.parse(atob(queue))).toMatchObject({ UserID: 'w1' })
     expect(sandbox.env).toMatchObject({ UPSTASH_REDIS_REST_TOKEN: store, QSTASH_TOKEN: queue })
     const { UPSTASH_REDIS_REST_URL: url } = sandbox.env
-    expect([url, sandbox.addresses.store]).toEqual(Array(2).fill(`${outside(server)}/w1/store`))
-    expect(sandbox.addresses.regions['us-east-1']).toBe(`${outside(server)}/w1/queue-us-east-1`)
+    expect([url, sandbox.urls.store]).toEqual(Array(2).fill(`${outside(server)}/w1/store`))
+    expect(sandbox.urls.regions['us-east-1']).toBe(`${outside(server)}/w1/queue-us-east-1`)
     expect((await ask(`${url}/ping`, { headers: bearer(store) })).body).toBe('{"result":"PONG"}')
     const { standard } = await sandbox.store.resetPassword()
     expect(sandbox.tokens.store).toBe(standard)
@@ -312,7 +312,7 @@ describe('who has the token', () => {
   })
 
   test('meets faults and the limit of tenants; nobody else uses them up', async () => {
-    const server = await start({ secret, limits: { tenants: 1 } })
+    const server = await start({ secret, limits: { maxTenants: 1 } })
     const { faults, tokens } = server.tenant('main')
     const origin = outside(server)
     faults.add({ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } })
@@ -328,7 +328,7 @@ describe('the secret', () => {
   const tokensOf = async (options: ServerOptions): Promise<unknown> => {
     const server = await start(options)
     const { tokens, queue } = server.tenant('main')
-    return [server.controlToken, tokens, queue.keys.pair()]
+    return [server.controlToken, tokens, queue.signingKeys.pair()]
   }
 
   test('keeps every token across a restart; without one they are new', async () => {
@@ -346,7 +346,7 @@ describe('the secret', () => {
   })
 
   test('gives way to what is given', async () => {
-    const server = await start({ secret, queueToken: 'mine', controlToken: 'control' })
+    const server = await start({ secret, tokens: { queue: 'mine' }, controlToken: 'control' })
     expect(server.controlToken).toBe('control')
     expect(server.tenant('main').tokens.queue).toBe('mine')
     expect((await ask(`${outside(server)}/w1/queue/v2/keys`, { headers: bearer('mine') })).status).toBe(200)
@@ -366,13 +366,13 @@ describe('the secret', () => {
 
 describe('what everybody knows is refused', () => {
   test.each<[string, ServerOptions]>([
-    ['storeToken', { storeToken: defaults.store }],
-    ['readonlyToken', { readonlyToken: defaults.store }],
-    ['queueToken', { queueToken: devUsers[3]!.token }],
-    ['queueReadonlyToken', { queueReadonlyToken: defaults.queueReadonly }],
-    ['mgmtKey', { mgmtKey: defaults.mgmtKey }],
-    ['signingKey', { signingKey: devUsers[1]!.current }],
-    ['nextSigningKey', { nextSigningKey: devUsers[2]!.current }],
+    ['tokens.store', { tokens: { store: defaults.store } }],
+    ['tokens.storeReadonly', { tokens: { storeReadonly: defaults.store } }],
+    ['tokens.queue', { tokens: { queue: devUsers[3]!.token } }],
+    ['tokens.queueReadonly', { tokens: { queueReadonly: defaults.queueReadonly } }],
+    ['tokens.mgmtKey', { tokens: { mgmtKey: defaults.mgmtKey } }],
+    ['signingKeys.current', { signingKeys: { current: devUsers[1]!.current } }],
+    ['signingKeys.next', { signingKeys: { next: devUsers[2]!.current } }],
   ])('as %s of a server', async (name, options) => {
     await expect(start(options)).rejects.toThrow(`What was given as ${name} is public, and other machines can call`)
     const server = await start({ ...options, host: '127.0.0.1' })
@@ -381,7 +381,7 @@ describe('what everybody knows is refused', () => {
 
   test('as a sandbox that was made elsewhere', async () => {
     const server = await start()
-    using known = createSandbox({ base: `${server.origin}/w1` })
+    using known = createSandbox({ urls: { base: `${server.origin}/w1` } })
     expect(() => server.adopt('w1', known)).toThrow('has public tokens')
     expect(server.tenants).toEqual([])
     using own: Sandbox = createSandbox({ secret, name: 'shop' })
@@ -389,7 +389,7 @@ describe('what everybody knows is refused', () => {
     const ping = (token: string): Promise<Told> => ask(`${outside(server)}/w1/store/ping`, { headers: bearer(token) })
     expect((await ping(own.tokens.store)).status).toBe(200)
     expect((await ping(defaults.store)).status).toBe(401)
-    expect(own.traffic.of('request')).toHaveLength(1)
+    expect(own.traffic.ofType('request')).toHaveLength(1)
   })
 
   test('as keys of a scenario, which gets others', async () => {
@@ -397,9 +397,11 @@ describe('what everybody knows is refused', () => {
     const destinations = [{ url: 'https://shop.test/a' }]
     const scenario = { name: 'imported', destinations, given: { signingKeys: { current, next } } }
     const server = await start({ secret, scenario })
-    expect(server.tenant('main').queue.keys.pair()).toEqual(createSandbox({ secret, name: 'main' }).queue.keys.pair())
+    expect(server.tenant('main').queue.signingKeys.pair()).toEqual(
+      createSandbox({ secret, name: 'main' }).queue.signingKeys.pair(),
+    )
     const own = { ...scenario, given: { signingKeys: { current: 'sig_a', next: 'sig_b' } } }
-    expect((await start({ scenario: own })).tenant('main').queue.keys.current).toBe('sig_a')
+    expect((await start({ scenario: own })).tenant('main').queue.signingKeys.current).toBe('sig_a')
   })
 
   test('in a dump that is loaded', async () => {
@@ -408,7 +410,7 @@ describe('what everybody knows is refused', () => {
     const { tokens } = sandbox
     await sandbox.load(plain.dump())
     expect(sandbox.tokens).toEqual(tokens)
-    expect(server.tenant('main').queue.keys.current).not.toBe(devUsers[0].current)
+    expect(server.tenant('main').queue.signingKeys.current).not.toBe(devUsers[0].current)
     expect((await ask(`${outside(server)}/main/store/ping`, { headers: bearer(defaults.store) })).status).toBe(401)
   })
 })
@@ -427,7 +429,7 @@ describe('a state file', () => {
     const kept = sandbox.store.get('k')
     work(sandbox)
     const { tokens } = sandbox
-    const known = [defaults.store, defaults.readonly, ...devUsers.map(({ token }) => token)]
+    const known = [defaults.store, defaults.storeReadonly, ...devUsers.map(({ token }) => token)]
     if (options.host === undefined) {
       for (const token of known) {
         for (const path of ['store/get/k', 'queue/v2/keys']) {
@@ -437,7 +439,7 @@ describe('a state file', () => {
       expect((await ask(`${outside(server)}/w1/store/ping`, { headers: bearer(tokens.store) })).status).toBe(200)
     }
     await server.close()
-    return { tokens, keys: sandbox.queue.keys.pair(), kept }
+    return { tokens, keys: sandbox.queue.signingKeys.pair(), kept }
   }
 
   test('of a server on this machine brings its data, not its tokens', async () => {
@@ -445,7 +447,7 @@ describe('a state file', () => {
     await session({ state, host: 'localhost' }, ({ store }) => store.run('SET', 'k', 'v'))
     const fresh = createSandbox({ secret, name: 'w1' })
     const { tokens, keys, kept } = await session({ state, secret })
-    expect([kept, tokens, keys]).toEqual(['v', fresh.tokens, fresh.queue.keys.pair()])
+    expect([kept, tokens, keys]).toEqual(['v', fresh.tokens, fresh.queue.signingKeys.pair()])
   })
 
   test('keeps tokens and keys that were changed, as long as the secret stays', async () => {
@@ -453,7 +455,7 @@ describe('a state file', () => {
     const before = await session({ state, secret }, ({ store, queue }) => {
       store.run('SET', 'k', 'v')
       store.resetPassword()
-      queue.keys.rotate()
+      queue.signingKeys.rotate()
     })
     expect(await session({ state, secret })).toEqual({ ...before, kept: 'v' })
     const after = await session({ state, secret: `${secret}, a new one` })

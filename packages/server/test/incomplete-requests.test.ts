@@ -2,10 +2,10 @@ import { connect as dial, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createSandbox, fault } from '../../../src/index.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
-let server: RunningServer
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+let server: StuntdoubleServer
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   server = await startServer({ port: 0, clock: 'manual', ...options })
   return server
 }
@@ -33,13 +33,13 @@ describe('a request whose last byte has not come', () => {
     await start()
     const { clock, traffic } = server.tenant('main')
     const socket = await halfSent(head, body)
-    expect(clock.running()).toEqual([])
+    expect(clock.running).toEqual([])
     await clock.advance('1h')
     const gone = new Promise((resolve) => socket.once('close', resolve))
     socket.destroy()
     await gone
     await clock.drain()
-    expect([clock.running(), traffic.of('request')]).toEqual([[], []])
+    expect([clock.running, traffic.ofType('request')]).toEqual([[], []])
   })
 
   test('is served at the time of its last byte', async () => {
@@ -54,7 +54,7 @@ describe('a request whose last byte has not come', () => {
   })
 
   test('has a limit of time, in which the others go on', async () => {
-    await start({ limits: { arrival: 200 } })
+    await start({ limits: { requestTimeout: 200 } })
     const socket = await halfSent('content-length: 100', '["SET",')
     expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
@@ -87,28 +87,28 @@ describe('in the process', () => {
         given.enqueue(new TextEncoder().encode('["PING"'))
       },
     })
-    const answered = sandbox.fetch(new Request(sandbox.addresses.store, { ...init, body } as RequestInit))
+    const answered = sandbox.fetch(new Request(sandbox.urls.store, { ...init, body } as RequestInit))
     await sandbox.clock.advance('1h')
     controller!.enqueue(new TextEncoder().encode(']'))
     controller!.close()
     expect(await (await answered).json()).toEqual({ result: 'PONG' })
 
     const broken = new ReadableStream({ pull: (given) => given.error(new Error('the disk is gone')) })
-    const rejected = sandbox.fetch(new Request(sandbox.addresses.store, { ...init, body: broken } as RequestInit))
+    const rejected = sandbox.fetch(new Request(sandbox.urls.store, { ...init, body: broken } as RequestInit))
     await expect(rejected).rejects.toThrow('the disk is gone')
     await sandbox.clock.drain()
-    expect(sandbox.clock.running()).toEqual([])
+    expect(sandbox.clock.running).toEqual([])
   })
 
   test('a request that is complete is served before time moves on', async () => {
     using sandbox = createSandbox()
-    const { clock, traffic, tokens, addresses } = sandbox
+    const { clock, traffic, tokens, urls: addresses } = sandbox
     const headers = { authorization: `Bearer ${tokens.store}` }
     const answered = sandbox.fetch(new Request(addresses.store, { method: 'POST', headers, body: '["PING"]' }))
     const begun = clock.now()
     await clock.advance('1h')
     await answered
-    expect(traffic.of('request')[0]!.at).toBe(begun)
+    expect(traffic.ofType('request')[0]!.at).toBe(begun)
   })
 })
 
@@ -119,8 +119,8 @@ describe('a request that sleeps when its world ends', () => {
     const dump = sandbox.dump()
     sandbox.faults.add({ on: 'store.request', fault: fault.latency('1h') })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const answered = fetch(sandbox.addresses.store, { method: 'POST', headers, body: '["PING"]' })
-    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    const answered = fetch(sandbox.urls.store, { method: 'POST', headers, body: '["PING"]' })
+    await expect.poll(() => sandbox.clock.pending.length).toBe(1)
     if (how === 'drop') server.drop('w1')
     else if (how === 'reset') sandbox.reset()
     else sandbox.load(dump)
@@ -136,14 +136,14 @@ describe('a request that sleeps when its world ends', () => {
     const sandbox = server.tenant('w1')
     sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(1) })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    const answer = await fetch(sandbox.addresses.store, { method: 'POST', headers, body: '["PING"]' })
+    const answer = await fetch(sandbox.urls.store, { method: 'POST', headers, body: '["PING"]' })
     sandbox.reset()
     await expect(answer.text()).rejects.toThrow('terminated')
   })
 
   test('what a delivery has asked for stays asleep: it belongs to a world that is over', async () => {
-    using sandbox = createSandbox({ warn: () => {} })
-    const { addresses, tokens, destinations, faults, queue, clock } = sandbox
+    using sandbox = createSandbox({ onWarning: () => {} })
+    const { urls: addresses, tokens, destinations, faults, queue, clock } = sandbox
     let wasTold = false
     faults.add({ on: 'store.request', fault: fault.latency('1h') })
     destinations.on('https://shop.test/', async () => {

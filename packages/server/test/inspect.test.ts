@@ -123,7 +123,7 @@ describe('inspect()', () => {
     sandbox.destinations.on('https://shop.test/slow', () => new Promise(() => {}))
     sandbox.queue.publish({ to: 'https://shop.test/slow' })
     const moved = ask('POST', '/main/clock/advance', { body: '{"by":"1h"}' }).catch(() => 'closed')
-    await expect.poll(() => sandbox.clock.running().length).toBeGreaterThan(0)
+    await expect.poll(() => sandbox.clock.running.length).toBeGreaterThan(0)
     await ask('POST', '/main/continue')
     await ended
     expect(await moved).toBe('closed')
@@ -195,7 +195,7 @@ describe('inspect()', () => {
 const setImmediateReal = globalThis.setImmediate
 
 test('a server can listen on this machine where the sandbox has an address of it', async () => {
-  using sandbox = createSandbox({ base: 'http://127.0.0.1:4010/main' })
+  using sandbox = createSandbox({ urls: { base: 'http://127.0.0.1:4010/main' } })
   using _ = replaceFetch(sandbox)
   await using server = await startServer({ port: 0, host: '127.0.0.1' })
   expect((await fetch(`${server.origin}/_health`)).status).toBe(200)

@@ -4,7 +4,7 @@ import type { Browser, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSandbox } from '../../../src/index.js'
 import { hasBrowser, launch } from '../../../test/report/page.js'
-import { inspect, type LoggedRequest, type RunningServer, startServer } from '../src/server.js'
+import { inspect, type RequestLogEntry, type StuntdoubleServer, startServer } from '../src/server.js'
 
 const token = 'a-token-that-nobody-guesses'
 
@@ -54,8 +54,8 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
   }
 
   async function started(options: { readonly controlToken?: string } = {}) {
-    const logged: LoggedRequest[] = []
-    const server = await startServer({ port: 0, clock: 'manual', log: (one) => logged.push(one), ...options })
+    const logged: RequestLogEntry[] = []
+    const server = await startServer({ port: 0, clock: 'manual', onRequest: (one) => logged.push(one), ...options })
     ends.push(() => server.close())
     server.tenant('main').store.run('SET', 'greeting', 'hello from the store')
     return Object.assign(server, { logged })
@@ -65,7 +65,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
 
   test('takes its token from the link, keeps it for its tab, and shows it to nobody', async () => {
     const server = await started({ controlToken: token })
-    const { page, complaints, requests } = await opened(server.inspector)
+    const { page, complaints, requests } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
     expect(page.url()).not.toContain(token)
     expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2)
@@ -91,7 +91,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
 
   test('needs no token where the server has none, and no policy refuses what it does', async () => {
     const server = await started()
-    const { page, complaints } = await opened(server.inspector)
+    const { page, complaints } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
     expect(complaints).toEqual([])
     expect(page.url()).not.toContain('token')
@@ -99,10 +99,10 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
 
   test('loads its editor by itself, and nothing that a tenant answers at the same origin', async () => {
     const server = await started()
-    const { calls } = server.tenant('main')
+    const { outbound: calls } = server.tenant('main')
     const script = { status: 200, headers: { 'content-type': 'text/javascript' }, body: 'globalThis.struck = 1' }
-    calls.answer('https://evil.test/x.js', script as never)
-    const { page, complaints } = await opened(server.inspector)
+    calls.respond('https://evil.test/x.js', script as never)
+    const { page, complaints } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
     const struck = `${server.origin}/main/outbound/https://evil.test/x.js`
     // What hostile markup in the page would do: a script that the parser finds, and handlers.
@@ -134,7 +134,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     const { page, complaints } = await opened(foreign.origin)
     await page.evaluate((url) => {
       document.querySelector('iframe')!.src = url
-    }, server.inspector)
+    }, server.inspectorUrl)
     await expect.poll(() => complaints.join('\n')).toMatch(/frame-ancestors|X-Frame-Options/i)
     expect(page.frames().some((frame) => frame.url().startsWith(server.origin))).toBe(false)
 
@@ -142,7 +142,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
       page.waitForEvent('popup'),
       page.evaluate((url) => {
         ;(globalThis as { kept?: Window | null }).kept = window.open(url)
-      }, server.inspector),
+      }, server.inspectorUrl),
     ])
     ends.push(() => popup.close())
     await shows(popup, /SET greeting/)
@@ -217,10 +217,10 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
   })
 
   test('sends no cookie, and an app at another port of this host gets nothing of the token', async () => {
-    const server: RunningServer = await started({ controlToken: token })
+    const server: StuntdoubleServer = await started({ controlToken: token })
     const app = await elsewhere('<!doctype html>app')
     ends.push(() => app.server.close())
-    const { page } = await opened(server.inspector)
+    const { page } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
     await page.goto(app.origin)
     expect(app.heard.join('\n')).not.toContain(token)

@@ -3,11 +3,11 @@ import { connect as dial } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
 import { InspectorLinks } from '../src/inspector/inspector-links.js'
-import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type RequestLogEntry, type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
-const running: RunningServer[] = []
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
-  const server = await startServer({ port: 0, clock: 'manual', report: () => {}, ...options })
+const running: StuntdoubleServer[] = []
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
+  const server = await startServer({ port: 0, clock: 'manual', onError: () => {}, ...options })
   running.push(server)
   return server
 }
@@ -123,17 +123,17 @@ describe('the link', () => {
 
   test('has a code in its fragment where there is a token, another one each time', async () => {
     const free = await start()
-    expect(free.inspector).toBe(`${free.origin}/`)
+    expect(free.inspectorUrl).toBe(`${free.origin}/`)
     const kept = await start({ controlToken: token })
-    const { hash, search, pathname } = new URL(kept.inspector)
+    const { hash, search, pathname } = new URL(kept.inspectorUrl)
     expect([pathname, search]).toEqual(['/', ''])
     expect(hash).toMatch(/^#code=[\w-]{32}$/)
     expect(decodeURIComponent(hash)).not.toContain(token)
-    expect(new URL(kept.inspector).hash).not.toBe(hash)
+    expect(new URL(kept.inspectorUrl).hash).not.toBe(hash)
   })
 
   test('gives the token once, and a sentence afterwards', async () => {
-    const { origin, inspector } = await start({ controlToken: token })
+    const { origin, inspectorUrl: inspector } = await start({ controlToken: token })
     const code = codeIn(inspector)
     const first = await exchange(origin, code, { origin, 'sec-fetch-site': 'same-origin' })
     expect([first.status, JSON.parse(first.body)]).toEqual([200, { token }])
@@ -144,7 +144,7 @@ describe('the link', () => {
   })
 
   test('gives nothing to a guess, to another method, and to pages of others', async () => {
-    const { origin, inspector } = await start({ controlToken: token })
+    const { origin, inspectorUrl: inspector } = await start({ controlToken: token })
     const code = codeIn(inspector)
     for (const guess of ['', 'x', token, code.slice(1)]) expect((await exchange(origin, guess)).status).toBe(403)
     expect((await ask(`${origin}/_inspector/token`, { authorization: `Bearer ${code}` })).status).toBe(405)
@@ -163,7 +163,7 @@ describe('the link', () => {
 
   test('is counted at one server only, and waits for no body', async () => {
     const [one, other] = [await start({ controlToken: token }), await start({ controlToken: token })]
-    expect((await exchange(other.origin, codeIn(one.inspector))).status).toBe(403)
+    expect((await exchange(other.origin, codeIn(one.inspectorUrl))).status).toBe(403)
     const told = await new Promise<string>((resolve) => {
       const socket = dial(one.port, '127.0.0.1', () =>
         socket.write(
@@ -269,8 +269,8 @@ describe('who is kept out', () => {
   })
 
   test('a token that somebody puts into an address is in no log', async () => {
-    const logged: LoggedRequest[] = []
-    const { origin } = await start({ controlToken: token, log: (one) => logged.push(one) })
+    const logged: RequestLogEntry[] = []
+    const { origin } = await start({ controlToken: token, onRequest: (one) => logged.push(one) })
     for (const path of [`/?token=${token}`, `/_inspector?token=${token}`, `/_control/main?control-token=${token}`]) {
       await ask(origin + path, browser)
     }
@@ -365,7 +365,7 @@ test('no other page can make a script or an image of what the server says of its
 describe('what the page asks for', () => {
   test('facts of a world that runs', async () => {
     const server = await start({ startAt: '2030-01-01T09:00:00Z', seed: 7 })
-    const { addresses } = server.tenant('w1')
+    const { urls: addresses } = server.tenant('w1')
     const { body } = await ask(`${server.origin}/_control/w1/inspector`)
     expect(JSON.parse(body)).toMatchObject({
       name: 'w1',

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { inSlices, sizeOfEntries, sizeOfState } from '../src/control/large.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 // What a tenant holds may be larger than what may be made of it at once: its size is known before anything is made.
 
-let server: RunningServer
+let server: StuntdoubleServer
 let base: string
 
 beforeEach(async () => {

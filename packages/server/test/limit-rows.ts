@@ -163,7 +163,7 @@ const fixed = (what: string, value: number | string, unit: string, beyond: strin
 
 /** Every limit that keeps one client, or one request, from starving or ending the others. The docs list them from here. */
 export const limitRows: readonly LimitRow[] = [
-  option('body', '--max-body-bytes', 'the body of one request', 'bytes', '413; the connection is closed'),
+  option('maxBodyBytes', '--max-body-bytes', 'the body of one request', 'bytes', '413; the connection is closed'),
   option(
     'buffered',
     '--max-buffered',
@@ -173,15 +173,15 @@ export const limitRows: readonly LimitRow[] = [
     `${maxBuffered / 1_048_576} MiB, or a quarter of the heap`,
   ),
   option(
-    'arrival',
+    'requestTimeout',
     '--request-timeout',
     'a whole request, its body included; and the time in which a client has to take something of an answer that waits for it',
     'ms',
     `408, at the next look: there is one every ${arrivalLook / 1000} s; until its last byte has arrived it does not run and does not hold up time; who takes nothing is dropped`,
   ),
-  option('streams', '--max-streams', 'event streams that are open at once', 'streams', '503'),
+  option('maxStreams', '--max-streams', 'event streams that are open at once', 'streams', '503'),
   option(
-    'connections',
+    'maxConnections',
     '--max-connections',
     'connections of the native protocol that are open at once',
     'connections',
@@ -193,7 +193,7 @@ export const limitRows: readonly LimitRow[] = [
     'connections',
     'closed',
   ),
-  option('tenants', '--max-tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
+  option('maxTenants', '--max-tenants', 'tenants that exist at once', 'tenants', '503; `ERR` at the native port'),
   fixed(
     'wrong passwords of a connection of the native port',
     freeFailures,
@@ -201,7 +201,7 @@ export const limitRows: readonly LimitRow[] = [
     `each further \`AUTH\` or \`HELLO\` waits ${failurePause / 1000} s`,
   ),
   option(
-    'entries',
+    'maxTrafficEntries',
     '--max-traffic-entries',
     'the traffic log of a tenant',
     'entries',

@@ -7,7 +7,7 @@ import { Account } from '../../../src/kernel/account.js'
 import { hostPause } from '../../../src/kernel/host.js'
 import { json } from '../../../src/protocol/call.js'
 import { type EventStream, eventStream } from '../../../src/protocol/event-stream.js'
-import type { Answer, Call, Exchange } from '../../../src/protocol/service.js'
+import type { Exchange, RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { Crowd } from '../../../src/store/resp/crowd.js'
 import { type ListenerOptions, listener } from '../src/listener.js'
 import { defaultLimits } from '../src/server-limits.js'
@@ -53,7 +53,7 @@ test('neither the Host header nor a whole url as target changes the address', as
 })
 
 test('headers of the connection are not part of the call; repeated ones are', async () => {
-  const calls: Call[] = []
+  const calls: RawRequest[] = []
   const port = await listening((call) => {
     calls.push(call)
     return json(1)
@@ -94,7 +94,7 @@ test('a mistake of ours is an answer 500 of one sentence; its stack is reported'
 
 test('a client that goes away while it sends is no mistake, and nothing runs for it', async () => {
   const reported: unknown[] = []
-  const calls: Call[] = []
+  const calls: RawRequest[] = []
   const port = await listening(
     (call) => {
       calls.push(call)
@@ -113,11 +113,11 @@ test('a client that goes away while it sends is no mistake, and nothing runs for
 
 test('a call that is turned away is not waited for, and one that fails there is told', async () => {
   const reported: unknown[] = []
-  const turnsAway = ({ url }: Call): Answer => {
+  const turnsAway = ({ url }: RawRequest): RawResponse => {
     if (url.endsWith('/bug')) throw new RangeError('a bug')
     return json('no', 401)
   }
-  const exchange = (): Answer => json('served')
+  const exchange = (): RawResponse => json('served')
   const server = createServer(
     listener(
       () => origin,
@@ -153,7 +153,7 @@ test.each([
   ['a name with a blank', { status: 200, headers: [['x y', 'z']], body: null }],
   ['the same on a stream', { status: 200, headers: [['x', '\0']], body: new ReadableStream() }],
 ] as const)('%s in an answer is told in one sentence', async (_, answer) => {
-  const port = await listening(() => answer as Answer)
+  const port = await listening(() => answer as RawResponse)
   const told = await fetch(`http://127.0.0.1:${port}/`)
   expect([told.status, ((await told.json()) as { error: string }).error]).toEqual([
     500,
@@ -169,7 +169,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
     streams.push(stream)
     return { status: 200, headers: [], body: stream.body }
   }
-  const limits = { ...defaultLimits, streams: 1 }
+  const limits = { ...defaultLimits, maxStreams: 1 }
   const port = await listening(exchange, undefined, { limits, crowd: new Crowd(buffered) })
   const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
   const deaf: Socket = connect(port, '127.0.0.1')

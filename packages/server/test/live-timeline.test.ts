@@ -15,7 +15,7 @@ async function night(): Promise<Sandbox> {
   ])
   destinations.on(orders, async () => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
-    await sandbox.fetch(`${sandbox.addresses.store}/incr/n`, { headers })
+    await sandbox.fetch(`${sandbox.urls.store}/incr/n`, { headers })
     store.run('SET', 'seen', '1', 'PX', 50)
     return new Response()
   })

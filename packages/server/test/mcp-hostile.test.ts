@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/copy-forms.js'
+import { copyFormats } from '../../../src/report/copy/copy-forms.js'
 import { fenceData } from '../src/mcp/fenced-answer.js'
 import { prompts } from '../src/mcp/prompts.js'
 import { tools } from '../src/mcp/tools.js'
@@ -27,7 +27,7 @@ beforeAll(async () => {
   agent = await agentAtServer({ secret: 'a secret of sixteen or more' })
   const { sandbox } = agent
   const { env, store, queue, destinations, clock, faults } = sandbox
-  destinations.answer(url, { status: 500, headers: { 'x-hostile': injection }, body: hostile })
+  destinations.respond(url, { status: 500, headers: { 'x-hostile': injection }, body: hostile })
   store.run('SET', hostile, hostile)
   store.run('HSET', 'user', 'password', hidden[0]!, hostile, hostile)
   store.run('XADD', 'events', '*', 'password', hidden[0]!)
@@ -53,7 +53,7 @@ beforeAll(async () => {
     fault: { kind: 'reset' },
   })
   await clock.advance('1m')
-  ids = { id: queue.messages.find(({ due }) => due > clock.now())!.id, dead: queue.deadLetters[0]!.id }
+  ids = { id: queue.messages.find(({ nextAttemptAt: due }) => due > clock.now())!.id, dead: queue.deadLetters[0]!.id }
 })
 afterAll(() => agent[Symbol.asyncDispose]())
 
@@ -126,7 +126,7 @@ const calls: readonly (readonly [tool: string, args: () => Record<string, unknow
       },
     }),
   ],
-  ...copyForms.flatMap(({ name: form }) => [
+  ...copyFormats.flatMap(({ name: form }) => [
     ['copy_as', () => ({ form, entry: 4 })] as const,
     ['copy_as', () => ({ form, message: ids.id })] as const,
     ['copy_as', () => ({ form, from: 1, to: 20 })] as const,
@@ -171,7 +171,7 @@ describe('an app that wants to be obeyed', () => {
   function secretsOf(): readonly string[] {
     const { tokens, queue } = agent.sandbox
     const { mgmtUser: _, ...secret } = tokens
-    return [...Object.values(secret), queue.keys.current, queue.keys.next, 'a secret of sixteen or more']
+    return [...Object.values(secret), queue.signingKeys.current, queue.signingKeys.next, 'a secret of sixteen or more']
   }
 })
 

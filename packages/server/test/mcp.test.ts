@@ -94,7 +94,7 @@ describe('an agent at a server', () => {
     await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
       headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
     }).catch(() => undefined)
-    expect((await agent.call('list_faults')).text).toContain('"struck":1')
+    expect((await agent.call('list_faults')).text).toContain('"injected":1')
     await agent.call('remove_faults', { handle })
     expect((await agent.call('list_faults')).text).toContain('(none)')
   })
@@ -109,7 +109,7 @@ describe('an agent at a server', () => {
   test('retries a dead letter, and resets the world', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.destinations.script(shop, [500])
-    agent.sandbox.destinations.answer(shop, 200)
+    agent.sandbox.destinations.respond(shop, 200)
     await agent.call('publish_message', { to: shop, retries: 0 })
     await agent.call('drain_clock')
     const [, id] = /"id":"([^"]+)"/.exec((await agent.call('list_dead_letters')).text)!
@@ -323,7 +323,7 @@ describe('a saved trace', () => {
   test('is read by the same tools, and cannot be changed', async () => {
     await using live = await agentAtServer()
     live.sandbox.destinations.script(shop, [500])
-    live.sandbox.destinations.answer(shop, 200)
+    live.sandbox.destinations.respond(shop, 200)
     const { id } = live.sandbox.queue.publish({ to: shop, body: { id: 42 } }) as { id: string }
     await live.sandbox.clock.drain()
     const trace = loadTrace(JSON.stringify(live.sandbox.traffic))

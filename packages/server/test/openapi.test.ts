@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { controlOperations } from '../src/control/control.js'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 interface Operation {
   operationId: string
@@ -15,7 +15,7 @@ interface Document {
   paths: Record<string, Record<string, Operation>>
 }
 
-let server: RunningServer
+let server: StuntdoubleServer
 let document: Document
 
 beforeAll(async () => {

@@ -34,7 +34,7 @@ const foreign: readonly (readonly [string, string, Record<string, string>])[] = 
 ]
 
 test.each(foreign)('%s of a foreign page makes no tenant', async (_, method, headers) => {
-  await using server = await startServer({ port: 0, report: () => {} })
+  await using server = await startServer({ port: 0, onError: () => {} })
   for (const path of [
     '/w1/store/ping',
     '/w2/queue/v2/events',

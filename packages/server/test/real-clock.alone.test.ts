@@ -57,7 +57,7 @@ describe('time that is the host’s is not moved', () => {
     const state = await dump()
     const ahead = { ...state, now: state.now + 86_400_000 }
     await expect(load(ahead)).rejects.toThrow('time does not go back')
-    await load(ahead, { shift: true })
+    await load(ahead, { rebaseTime: true })
     expect(await clock.now()).toBeLessThan(ahead.now - 80_000_000)
   })
 
@@ -71,8 +71,8 @@ describe('time that is the host’s is not moved', () => {
     )
     const server = await startNow({ port: 0, clock: 'real', scenario: { name: 'outage', destinations } })
     endings.push(() => server.close())
-    expect(() => server.change(scenario)).toThrow('take its startAt out')
-    expect(server.change({ name: 'calm', destinations })).toBe(0)
+    expect(() => server.setScenario(scenario)).toThrow('take its startAt out')
+    expect(server.setScenario({ name: 'calm', destinations })).toBe(0)
   })
 
   test('on the command line', async () => {

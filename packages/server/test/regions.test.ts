@@ -13,7 +13,7 @@ afterEach(() => ended(sandbox))
 /** Publishes as an app in a region does. */
 async function published(at: Sandbox | RemoteSandbox, region: 'us-east-1' | 'eu-central-1'): Promise<string> {
   const send = 'fetch' in at ? at.fetch : fetch
-  const answer = await send(`${at.addresses.regions[region]}/v2/publish/${shop}`, {
+  const answer = await send(`${at.urls.regions[region]}/v2/publish/${shop}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${at.tokens.queue}`, 'service-deduplication-id': 'one' },
     body: '{}',
@@ -30,11 +30,11 @@ describe.each(kinds)('%s', (_, make) => {
     const us = sandbox.queueIn('us-east-1')
     expect((await us.messages).map(({ id }) => id)).toEqual([away])
     expect((await sandbox.queue.messages).map(({ id }) => id)).toEqual([home])
-    expect(await sandbox.queue.message(away)).toBeUndefined()
+    expect(await sandbox.queue.getMessage(away)).toBeUndefined()
     expect(await us.explain(away)).toContain('due at once')
-    const rotated = await us.keys.rotate()
+    const rotated = await us.signingKeys.rotate()
     expect(sandbox.env.US_EAST_1_QUEUE_CURRENT_SIGNING_KEY).toBe(rotated.current)
-    expect(await sandbox.queue.keys.current).toBe(sandbox.env.QUEUE_CURRENT_SIGNING_KEY)
+    expect(await sandbox.queue.signingKeys.current).toBe(sandbox.env.QUEUE_CURRENT_SIGNING_KEY)
     await us.pauseQueue('line')
     await us.publish({ to: shop, queue: 'line' })
     await sandbox.clock.drain()
@@ -46,7 +46,7 @@ describe.each(kinds)('%s', (_, make) => {
     const dump = await sandbox.dump()
     expect([dump.version, dump.regions?.['us-east-1']?.queues.map(({ name }) => name)]).toEqual([2, ['line']])
     await us.reset()
-    expect([(await us.messages).length, (await sandbox.check()).breaches]).toEqual([0, []])
+    expect([(await us.messages).length, (await sandbox.assertInvariants()).violations]).toEqual([0, []])
     await sandbox.load(dump)
     expect(await sandbox.queueIn('us-east-1').messages).toHaveLength(1)
     expect(await sandbox.workflowIn('us-east-1').runs).toEqual([])

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type LoggedRequest, startServer } from '../src/server.js'
+import { type RequestLogEntry, startServer } from '../src/server.js'
 
 test('a line of --log shows no secret of a path or a query', async () => {
-  const lines: LoggedRequest[] = []
-  const server = await startServer({ port: 0, clock: 'manual', log: (line) => lines.push(line) })
+  const lines: RequestLogEntry[] = []
+  const server = await startServer({ port: 0, clock: 'manual', onRequest: (line) => lines.push(line) })
   const paths = [
     '/main/queue/v2/publish/https://me:Zq-pw@shop.test/a?api_key=Zq-key&page=2',
     '/main/queue/v2/publish/https%3A%2F%2Fme%3AZq-pw%40shop.test%2Fa%3Ftoken%3DZq-token',

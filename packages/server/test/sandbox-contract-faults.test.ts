@@ -24,8 +24,8 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.faults.add(outage)
       expect(await statusOf('PING')).toBe(503)
       expect(await statusOf('PING')).toBe(200)
-      expect(await sandbox.faults.list()).toMatchObject([{ rule: outage, matched: 2, struck: 1 }])
-      expect(await sandbox.faults.unused()).toEqual([])
+      expect(await sandbox.faults.rules).toMatchObject([{ rule: outage, matched: 2, injected: 1 }])
+      expect(await sandbox.faults.unused).toEqual([])
     })
 
     test('are asked in their order', async () => {
@@ -43,30 +43,30 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await faults.add({ ...outage, name: 'third' })
       await handle.remove()
       await handle.remove()
-      expect((await faults.list()).map(({ rule }) => rule.name)).toEqual(['other', 'third'])
+      expect((await faults.rules).map(({ rule }) => rule.name)).toEqual(['other', 'third'])
       await faults.remove('other')
       await faults.remove('nobody')
-      expect((await faults.list()).map(({ rule }) => rule.name)).toEqual(['third'])
+      expect((await faults.rules).map(({ rule }) => rule.name)).toEqual(['third'])
       await faults.clear()
-      expect(await faults.list()).toEqual([])
+      expect(await faults.rules).toEqual([])
       expect(await statusOf('PING')).toBe(200)
     })
 
     test('that were never injected tell where they were declared', async () => {
       await sandbox.faults.add(outage)
-      const [unused, ...others] = await sandbox.faults.unused()
+      const [unused, ...others] = await sandbox.faults.unused
       expect(others).toEqual([])
       expect(unused).toMatchObject({
         rule: outage,
-        line: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/),
+        location: expect.stringMatching(/sandbox-contract-faults\.test\.ts:\d+:\d+$/),
       })
-      expect(unused!.sentence).toContain('never injected')
+      expect(unused!.message).toContain('never injected')
     })
 
     test('that are none are refused with the place', async () => {
       const wrong = { ...outage, fault: { kind: 'statsu', status: 503 } } as unknown as FaultRule
       await expect((async () => sandbox.faults.add([outage, wrong]))()).rejects.toThrow(/rule 2: .*statsu/)
-      expect(await sandbox.faults.list()).toEqual([])
+      expect(await sandbox.faults.rules).toEqual([])
     })
 
     test('know the tenant', async () => {
@@ -80,15 +80,15 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
     test('end with a reset', async () => {
       await sandbox.faults.add(outage)
       await sandbox.reset()
-      expect(await sandbox.faults.list()).toEqual([])
+      expect(await sandbox.faults.rules).toEqual([])
       expect(await statusOf('PING')).toBe(200)
     })
   })
 
   describe('scenarios', () => {
     test('bring their weather, until it is taken back', async () => {
-      const handle = await sandbox.play(
-        defineScenario('two outages', [outage, { ...outage, fault: fault.status(500) }]),
+      const handle = await sandbox.faults.add(
+        defineScenario('two outages', [outage, { ...outage, fault: fault.status(500) }]).faults,
       )
       expect(await statusOf('PING')).toBe(503)
       await handle.remove()
@@ -96,22 +96,26 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
     })
 
     test('without any are refused', async () => {
-      await expect((async () => sandbox.play({ name: 'calm' }))()).rejects.toThrow('"calm" has no faults to add')
+      await expect((async () => sandbox.faults.add(undefined))()).rejects.toThrow(
+        'has none to add: play its steps with',
+      )
     })
   })
 
   describe('promises of the engine', () => {
     test('hold', async () => {
-      await sandbox.destinations.answer(shop, 200)
+      await sandbox.destinations.respond(shop, 200)
       await sandbox.queue.publish({ to: shop })
       await sandbox.clock.drain()
-      const check = await sandbox.check({ only: ['no-lost-message', 'attempts-within-retries'] })
-      expect(check).toMatchObject({ checked: ['no-lost-message', 'attempts-within-retries'], breaches: [] })
-      expect((await sandbox.examine({ except: 'signatures-verify' })).checked).not.toContain('signatures-verify')
+      const check = await sandbox.assertInvariants({ only: ['no-lost-message', 'attempts-within-retries'] })
+      expect(check).toMatchObject({ checked: ['no-lost-message', 'attempts-within-retries'], violations: [] })
+      expect((await sandbox.checkInvariants({ except: 'signatures-verify' })).checked).not.toContain(
+        'signatures-verify',
+      )
     })
 
     test('are known by name', async () => {
-      await expect((async () => sandbox.check({ only: 'no-lost-mesage' }))()).rejects.toThrow(
+      await expect((async () => sandbox.assertInvariants({ only: 'no-lost-mesage' }))()).rejects.toThrow(
         'did you mean "no-lost-message"?',
       )
     })
@@ -128,7 +132,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await sandbox.load(before)
       expect(await sandbox.clock.now()).toBe(before.now)
       expect([await sandbox.store.get('k'), await sandbox.store.run('TTL', 'k')]).toEqual(['v', 7200])
-      expect(await sandbox.queue.messages).toMatchObject([{ body: 'later', due: before.now + 7_200_000 }])
+      expect(await sandbox.queue.messages).toMatchObject([{ body: 'later', nextAttemptAt: before.now + 7_200_000 }])
       expect(await statusOf('PING')).toBe(200)
     })
 
@@ -145,7 +149,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       await store.run('SET', 'k', new Uint8Array([0xff]))
       const mark = await traffic.mark()
       await store.run('GET', 'k')
-      const commands = await traffic.of('command')
+      const commands = await traffic.ofType('command')
       expect(commands.map(({ argv }) => argv)).toEqual([
         ['SET', 'k', '\xff'],
         ['GET', 'k'],
@@ -182,7 +186,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
   describe('matchers', () => {
     test('look into the queue', async () => {
       const { queue, clock, destinations, faults } = sandbox
-      await destinations.answer(shop, 200)
+      await destinations.respond(shop, 200)
       await faults.add({ on: 'queue.delivery', times: 1, fault: fault.lostAck() })
       await queue.publish({ to: shop, body: { id: 42 } })
       await clock.drain()
@@ -211,7 +215,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
       expect(before).toHaveReceivedRequest({ service: 'store', status: 200 })
       expect(before).not.toBeIdle()
       expect(() => expect(before).toBeIdle()).toThrow(/waits 1h/)
-      await sandbox.destinations.answer(shop, 200)
+      await sandbox.destinations.respond(shop, 200)
       await sandbox.clock.drain()
       expect(await sandbox.snapshot()).toBeIdle()
       expect(await sandbox.traffic.snapshot()).toFollowSequence([{ type: 'request' }, { type: 'published', to: shop }])
@@ -219,7 +223,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
 
     test('look at schedules', async () => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
-      await send(`${sandbox.addresses.queue}/v2/schedules/${shop}`, {
+      await send(`${sandbox.urls.queue}/v2/schedules/${shop}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-cron': '0 12 * * *' },
         body: 'nightly',

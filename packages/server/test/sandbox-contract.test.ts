@@ -28,7 +28,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await sandbox.clock.now()).toBe(noon)
       await sandbox.clock.advanceTo('2030-01-02T00:00:00Z')
       expect(await sandbox.clock.now()).toBe(Date.parse('2030-01-02T00:00:00Z'))
-      await sandbox.clock.settled()
+      await sandbox.clock.settle()
     })
 
     test('refuses to go back, and what is no duration', async () => {
@@ -38,7 +38,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('lists what waits', async () => {
       await sandbox.queue.publish({ to: shop, delay: '1h' })
-      expect(await sandbox.clock.pending()).toMatchObject([
+      expect(await sandbox.clock.pending).toMatchObject([
         { at: Date.parse('2030-01-01T10:00:00Z'), label: `delivery to ${shop}` },
       ])
     })
@@ -91,7 +91,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('bills what came over HTTP, not what a test did', async () => {
       await sandbox.store.run('SET', 'k', 'v')
       expect(await asClient('GET', 'k')).toEqual({ result: 'v' })
-      expect(await sandbox.store.spend()).toMatchObject({ commands: 1, reads: 1, writes: 0 })
+      expect(await sandbox.store.cost()).toMatchObject({ commands: 1, reads: 1, writes: 0 })
     })
 
     test('revokes its tokens', async () => {
@@ -114,7 +114,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await queue.messages).toHaveLength(0)
       const [letter, ...others] = await queue.deadLetters
       expect(others).toEqual([])
-      expect(letter).toMatchObject({ message: { id, state: 'FAILED', retried: 1 }, reply: { status: 0 } })
+      expect(letter).toMatchObject({ message: { id, state: 'FAILED', retried: 1 }, response: { status: 0 } })
       expect(await queue.explain(id)).toMatch(/fail/i)
       expect(await queue.forecast(id)).toBeUndefined()
     })
@@ -128,15 +128,15 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await clock.advance('1s')
       const now = await clock.now()
       expect(await queue.forecast(first)).toEqual({ at: now + 11_000 })
-      const because = { kind: 'answer', messageIds: [first], first: true }
-      expect(await queue.forecast(second)).toEqual({ notBefore: now + 11_000, because })
+      const blockedBy = { kind: 'response', messageIds: [first], holdsSlot: true }
+      expect(await queue.forecast(second)).toEqual({ notBefore: now + 11_000, blockedBy })
       expect(await queue.explain(second)).toContain('must answer first')
       expect(await queue.explain({ queue: 'orders' })).toContain(`The first is ${second}.`)
       expect(await queue.explain({ deduplicationId: 'order-1' })).toContain(`by message ${second}`)
       expect(await queue.explain({ flowControlKey: 'k' })).toContain('There is no flow-control key "k".')
-      expect(await queue.explain({ schedule: 's' })).toContain('There is no schedule "s".')
+      expect(await queue.explain({ scheduleId: 's' })).toContain('There is no schedule "s".')
       const copy = await queue.snapshot()
-      expect(copy.forecast(second)).toEqual({ notBefore: now + 11_000, because })
+      expect(copy.forecast(second)).toEqual({ notBefore: now + 11_000, blockedBy })
       await expect((async () => queue.forecast('msg_x'))()).rejects.toThrow('There is no message "msg_x"')
       await expect((async () => queue.explain({ topic: 'x' } as never))()).rejects.toThrow(/queue|flowControlKey/)
     })
@@ -157,12 +157,12 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('fans out to a group, and through a queue in order', async () => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record('https://*.test/*')
-      await queue.urlGroup('all', ['https://a.test/1', { url: 'https://b.test/2', name: 'b' }])
+      await queue.urlGroups.addEndpoints('all', ['https://a.test/1', { url: 'https://b.test/2', name: 'b' }])
       expect(await queue.publish({ to: 'all', body: 'x' })).toMatchObject([
         { url: 'https://a.test/1' },
         { url: 'https://b.test/2' },
       ])
-      await queue.upsertQueue('line', 1)
+      await queue.upsertQueue('line', { parallelism: 1 })
       await queue.pauseQueue('line')
       await queue.publish({ to: shop, body: 'first', queue: 'line' })
       await queue.publish({ to: shop, body: 'second', queue: 'line' })
@@ -181,10 +181,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('rotates its keys and signs, rightly or wrongly', async () => {
       const next = Object.entries(sandbox.env).find(([name]) => name.includes('NEXT_SIGNING_KEY'))?.[1]
-      expect((await sandbox.queue.keys.rotate()).current).toBe(next)
+      expect((await sandbox.queue.signingKeys.rotate()).current).toBe(next)
       const claims = (signature: string) => JSON.parse(atob(signature.split('.')[1]!)) as { sub: string; exp: number }
       expect(claims(await sandbox.queue.sign({ url: shop, body: 'x' })).sub).toBe(shop)
-      const expired = claims(await sandbox.queue.sign({ url: shop, body: 'x' }, { wrong: 'expired' }))
+      const expired = claims(await sandbox.queue.sign({ url: shop, body: 'x' }, { flaw: 'expired' }))
       expect(expired.exp).toBeLessThan(Date.parse('2030-01-01T09:00:00Z') / 1000)
     })
 
@@ -192,10 +192,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record(shop)
       const { id } = await queue.publish({ to: shop, delay: '1h' })
-      expect(await queue.message(id)).toMatchObject({ id, state: 'CREATED' })
-      expect(await queue.message('msg_none')).toBeUndefined()
+      expect(await queue.getMessage(id)).toMatchObject({ id, state: 'CREATED' })
+      expect(await queue.getMessage('msg_none')).toBeUndefined()
       expect([await queue.cancel(id), await queue.cancel(id)]).toEqual([true, false])
-      expect(await queue.message(id)).toBeUndefined()
+      expect(await queue.getMessage(id)).toBeUndefined()
       await clock.drain()
       expect(await recorder.count).toBe(0)
       expect(await queue.cancel(id)).toBe(false)
@@ -205,7 +205,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record(shop)
       const { id } = await queue.publish({ to: shop, delay: '1h' })
-      await queue.release(id)
+      await queue.deliverNow(id)
       await clock.advance(0)
       expect(await recorder.count).toBe(1)
       expect(await clock.now()).toBe(Date.parse('2030-01-01T09:00:00Z'))
@@ -226,24 +226,24 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('what is not there is told, with its id', async () => {
       const { queue } = sandbox
       await expect((async () => queue.cancel('msg_none'))()).rejects.toThrow('There is no message "msg_none".')
-      await expect((async () => queue.release('msg_none'))()).rejects.toThrow('There is no message "msg_none".')
+      await expect((async () => queue.deliverNow('msg_none'))()).rejects.toThrow('There is no message "msg_none".')
       await expect((async () => queue.retryDeadLetter('0-0'))()).rejects.toThrow('There is no dead letter "0-0".')
     })
 
     test('deletes url groups, and queues with their messages', async () => {
       const { queue } = sandbox
-      await queue.urlGroup('all', ['https://a.test/'])
+      await queue.urlGroups.addEndpoints('all', ['https://a.test/'])
       expect(await queue.urlGroups.list()).toMatchObject([{ name: 'all', endpoints: [{ url: 'https://a.test/' }] }])
       await queue.urlGroups.delete('all')
       expect(await queue.urlGroups.list()).toEqual([])
-      await queue.upsertQueue('line', 1, true)
+      await queue.upsertQueue('line', { parallelism: 1, paused: true })
       await queue.publish({ to: shop, queue: 'line' })
       await queue.deleteQueue('line')
       expect(await queue.messages).toEqual([])
     })
 
     test('shows its keys, those that were current too', async () => {
-      const { keys } = sandbox.queue
+      const { signingKeys: keys } = sandbox.queue
       const before = { current: await keys.current, next: await keys.next }
       expect(await keys.pair()).toEqual(before)
       expect(await keys.former).toEqual([])
@@ -256,11 +256,11 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const { queue } = sandbox
       const { id } = await queue.publish({ to: shop, delay: '1h' })
       const dump = await queue.dump()
-      const pair = await queue.keys.pair()
+      const pair = await queue.signingKeys.pair()
       await queue.reset()
       expect(await queue.messages).toEqual([])
-      expect(await queue.keys.pair()).toEqual(pair)
-      await queue.keys.rotate()
+      expect(await queue.signingKeys.pair()).toEqual(pair)
+      await queue.signingKeys.rotate()
       await queue.load(dump)
       expect(await queue.messages).toMatchObject([{ id }])
       expect(Object.values(sandbox.env)).toEqual(expect.arrayContaining([pair.current, pair.next]))
@@ -271,7 +271,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('tells what it should not have accepted', async () => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
       expect(await sandbox.queue.diagnostics).toEqual([])
-      await send(`${sandbox.addresses.queue}/v2/publish/${encodeURIComponent(shop)}`, {
+      await send(`${sandbox.urls.queue}/v2/publish/${encodeURIComponent(shop)}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
       })
@@ -281,7 +281,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('tells which commands the service may refuse', async () => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
       expect(await sandbox.store.diagnostics).toEqual([])
-      await send(sandbox.addresses.store, {
+      await send(sandbox.urls.store, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
         body: '["SORT","scores"]',
@@ -291,8 +291,8 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('schedules', async () => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
-      await sandbox.destinations.answer(shop, 200)
-      const answer = await send(`${sandbox.addresses.queue}/v2/schedules/${shop}`, {
+      await sandbox.destinations.respond(shop, 200)
+      const answer = await send(`${sandbox.urls.queue}/v2/schedules/${shop}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-cron': '0 12 * * *' },
         body: 'nightly',
@@ -300,7 +300,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const { scheduleId } = (await answer.json()) as { scheduleId: string }
       expect(await sandbox.queue.schedules.list()).toMatchObject([{ id: scheduleId, paused: false, nextTime: noon }])
       const day = 86_400_000
-      expect(await sandbox.queue.schedules.upcoming(scheduleId, noon, noon + day)).toEqual([noon, noon + day])
+      expect(await sandbox.queue.schedules.upcoming(scheduleId, { from: noon, to: noon + day })).toEqual([
+        noon,
+        noon + day,
+      ])
       expect(await sandbox.queue.schedules.fire(scheduleId)).toMatchObject([{ url: shop, body: 'nightly' }])
     })
   })
@@ -310,21 +313,29 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     const send = 'fetch' in sandbox ? sandbox.fetch : fetch
     const { queue, clock } = sandbox
     const nine = Date.parse('2030-01-01T09:00:00Z')
-    await sandbox.destinations.answer(shop, { status: 500, body: 'broken' })
-    await sandbox.destinations.answer('https://shop.test/down', { kind: 'reset' } as never)
+    await sandbox.destinations.respond(shop, { status: 500, body: 'broken' })
+    await sandbox.destinations.respond('https://shop.test/down', { kind: 'reset' } as never)
     const anId = expect.stringMatching(/^msg_\w+$/)
-    const said = { id: anId, kind: 'message', method: 'POST', body: 'b', time: nine, notBefore: nine, due: nine }
-    const first = { ...said, url: shop, state: 'CREATED', retried: 0, maxRetries: 0, ended: false }
+    const said = {
+      id: anId,
+      kind: 'message',
+      method: 'POST',
+      body: 'b',
+      createdAt: nine,
+      notBefore: nine,
+      nextAttemptAt: nine,
+    }
+    const first = { ...said, url: shop, state: 'CREATED', retried: 0, maxRetries: 0, isEnded: false }
     expect(printed(await queue.publish({ to: shop, body: 'b', retries: 0 }))).toStrictEqual(first)
-    await queue.urlGroup('g', [{ url: 'https://shop.test/down', name: 'n' }, 'https://shop.test/down/2'])
-    await sandbox.destinations.answer('https://shop.test/down/2', 200)
+    await queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/down', name: 'n' }, 'https://shop.test/down/2'])
+    await sandbox.destinations.respond('https://shop.test/down/2', 200)
     expect(printed(await queue.publish({ to: 'g', body: 'b', retries: 0 }))).toStrictEqual([
       { ...first, url: 'https://shop.test/down' },
       { ...first, url: 'https://shop.test/down/2' },
     ])
     const later = nine + 3_600_000
     await queue.publish({ to: shop, delay: '1h' })
-    const created = await send(`${sandbox.addresses.queue}/v2/schedules/${shop}`, {
+    const created = await send(`${sandbox.urls.queue}/v2/schedules/${shop}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${sandbox.tokens.queue}`,
@@ -335,20 +346,20 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     expect(created.status).toBe(200)
     await clock.advance('1s')
 
-    const waiting = { ...first, body: '', url: shop, notBefore: later, due: later, maxRetries: 3 }
+    const waiting = { ...first, body: '', url: shop, notBefore: later, nextAttemptAt: later, maxRetries: 3 }
     expect(printed(await queue.messages)).toStrictEqual([waiting])
     if ('fetch' in sandbox) {
       const [message] = sandbox.queue.messages
       expect(structuredClone(message!.toJSON())).toStrictEqual(waiting)
     }
-    const failed = { ...first, state: 'FAILED', ended: true }
+    const failed = { ...first, state: 'FAILED', isEnded: true }
     expect(printed(await queue.deadLetters)).toStrictEqual([
-      { id: `${nine}-0`, time: nine, message: failed, reply: { status: 500, body: 'broken' } },
+      { id: `${nine}-0`, createdAt: nine, message: failed, response: { status: 500, body: 'broken' } },
       {
         id: `${nine}-1`,
-        time: nine,
+        createdAt: nine,
         message: { ...failed, url: 'https://shop.test/down' },
-        reply: { status: 0, error: expect.stringContaining('connection reset'), body: '' },
+        response: { status: 0, error: expect.stringContaining('connection reset'), body: '' },
       },
     ])
     const schedule = { id: 'nightly', createdAt: nine, paused: false, nextTime: noon }
@@ -363,13 +374,13 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     ])
     const delivery = { at: later, label: `delivery to ${shop}`, background: false }
     const slot = { at: noon, label: 'schedule nightly', background: true }
-    expect(printed(await clock.pending())).toStrictEqual([delivery, slot])
+    expect(printed(await clock.pending)).toStrictEqual([delivery, slot])
     // After it has fired it knows messages, which know more.
     await clock.advanceTo(noon)
     expect(printed(await queue.schedules.list())).toStrictEqual([
       { ...schedule, lastTime: noon, nextTime: noon + 86_400_000 },
     ])
-    expect(await clock.pending()).toMatchInlineSnapshot(`
+    expect(await clock.pending).toMatchInlineSnapshot(`
       [
         {
           "at": 1893499212000,
@@ -390,8 +401,8 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     const begun = async (): Promise<string> => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
       const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, 'content-type': 'application/json' }
-      const base = sandbox.addresses.queue
-      await sandbox.destinations.answer(shop, { headers: { 'service-workflow-sdk-version': '1' } })
+      const base = sandbox.urls.queue
+      await sandbox.destinations.respond(shop, { headers: { 'service-workflow-sdk-version': '1' } })
       const run = { 'service-workflow-runid': 'wfr_1', 'service-workflow-url': shop }
       const init = { ...headers, ...run, 'service-workflow-init': 'true' }
       await send(`${base}/v2/publish/${shop}`, { method: 'POST', headers: init, body: '{}' })
@@ -408,7 +419,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const id = await begun()
       const createdAt = Date.parse('2030-01-01T09:00:00Z')
       expect(await sandbox.workflow.runs).toMatchObject([{ id, url: shop, state: 'RUN_STARTED', createdAt }])
-      const run = sandbox.workflow.run(id)
+      const run = sandbox.workflow.getRun(id)
       expect([run.id, await run.url, await run.state, await run.createdAt]).toEqual([
         id,
         shop,
@@ -416,7 +427,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
         createdAt,
       ])
       expect([await run.completedAt, await run.result]).toEqual([undefined, undefined])
-      expect((await sandbox.snapshot()).workflow.run(id).state).toBe('RUN_STARTED')
+      expect((await sandbox.snapshot()).workflow.getRun(id).state).toBe('RUN_STARTED')
     })
 
     test('can be printed', async () => {
@@ -424,23 +435,25 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const createdAt = Date.parse('2030-01-01T09:00:00Z')
       const open = { id, url: shop, state: 'RUN_STARTED', createdAt }
       expect(printed(await sandbox.workflow.runs)).toStrictEqual([open])
-      await sandbox.workflow.run(id).cancel()
+      await sandbox.workflow.getRun(id).cancel()
       const ended = { ...open, state: 'RUN_CANCELED', completedAt: createdAt + 60_000 }
       expect(printed(await sandbox.workflow.runs)).toStrictEqual([ended])
-      if ('fetch' in sandbox) expect(printed(sandbox.workflow.run(id))).toStrictEqual(ended)
+      if ('fetch' in sandbox) expect(printed(sandbox.workflow.getRun(id))).toStrictEqual(ended)
     })
 
     test('hear events, early ones and bytes too', async () => {
       const id = await begun()
       expect(await sandbox.workflow.notify('other', { not: 'waited for' })).toBe(0)
-      expect(await sandbox.workflow.notify('later', new Uint8Array([0xff]), id)).toBe(0)
+      expect(await sandbox.workflow.notify('later', new Uint8Array([0xff]), { runId: id })).toBe(0)
       expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
       expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(0)
-      await expect((async () => sandbox.workflow.notify('approved', 1, 'wfr_none'))()).rejects.toThrow('wfr_none')
+      await expect((async () => sandbox.workflow.notify('approved', 1, { runId: 'wfr_none' }))()).rejects.toThrow(
+        'wfr_none',
+      )
     })
 
     test('are cancelled once', async () => {
-      const run = sandbox.workflow.run(await begun())
+      const run = sandbox.workflow.getRun(await begun())
       expect(await run.explain()).toContain('Step "approval" waits for event "approved" until 2030-01-01 11:00:00.')
       await run.cancel()
       expect(await run.state).toBe('RUN_CANCELED')
@@ -449,41 +462,41 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     })
 
     test('meet what a test makes of their events', async () => {
-      const run = sandbox.workflow.run(await begun())
-      await run.reaches('approval')
-      await sandbox.workflow.event('approved', { by: 'Ada' })
+      const run = sandbox.workflow.getRun(await begun())
+      await run.advanceToStep('approval')
+      await sandbox.workflow.stubEvent('approved', { by: 'Ada' })
       await sandbox.clock.advance(1)
       expect(await sandbox.workflow.unused).toEqual([])
       const snapshot = await sandbox.snapshot()
       expect(snapshot).toHaveWorkflowWait('approved', { outcome: 'received', data: { by: 'Ada' } })
-      await sandbox.workflow.event('approved').timesOut()
-      await sandbox.workflow.step('chrage', 2).returns({ id: 1 })
-      await sandbox.workflow.step('charge').fails('no', { times: 2 })
-      await sandbox.workflow.step('charge').timesOut()
+      await sandbox.workflow.stubEvent('approved').timesOut()
+      await sandbox.workflow.stubStep('chrage', 2).returns({ id: 1 })
+      await sandbox.workflow.stubStep('charge').throws('no', { times: 2 })
+      await sandbox.workflow.stubStep('charge').timesOut()
       await sandbox.workflow.skipSleeps()
       await sandbox.workflow.skipRetryDelays()
       const told = [
-        "workflow.step('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
-        "workflow.step('charge').fails(…) was never used: no step 'charge' came; there are 'approval'.",
-        "workflow.step('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
-        "workflow.event('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
+        "workflow.stubStep('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
+        "workflow.stubStep('charge').throws(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.stubStep('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.stubEvent('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
         'workflow.skipSleeps() was never used: no step slept.',
         'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
       ]
       expect(await sandbox.workflow.unused).toEqual(told)
       expect((await sandbox.snapshot()).workflow.unused).toEqual(told)
-      await expect((async () => run.ends('failed'))()).rejects.toThrow(
+      await expect((async () => run.advanceToEnd('failed'))()).rejects.toThrow(
         /Run wfr_1 did not end with 'failed': nothing is left to happen\.[\s\S]*1 approval {2}Wait, done/,
       )
-      await expect((async () => sandbox.workflow.step('').returns())()).rejects.toThrow('needs the name of a step')
-      await expect((async () => sandbox.workflow.step('a').fails('no', { times: 0 }))()).rejects.toThrow(
+      await expect((async () => sandbox.workflow.stubStep('').returns())()).rejects.toThrow('needs the name of a step')
+      await expect((async () => sandbox.workflow.stubStep('a').throws('no', { times: 0 }))()).rejects.toThrow(
         'a number from 1',
       )
     })
 
     test('that are not there are told, with those that are', async () => {
       await begun()
-      await expect((async () => sandbox.workflow.run('wfr_none').state)()).rejects.toThrow(
+      await expect((async () => sandbox.workflow.getRun('wfr_none').state)()).rejects.toThrow(
         `There is no run "wfr_none". Runs: wfr_1 of ${shop}.`,
       )
     })
@@ -495,7 +508,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await sandbox.workflow.runs).toEqual([])
       await sandbox.load(dump)
       expect(await sandbox.workflow.notify('approved')).toBe(1)
-      expect(await sandbox.workflow.run(id).state).toBe('RUN_STARTED')
+      expect(await sandbox.workflow.getRun(id).state).toBe('RUN_STARTED')
     })
   })
 
@@ -503,9 +516,9 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('tell what nobody answered, and what was not met', async () => {
       const { destinations, queue, clock } = sandbox
       await destinations.script('https://never.test/', [fault.lostAck()])
-      expect(await destinations.unplayed).toEqual([{ pattern: 'https://never.test/', steps: [fault.lostAck()] }])
+      expect(await destinations.unused).toEqual([{ pattern: 'https://never.test/', steps: [fault.lostAck()] }])
       await destinations.off('https://never.test/')
-      expect(await destinations.unplayed).toEqual([])
+      expect(await destinations.unused).toEqual([])
       expect(await destinations.unhandled).toEqual([])
       await queue.publish({ to: 'https://nobody.test/', retries: 0 })
       await clock.drain()
@@ -514,10 +527,10 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('answer with status, headers and body', async () => {
       const { destinations, queue, clock } = sandbox
-      await destinations.answer(shop, { status: 418, headers: { 'x-own': '1' }, body: { tea: true } })
+      await destinations.respond(shop, { status: 418, headers: { 'x-own': '1' }, body: { tea: true } })
       await queue.publish({ to: shop, retries: 0 })
       await clock.drain()
-      expect(await queue.deadLetters).toMatchObject([{ reply: { status: 418, body: '{"tea":true}' } }])
+      expect(await queue.deadLetters).toMatchObject([{ response: { status: 418, body: '{"tea":true}' } }])
     })
 
     test('a recorder that nothing reached says so', async () => {
@@ -527,9 +540,9 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
   })
 
   test('knows its own addresses', () => {
-    expect(sandbox.owns(`${sandbox.addresses.store}/get/k`)).toBe(true)
+    expect(sandbox.owns(`${sandbox.urls.store}/get/k`)).toBe(true)
     expect(sandbox.owns('https://shop.test/')).toBe(false)
-    expect(Object.values(sandbox.env)).toEqual(expect.arrayContaining([sandbox.addresses.store, sandbox.tokens.queue]))
+    expect(Object.values(sandbox.env)).toEqual(expect.arrayContaining([sandbox.urls.store, sandbox.tokens.queue]))
   })
 
   test('begins anew', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 
 interface Received {
   readonly url: string
@@ -11,7 +11,7 @@ interface Received {
   readonly body: string
 }
 
-let server: RunningServer
+let server: StuntdoubleServer
 let app: Server
 let received: Received[]
 let answers: number[]
@@ -31,7 +31,7 @@ beforeEach(async () => {
     })
   })
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
-  server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  server = await startServer({ port: 0, dialect: 'upstash', clock: 'manual' })
 })
 afterEach(async () => {
   await server.close()
@@ -56,7 +56,12 @@ test('the store SDK works, pipelines and transactions included', async () => {
 })
 
 test('the store SDK tells in words what the server refuses, as it tells errors of the service', async () => {
-  await using small = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual', limits: { body: 1_000 } })
+  await using small = await startServer({
+    port: 0,
+    dialect: 'upstash',
+    clock: 'manual',
+    limits: { maxBodyBytes: 1_000 },
+  })
   const { env } = small.tenant('main')
   const redis = new Redis({
     url: env.UPSTASH_REDIS_REST_URL!,
@@ -120,7 +125,7 @@ test('the management API counts what the queue did', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   await client.publish({ url: appUrl('/orders'), body: 'x' })
   await advance('1s')
-  const { addresses, tokens } = server.tenant('main')
+  const { urls: addresses, tokens } = server.tenant('main')
   const ask = (authorization: string): Promise<Response> =>
     fetch(`${addresses.mgmt}/v2/qstash/stats/99a4c327-31f0-490f-a594-043ade84085a?period=1h`, {
       headers: { authorization },
@@ -137,7 +142,7 @@ test('nothing leaves this machine unless it is named', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   await client.publish({ url: 'https://shop.example/orders', retries: 0 })
   await fetch(`${server.origin}/_control/main/clock/drain`, { method: 'POST' })
-  const [attempt] = server.tenant('main').traffic.of('attempt')
+  const [attempt] = server.tenant('main').traffic.ofType('attempt')
   expect(attempt?.outcome).toMatchObject({ status: 0, state: 'FAILED' })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 import { place, run, started } from './command-line.js'
 
 const scenario: Scenario = {
@@ -15,8 +15,8 @@ const scenario: Scenario = {
   faults: [{ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } }],
 }
 
-let server: RunningServer | undefined
-const start = async (options: ServerOptions): Promise<RunningServer> => {
+let server: StuntdoubleServer | undefined
+const start = async (options: ServerOptions): Promise<StuntdoubleServer> => {
   server = await startServer({ port: 0, clock: 'manual', ...options })
   return server
 }
@@ -25,8 +25,8 @@ afterEach(async () => {
   server = undefined
 })
 
-const ping = async (running: RunningServer, tenant: string): Promise<number> => {
-  const { addresses, tokens } = running.tenant(tenant)
+const ping = async (running: StuntdoubleServer, tenant: string): Promise<number> => {
+  const { urls: addresses, tokens } = running.tenant(tenant)
   return (await fetch(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })).status
 }
 
@@ -41,7 +41,7 @@ describe('a server with a scenario', () => {
       expect([await ping(running, name), await ping(running, name)]).toEqual([503, 200])
       queue.publish({ to: 'https://shop.test/orders', retries: 0 })
       await clock.drain()
-      expect(queue.deadLetters).toMatchObject([{ reply: { status: 418 } }])
+      expect(queue.deadLetters).toMatchObject([{ response: { status: 418 } }])
     }
   })
 
@@ -81,8 +81,8 @@ describe('a server with a scenario', () => {
     const running = await start({ scenario })
     const { store, faults } = running.tenant('w1')
     store.run('SET', 'cart', 'mine')
-    expect(running.change({ name: 'better', faults: [], destinations: [{ url: 'https://x.test/' }] })).toBe(1)
-    expect([store.get('cart'), faults.list().length, await ping(running, 'w1')]).toEqual(['mine', 0, 200])
+    expect(running.setScenario({ name: 'better', faults: [], destinations: [{ url: 'https://x.test/' }] })).toBe(1)
+    expect([store.get('cart'), faults.rules.length, await ping(running, 'w1')]).toEqual(['mine', 0, 200])
     expect(running.tenant('w2').store.get('cart')).toBeNull()
   })
 })

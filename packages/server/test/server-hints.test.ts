@@ -14,11 +14,11 @@ async function obey(sentence: string): Promise<Response> {
   return asked(url!, { method: method!, body: body! })
 }
 
-const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliver: \[/
+const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliverTo: \[/
 
 test('a delivery that may not leave', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const { tokens, addresses, traffic } = server.tenant('w1')
+  const { tokens, urls: addresses, traffic } = server.tenant('w1')
   const published = () =>
     asked(`${addresses.queue}/v2/publish/https://shop.example/orders`, {
       method: 'POST',
@@ -38,11 +38,11 @@ test('a delivery that may not leave', async () => {
   expect((await obey(unhandled[0]!)).status).toBe(200)
   await published()
   await advance()
-  expect(traffic.of('attempt').at(-1)!.outcome).toMatchObject({ status: 200 })
+  expect(traffic.ofType('attempt').at(-1)!.outcome).toMatchObject({ status: 200 })
 })
 
 test('a production address of the vendor', async () => {
-  await using server = await startServer({ port: 0, clock: 'manual', vocabulary: 'upstash' })
+  await using server = await startServer({ port: 0, clock: 'manual', dialect: 'upstash' })
   const { destinations, queue, clock } = server.tenant('w1')
   queue.publish({ to: 'https://qstash.upstash.io/v2/queues', retries: 0 })
   await clock.drain()
@@ -51,7 +51,7 @@ test('a production address of the vendor', async () => {
 
 test('a call to a foreign host that nobody registered, and one of another path', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const { calls } = server.tenant('w1')
+  const { outbound: calls } = server.tenant('w1')
   const bank = `${server.origin}/w1/outbound/https://bank.example/charges`
   for (const url of [bank, `${bank}/42`]) {
     const refused = await asked(url)
@@ -66,8 +66,8 @@ test('a call to a foreign host that nobody registered, and one of another path',
 
 test('a request that waits for time', async () => {
   const warnings: string[] = []
-  await using server = await startServer({ port: 0, clock: 'manual', warn: (text) => warnings.push(text) })
-  const { addresses, tokens, faults } = server.tenant('w1')
+  await using server = await startServer({ port: 0, clock: 'manual', onWarning: (text) => warnings.push(text) })
+  const { urls: addresses, tokens, faults } = server.tenant('w1')
   faults.add({ on: 'store.request', fault: fault.latency('5s') })
   const waiting = asked(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
   await expect.poll(() => warnings, { timeout: 9000 }).toHaveLength(1)

@@ -1,10 +1,10 @@
 import { connect as dial, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/client/connect.js'
-import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type RequestLogEntry, type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
-let server: RunningServer | undefined
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+let server: StuntdoubleServer | undefined
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   server = await startServer({ port: 0, clock: 'manual', ...options })
   return server
 }
@@ -13,22 +13,22 @@ afterEach(async () => {
   server = undefined
 })
 
-const store = (running: RunningServer, tenant: string, init: RequestInit & { path?: string } = {}) => {
-  const { addresses, tokens } = running.tenant(tenant)
+const store = (running: StuntdoubleServer, tenant: string, init: RequestInit & { path?: string } = {}) => {
+  const { urls: addresses, tokens } = running.tenant(tenant)
   const headers = { authorization: `Bearer ${tokens.store}` }
   return fetch(addresses.store + (init.path ?? ''), { method: 'POST', headers, ...init })
 }
 
 describe('limits', () => {
   test('a body that says it is too long is refused before it is read', async () => {
-    const running = await start({ limits: { body: 1_000 } })
+    const running = await start({ limits: { maxBodyBytes: 1_000 } })
     const answer = await store(running, 'main', { body: JSON.stringify(['SET', 'k', 'v'.repeat(2_000)]) })
     expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('at most 1000 bytes')])
     expect(await (await store(running, 'main', { body: '["PING"]' })).json()).toEqual({ result: 'PONG' })
   })
 
   test('a body that turns out too long is refused as well', async () => {
-    const running = await start({ limits: { body: 1_000 } })
+    const running = await start({ limits: { maxBodyBytes: 1_000 } })
     const body = new ReadableStream({
       pull(controller) {
         controller.enqueue(new Uint8Array(400))
@@ -41,7 +41,7 @@ describe('limits', () => {
   })
 
   test('one stream more than may be open is refused, until another is closed', async () => {
-    const running = await start({ limits: { streams: 1 } })
+    const running = await start({ limits: { maxStreams: 1 } })
     const client = new AbortController()
     const open = await store(running, 'main', { path: '/subscribe/news', signal: client.signal })
     expect(open.status).toBe(200)
@@ -59,7 +59,7 @@ describe('limits', () => {
   })
 
   test('one tenant more than there may be is refused, until another is dropped', async () => {
-    const running = await start({ limits: { tenants: 2 } })
+    const running = await start({ limits: { maxTenants: 2 } })
     const { tokens } = running.tenant('w1')
     running.tenant('w2')
     const ping = () => fetch(`${running.origin}/w3/store/ping?_token=${tokens.store}`)
@@ -77,7 +77,7 @@ describe('limits', () => {
   })
 
   test('the traffic of a tenant is bounded', async () => {
-    const running = await start({ limits: { entries: 10 } })
+    const running = await start({ limits: { maxTrafficEntries: 10 } })
     for (let n = 0; n < 30; n++) running.tenant('main').store.run('SET', 'k', n)
     expect(running.tenant('main').traffic.size).toBeLessThanOrEqual(11)
   })
@@ -148,13 +148,13 @@ describe('production', () => {
   test('is refused unless one knows', async () => {
     env.NODE_ENV = 'production'
     await expect(start()).rejects.toThrow('NODE_ENV is production')
-    expect((await start({ iKnow: true })).port).toBeGreaterThan(0)
+    expect((await start({ allowProduction: true })).port).toBeGreaterThan(0)
   })
 })
 
 test('logs requests without their secrets', async () => {
-  const lines: LoggedRequest[] = []
-  const running = await start({ log: (line) => lines.push(line) })
+  const lines: RequestLogEntry[] = []
+  const running = await start({ onRequest: (line) => lines.push(line) })
   const { store: token } = running.tenant('main').tokens
   await (await fetch(`${running.origin}/main/store/get/k?_token=${encodeURIComponent(token)}`)).text()
   await (await fetch(`${running.origin}/nobody`)).text()

@@ -1,13 +1,13 @@
 import { request as nodeRequest } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 const reported: string[] = []
 
 const start = async (options: ServerOptions = {}): Promise<void> => {
-  server = await startServer({ port: 0, clock: 'manual', report: (text) => reported.push(text), ...options })
+  server = await startServer({ port: 0, clock: 'manual', onError: (text) => reported.push(text), ...options })
 }
 beforeEach(() => {
   reported.length = 0
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 const store = (tenant: string, ...words: string[]): Promise<unknown> =>
-  fetch(server.tenant(tenant).addresses.store, {
+  fetch(server.tenant(tenant).urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${server.tenant(tenant).tokens.store}` },
     body: JSON.stringify(words),
@@ -69,7 +69,7 @@ describe('tenants', () => {
 
   test('live under the addresses that the server gives', async () => {
     await start()
-    const { addresses } = server.tenant('main')
+    const { urls: addresses } = server.tenant('main')
     expect(addresses).toMatchObject({
       store: `${server.origin}/main/store`,
       queue: `${server.origin}/main/queue`,
@@ -160,12 +160,12 @@ describe('the control API', () => {
     await control('/main/clock/advance', { by: '1h' })
     expect((await control('/main/reset', {})).body.now).toBe('2030-01-01T00:00:00.000Z')
     expect(await store('main', 'GET', 'k')).toEqual({ result: null })
-    expect(server.tenant('main').traffic.of('command')).toHaveLength(1)
+    expect(server.tenant('main').traffic.ofType('command')).toHaveLength(1)
   })
 
   test('tells addresses and environment', async () => {
     const { body } = await control('/main')
-    expect(body.urls).toEqual(server.tenant('main').addresses)
+    expect(body.urls).toEqual(server.tenant('main').urls)
     expect(body.env).toEqual(server.tenant('main').env)
     expect(body.tokens).toEqual(server.tenant('main').tokens)
     expect((await control('')).body).toEqual({ tenants: ['main'] })
@@ -189,7 +189,7 @@ describe('the control API', () => {
   })
 
   test('shows bytes that are not text in base64', async () => {
-    const { addresses, tokens } = server.tenant('main')
+    const { urls: addresses, tokens } = server.tenant('main')
     await fetch(`${addresses.store}/set/k`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.store}` },

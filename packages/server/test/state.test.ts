@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../src/sandbox/sandbox.js'
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../src/server.js'
 import { readState, StateFileError, writeState } from '../src/state/state-file.js'
 
 let place: string
 let path: string
-const running: RunningServer[] = []
+const running: StuntdoubleServer[] = []
 
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), 'stuntdouble-state-'))
@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(place, { recursive: true, force: true })
 })
 
-const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> => {
   const server = await startServer({
     port: 0,
     clock: 'manual',
@@ -59,7 +59,7 @@ describe('a server with a state file', () => {
 
   test('keeps the runs of workflows, with who waits and until when', async () => {
     const first = await start()
-    const { addresses, tokens, workflow, queue } = first.tenant('w1')
+    const { urls: addresses, tokens, workflow, queue } = first.tenant('w1')
     const url = 'https://app.test/run'
     const headers = {
       authorization: `Bearer ${tokens.queue}`,
@@ -77,7 +77,7 @@ describe('a server with a state file', () => {
     const { clock, destinations } = second.tenant('w1')
     const recorder = destinations.record(url, { status: 200, headers: { 'service-workflow-sdk-version': '1' } })
     await clock.advance('2h')
-    expect(second.tenant('w1').workflow.run('wfr_1').state).toBe('RUN_STARTED')
+    expect(second.tenant('w1').workflow.getRun('wfr_1').state).toBe('RUN_STARTED')
     const [, timedOut] = JSON.parse(recorder.last().text()) as { body: string }[]
     expect(JSON.parse(Buffer.from(timedOut!.body, 'base64').toString())).toEqual({
       ...step,
@@ -113,7 +113,7 @@ describe('a server with a state file', () => {
     const ahead = startServer({ port: 0, clock: 'real', state: path })
     await expect(ahead).rejects.toThrow(StateFileError)
     await expect(ahead).rejects.toThrow(/The dump is of .*Z, and with clock: 'real' it is .*Z: .*--rebase-time/)
-    const server = await startServer({ port: 0, clock: 'real', state: path, shift: true })
+    const server = await startServer({ port: 0, clock: 'real', state: path, rebaseTime: true })
     running.push(server)
     const { clock, store } = server.tenant('main')
     expect(clock.now()).toBeLessThanOrEqual(Date.now())
@@ -122,7 +122,7 @@ describe('a server with a state file', () => {
 
   test('that cannot write says so and goes on', async () => {
     const reported: string[] = []
-    const server = await start({ state: join(place, 'nowhere', 'state.json'), report: (text) => reported.push(text) })
+    const server = await start({ state: join(place, 'nowhere', 'state.json'), onError: (text) => reported.push(text) })
     server.tenant('main').store.run('SET', 'k', 'v')
     await expect.poll(() => reported.join()).toContain('the state could not be written')
     expect(server.tenant('main').store.get('k')).toBe('v')
@@ -197,7 +197,7 @@ describe('a file that cannot be used is refused, and kept', () => {
     await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
     const { port } = probe.address() as { port: number }
     await new Promise((resolve) => probe.close(resolve))
-    const begun = startServer({ port, clock: 'manual', state: path, limits: { tenants: 2 } })
+    const begun = startServer({ port, clock: 'manual', state: path, limits: { maxTenants: 2 } })
     await expect(begun).rejects.toThrow(StateFileError)
     await expect(begun).rejects.toThrow(sentence)
     // Nobody listens there, and nobody keeps the file.

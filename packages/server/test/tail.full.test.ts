@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createConnection } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../src/server.js'
+import { type StuntdoubleServer, startServer } from '../src/server.js'
 import { program, run, started } from './command-line.js'
 
-let server: RunningServer
+let server: StuntdoubleServer
 beforeEach(async () => {
   server = await startServer({ port: 0, clock: 'manual', startAt: '2030-01-01T09:00:00Z' })
 })
@@ -20,7 +20,7 @@ describe('tail', () => {
     const { printed, child, ended } = tail()
     await printed(/SET before 1 \(by the test\) → OK/)
     destinations.script(shop, [{ kind: 'status', status: 503 }])
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     queue.publish({ to: shop })
     await clock.drain()
     await printed(/attempt 2 of 4.*→ 200/)
@@ -70,7 +70,7 @@ describe('tail', () => {
 
   test('tells what a world was filled with that takes the place of the one before', async () => {
     const sandbox = server.tenant('main')
-    sandbox.queue.upsertQueue('orders', 2)
+    sandbox.queue.upsertQueue('orders', { parallelism: 2 })
     const { printed, child, ended } = tail()
     await printed(/queue orders/)
     sandbox.load(sandbox.dump())

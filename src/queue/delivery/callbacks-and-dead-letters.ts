@@ -61,7 +61,7 @@ export function callbackBody(
     sourceBody: toBase64(message.body),
     maxRetries: message.maxRetries,
     notBefore: time(message.notBefore),
-    createdAt: time(message.time),
+    createdAt: time(message.createdAt),
     ...(origin.scheduleId !== undefined && { scheduleId: origin.scheduleId }),
     callerIP: origin.callerIp,
     ...(dlqId !== undefined && { dlqId }),
@@ -74,9 +74,9 @@ export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome
   return reply.body.length <= maxMessageSize ? reply : { ...reply, body: reply.body.slice(0, maxMessageSize) as Bytes }
 }
 
-export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
+export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'createdAt'> {
   readonly message: MessageView
-  readonly reply: Pick<DeadLetter['reply'], 'status' | 'error' | 'body'>
+  readonly response: Pick<DeadLetter['response'], 'status' | 'error' | 'body'>
 }
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
@@ -89,25 +89,25 @@ export class DeadLetter {
   readonly id: string
   /** @internal */
   readonly seq: number
-  readonly time: number
+  readonly createdAt: number
   readonly message: Message
-  readonly reply: RawOutcome
+  readonly response: RawOutcome
   /** @internal */
   gone = false
 
   /** @internal */
-  constructor(id: string, seq: number, time: number, message: Message, reply: RawOutcome) {
+  constructor(id: string, seq: number, createdAt: number, message: Message, response: RawOutcome) {
     this.id = id
     this.seq = seq
-    this.time = time
+    this.createdAt = createdAt
     this.message = message
-    this.reply = reply
+    this.response = response
   }
 
   toJSON(): DeadLetterView {
-    const { id, time, message, reply } = this
-    const { status, error, body } = reply
-    return { id, time, message: message.toJSON(), reply: { status, ...(error !== undefined && { error }), body } }
+    const { id, createdAt, message, response } = this
+    const { status, error, body } = response
+    return { id, createdAt, message: message.toJSON(), response: { status, ...(error !== undefined && { error }), body } }
   }
 }
 
@@ -117,7 +117,7 @@ export class DeadLetters {
   readonly #records = new Records<DeadLetter>({
     ...fieldsThrough<DeadLetter>(),
     dlqIds: (letter) => letter.id,
-    responseStatus: (letter) => String(letter.reply.status),
+    responseStatus: (letter) => String(letter.response.status),
     workflowRunId: ({ message }) => message.part?.runId,
     workflowUrl: ({ message }) => message.part?.runUrl,
     workflowCreatedAt: ({ message }) => message.part && String(message.part.runCreatedAt),
@@ -174,12 +174,12 @@ export class DeadLetters {
 
   #prune(): void {
     const oldest = this.#now() - this.#retention
-    for (let first = this.#records.first(); first !== undefined && first.time < oldest; first = this.#records.first()) {
+    for (let first = this.#records.first(); first !== undefined && first.createdAt < oldest; first = this.#records.first()) {
       this.delete(first)
     }
   }
 }
 
-function weightOf({ message, reply }: DeadLetter): number {
-  return weightOfMessage(message) + reply.body.length
+function weightOf({ message, response }: DeadLetter): number {
+  return weightOfMessage(message) + response.body.length
 }

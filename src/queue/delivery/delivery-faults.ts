@@ -1,7 +1,7 @@
 import { actionAt } from '../../faults/catalog.js'
 import type { DeliveryFault, Fault, FaultFacts, FaultSource, Injection, InjectionRecord } from '../../faults/fault.js'
 import type { DueFaultContext, OnDelivery, Phase } from '../../faults/fault-context.js'
-import type { DeliveryPoint } from '../../faults/points.js'
+import type { DeliveryInjectionPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { once } from '../../kernel/once.js'
 import type { AppliedFault } from '../destinations/apply-faults.js'
@@ -25,7 +25,7 @@ export type Prevention =
 
 interface HeldBack {
   readonly message: Message
-  readonly point: DeliveryPoint
+  readonly point: DeliveryInjectionPoint
   readonly record: InjectionRecord
   /** Attempts with a later entry come after it. */
   readonly since: number
@@ -104,7 +104,7 @@ export class DeliveryFaultRules {
         },
         waitForNext: (withinMs) => {
           const record = strike.log(message.lastEntrySeq, message.url)
-          const point = strike.point as DeliveryPoint
+          const point = strike.point as DeliveryInjectionPoint
           // A message's own trail is older than every attempt that begins from now on.
           this.heldBack.push({ message, point, record, since: message.lastEntrySeq, withinMs, at: now, before })
           later(until + withinMs, 'held for a later delivery')
@@ -174,15 +174,15 @@ export class DeliveryFaultRules {
 }
 
 function actionOf({ point, fault }: Injection): OnDelivery<Fault> {
-  return actionAt(point as DeliveryPoint, fault)
+  return actionAt(point as DeliveryInjectionPoint, fault)
 }
 
-function pointOf({ kind }: Message): DeliveryPoint {
+function pointOf({ kind }: Message): DeliveryInjectionPoint {
   return kind === 'message' ? 'queue.delivery' : 'queue.callback'
 }
 
 /** What a delivery is to a workflow run: the rules of this point are asked first. */
-function narrowPointOf({ part, kind }: Message): DeliveryPoint | undefined {
+function narrowPointOf({ part, kind }: Message): DeliveryInjectionPoint | undefined {
   if (part === undefined || kind === 'failure-callback') return undefined
   return part.isCall ? 'workflow.call' : 'workflow.step'
 }

@@ -2,7 +2,7 @@ import type { FaultSource } from '../../faults/fault.js'
 import { Records } from '../../kernel/indexed-records.js'
 import { IdSource } from '../../kernel/random.js'
 import type { Task } from '../../kernel/time.js'
-import type { Traffic } from '../../kernel/traffic-log.js'
+import type { TrafficLog } from '../../kernel/traffic-log.js'
 import { shownUrl } from '../../secrets/urls.js'
 import { failedOutcome } from '../destinations/raw-response.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
@@ -38,7 +38,7 @@ import { InFlight, type InFlightOptions } from './in-flight.js'
 import { failureText, firstDue, verdictOn } from './retry.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
-  readonly traffic: Traffic
+  readonly traffic: TrafficLog
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** The queue of this name, which is made if there is none. */
@@ -215,7 +215,7 @@ export class DeliveryScheduler {
       if (lane === undefined) continue
       lanes.add(lane)
       // It has ended, but its callbacks have not: it keeps its slot.
-      if (message.ended && message.openCallbacks > 0) {
+      if (message.isEnded && message.openCallbacks > 0) {
         message.lane = lane
         lane.holding.add(message)
       }
@@ -261,7 +261,7 @@ export class DeliveryScheduler {
 
   /** Ends a message of a run that is over; one that is being delivered ends with its attempt. */
   drop(message: Message): void {
-    if (message.ended) return
+    if (message.isEnded) return
     this.live.delete(message)
     this.#endEarly(message, true)
   }
@@ -271,7 +271,7 @@ export class DeliveryScheduler {
     this.flow.leave(message)
     const now = this.#options.clock.now()
     this.#happens(message, { is: 'cancelled', now, notBefore, endsAtOnce })
-    if (message.ended) {
+    if (message.isEnded) {
       message.timer?.cancel()
       this.#cancelled(message)
     } else if (message.delivery.is === 'planned' && delivery.is !== 'planned') this.#setTimer(message)
@@ -296,7 +296,7 @@ export class DeliveryScheduler {
   #setTimer(message: Message): void {
     if (this.#stopped) return
     const options = message.awaited ? undefined : notAwaited
-    message.timer = this.#options.clock.schedule(message.due, this.#label(message.url), message, options)
+    message.timer = this.#options.clock.schedule(message.nextAttemptAt, this.#label(message.url), message, options)
   }
 
   /** A message that a drain waits for is behind this one: this one counts, too. */
@@ -395,7 +395,7 @@ export class DeliveryScheduler {
     attempt.end(now, reply, 'RETRY', message.delivery.wait, restarted)
     traffic.complete(attempt)
     this.flow.release(message)
-    if (message.ended) this.#cancelled(message)
+    if (message.isEnded) this.#cancelled(message)
     else this.#setTimer(message)
   }
 
@@ -501,7 +501,7 @@ export class DeliveryScheduler {
     if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
     const { part } = message
-    const isDue = part?.isCall !== true || policy.workflowCallCallbacks === 'every' || message.ended
+    const isDue = part?.isCall !== true || policy.workflowCallCallbacks === 'every' || message.isEnded
     if (callback !== undefined && isDue && !message.cancelRequested)
       this.accept(callbackDraft(reported, callback, policy))
     if (message.state !== 'FAILED') return
@@ -547,7 +547,7 @@ export class DeliveryScheduler {
   }
 
   #forget(message: Message): void {
-    if (message.ended) this.byId.delete(message.id)
+    if (message.isEnded) this.byId.delete(message.id)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.js'
+import type { ServiceClock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
 import type { Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
@@ -126,7 +126,7 @@ export type NoteDecision = (
 ) => void
 
 export interface AdmissionsOptions {
-  readonly clock: Clock
+  readonly clock: ServiceClock
   /** Calls in flight that the plan allows, `undefined` when it is not enforced. */
   readonly globalMax: number | undefined
   /** Begins the attempt of a message that was held and is admitted. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.js'
+import type { ServiceClock } from '../../kernel/clock.js'
 import { type Duration, formatDuration } from '../../kernel/duration.js'
 import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
@@ -23,7 +23,7 @@ export interface Outcomes {
 }
 
 export interface InFlightOptions {
-  readonly clock: Clock
+  readonly clock: ServiceClock
   readonly random: Random
   readonly destinations: DeliveryTarget
   readonly policy: ResolvedPolicy
@@ -35,7 +35,7 @@ export interface InFlightOptions {
 
 /** The calls whose answers are awaited. */
 export class InFlight {
-  readonly clock: Clock
+  readonly clock: ServiceClock
   readonly longestBody: number
   readonly handlerStallTimeout: number | undefined
   readonly #longest: number

@@ -4,7 +4,7 @@ import { errorText } from '../../kernel/error-text.js'
 import type { HeaderRecord, Step } from './delivery-script.js'
 
 /** What a plain destination answers: a status, a status with headers and body, a script step, or a `Response`. */
-export type PlainAnswer =
+export type DestinationResponse =
   | number
   | Step
   | Response
@@ -46,14 +46,14 @@ function hasOnlyKind(step: unknown): step is Step {
 export function wrongWithAnswer(answer: unknown): string | undefined {
   if (isStatus(answer)) return undefined
   if (typeof answer !== 'number' && (typeof answer !== 'object' || answer === null)) {
-    return `returned ${errorText(answer)}. Return a Response, or a status in destinations.answer().`
+    return `returned ${errorText(answer)}. Return a Response, or a status in destinations.respond().`
   }
   const [problem] = answerProblems(answer)
   return problem && `gave no answer that can be sent: ${problem.sentence}`
 }
 
 /** @throws TypeError */
-export function checkAnswer(answer: PlainAnswer, called: string): void {
+export function checkAnswer(answer: DestinationResponse, called: string): void {
   const [problem] = answerProblems(answer)
   if (problem !== undefined) throw new TypeError(`${called}: ${problem.sentence}`)
 }

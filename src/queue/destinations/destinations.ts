@@ -16,7 +16,7 @@ import { isAddress, isLoopback } from '../settings/url.js'
 import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './apply-faults.js'
 import type { DeliveryContext } from './delivery-context.js'
 import { networkErrors, type Step } from './delivery-script.js'
-import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './destination-responses.js'
+import { checkAnswer, checkedSteps, type DestinationResponse, wrongWithAnswer } from './destination-responses.js'
 import { parted, withLines } from './header-lines.js'
 import { AnswerCutOff, type HeldAnswer, Network, ownRoom } from './network.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
@@ -37,16 +37,16 @@ import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, 
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
 
 /** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
-export type PlainHandler = (delivery: Attempt, task: Task) => PlainAnswer | Promise<PlainAnswer>
+export type DestinationResponder = (delivery: Attempt, task: Task) => DestinationResponse | Promise<DestinationResponse>
 
 /** The hosts that a configured `fetch` may reach. */
-export type Reach = 'loopback' | 'none' | 'any' | readonly string[]
+export type DeliveryHosts = 'loopback' | 'none' | 'any' | readonly string[]
 
 export interface DestinationsOptions {
   /** Called for destinations that nobody registered. */
   readonly fetch?: typeof fetch | undefined
   /** Hosts that `fetch` may reach, decided on the host of each url, redirects included. Default `loopback`. */
-  readonly deliver?: Reach | undefined
+  readonly deliver?: DeliveryHosts | undefined
   /** Hosts (and their sub-domains) that are refused unless named: the vendor's production addresses. */
   readonly refusedHosts?: readonly string[] | undefined
   /** What an attempt meets when nobody is there: a failure, or this status. Default `error`. */
@@ -107,7 +107,7 @@ export interface DestinationsInternals {
   /** What is published from here on is published for the first time. */
   settleIn(): void
   /** What nobody registered is delivered by this from here on, as far as it may reach, or not at all. */
-  reconnect(send: typeof fetch | undefined, reach: Reach | undefined): void
+  reconnect(send: typeof fetch | undefined, reach: DeliveryHosts | undefined): void
   /** Nothing goes out any more. */
   end(): void
   /**
@@ -132,7 +132,7 @@ export type DestinationsEffects = MethodEffects<
   Destinations,
   {
     on: 'changes'
-    answer: 'changes'
+    respond: 'changes'
     record: 'changes'
     script: 'changes'
     off: 'changes'
@@ -151,7 +151,7 @@ export class Destinations {
   readonly #inputs: InputRecorder<Changes<DestinationsEffects>>
   readonly #network: Network
   #fetch: typeof fetch | undefined
-  #reach: Reach | undefined
+  #reach: DeliveryHosts | undefined
   #routes: Route[] = []
   #resolved = new Map<string, Resolved>()
   #publishers = new Map<string, Error>()
@@ -210,9 +210,9 @@ export class Destinations {
    * Registers a plain function over the delivery; several times faster than a `Request → Response` handler.
    * @throws TypeError for what no destination can answer
    */
-  answer(pattern: string | URL, answer: PlainHandler | PlainAnswer): this {
-    const [at, given] = this.#inputs.record('answer', pattern, answer)
-    const called = `destinations.answer(${JSON.stringify(String(at))})`
+  respond(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
+    const [at, given] = this.#inputs.record('respond', pattern, answer)
+    const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
         `${called} needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
@@ -224,7 +224,7 @@ export class Destinations {
   }
 
   /** Records what arrives. Answers 200 unless something else is registered or given here. */
-  record(pattern: string | URL, answer?: PlainAnswer): Recorder {
+  record(pattern: string | URL, answer?: DestinationResponse): Recorder {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const called = `destinations.record(${JSON.stringify(String(at))})`
     const handler = given === undefined ? undefined : this.#gives(given, called)
@@ -250,7 +250,7 @@ export class Destinations {
   }
 
   /** Steps of scripts that no delivery has met yet. */
-  get unplayed(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
+  get unused(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
     return this.#routes
       .filter((route) => route.script.length > 0)
       .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))
@@ -379,7 +379,7 @@ export class Destinations {
   }
 
   /** Data: it was judged when it was given. */
-  #gives(answer: PlainAnswer, called: string): Underneath {
+  #gives(answer: DestinationResponse, called: string): Underneath {
     if (typeof answer === 'object' && isResponse(answer)) {
       const reason = unreadable(answer)
       if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
@@ -404,7 +404,7 @@ export class Destinations {
   }
 
   /** Code: whatever it does, the attempt ends. */
-  #calls(handler: PlainHandler, when?: 'in turn'): Underneath {
+  #calls(handler: DestinationResponder, when?: 'in turn'): Underneath {
     return (url, attempt, context) => {
       const heard = this.#outside(context.task, (task) => {
         const hear = (): Maybe<HandlerResult> => this.#hear(handler, url, attempt, task, context.longestBody)
@@ -435,7 +435,13 @@ export class Destinations {
     return journal === undefined ? work(task) : journal.outside(task, work)
   }
 
-  #hear(handler: PlainHandler, url: string, attempt: Attempt, task: Task, longestBody: number): Maybe<HandlerResult> {
+  #hear(
+    handler: DestinationResponder,
+    url: string,
+    attempt: Attempt,
+    task: Task,
+    longestBody: number,
+  ): Maybe<HandlerResult> {
     try {
       const { callers } = this.#options
       const answer =
@@ -448,7 +454,7 @@ export class Destinations {
     }
   }
 
-  async #awaited(answer: PromiseLike<PlainAnswer>, url: string, longestBody: number): Promise<HandlerResult> {
+  async #awaited(answer: PromiseLike<DestinationResponse>, url: string, longestBody: number): Promise<HandlerResult> {
     try {
       const heard = heardOf(await answer, url, longestBody, this.#network)
       return heard instanceof Promise ? await heard : heard
@@ -569,7 +575,7 @@ export class Destinations {
   }
 }
 
-function requesting(handler: DestinationHandler): PlainHandler {
+function requesting(handler: DestinationHandler): DestinationResponder {
   return (delivery, task) => handler(requestOf(delivery, delivery.url, delivery.method), task)
 }
 
@@ -622,7 +628,12 @@ function unanswered(host: string): string {
 }
 
 /** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
-function heardOf(answer: PlainAnswer, url: string, longestBody: number, network: Network): Maybe<HandlerResult> {
+function heardOf(
+  answer: DestinationResponse,
+  url: string,
+  longestBody: number,
+  network: Network,
+): Maybe<HandlerResult> {
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
     return replyOfResponse(answer, from(url), longestBody, network.answer())
   }
@@ -646,7 +657,7 @@ function from(url: string): string {
 }
 
 /** Promises of other realms and libraries too. */
-function isThenable(answer: unknown): answer is PromiseLike<PlainAnswer> {
+function isThenable(answer: unknown): answer is PromiseLike<DestinationResponse> {
   return typeof answer === 'object' && answer !== null && 'then' in answer && typeof answer.then === 'function'
 }
 

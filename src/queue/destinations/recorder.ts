@@ -5,8 +5,6 @@ import type { Attempt } from '../message/message-entries.js'
 /** What arrived at a destination, or at a foreign host, in order. */
 export interface Recorder<Request = Attempt> {
   readonly requests: readonly Request[]
-  /** The same list, for reading as a sentence. */
-  readonly all: readonly Request[]
   readonly count: number
   /** The latest request. @throws when nothing has arrived */
   last(): Request
@@ -23,10 +21,6 @@ export class RecorderList<Request = Attempt> implements Recorder<Request> {
 
   constructor(pattern: string) {
     this.#pattern = pattern
-  }
-
-  get all(): readonly Request[] {
-    return this.requests
   }
 
   get count(): number {

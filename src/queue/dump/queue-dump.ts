@@ -201,7 +201,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   }
 }
 
-function dumpedLogEntry({ message, state, time, detail }: LogEntry): DumpedLogEntry {
+function dumpedLogEntry({ message, state, createdAt: time, detail }: LogEntry): DumpedLogEntry {
   const { nextDeliveryTime, error, response } = detail ?? {}
   return definedFields({
     message: message.id,
@@ -287,13 +287,13 @@ function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
 }
 
 function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: RunsOfDump | undefined): DumpedMessage {
-  const { id, kind, url, settings, origin, time, notBefore, source, delivery } = message
+  const { id, kind, url, settings, origin, createdAt: time, notBefore, source, delivery } = message
   const { due, retried, wait } = delivery
   return definedFields({
     id,
     kind,
     url,
-    state: message.cancelRequested && !message.ended ? 'CANCEL_REQUESTED' : message.state,
+    state: message.cancelRequested && !message.isEnded ? 'CANCEL_REQUESTED' : message.state,
     body: portableString(message.body),
     headers: portableHeaders(settings.headers),
     settings: portableSettings(settings),
@@ -318,7 +318,7 @@ function hasVanished({ delivery }: Message): boolean {
   return delivery.is === 'ended' && delivery.as === 'vanished'
 }
 
-function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {
+function dumpedLetter({ id, createdAt: time, message, response: reply }: DeadLetter): DumpedDeadLetter {
   const { status, headers, body, error } = reply
   return definedFields({
     id,

@@ -5,16 +5,16 @@ import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'
 
 /** What can be explained beside a message: one of these by its name. */
-export type Explained =
+export type ExplainTarget =
   | { readonly queue: string }
   | { readonly flowControlKey: string }
-  | { readonly schedule: string }
+  | { readonly scheduleId: string }
   | { readonly deduplicationId: string }
 
 const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => string>> = {
   queue: queueText,
   flowControlKey: flowControlText,
-  schedule: scheduleText,
+  scheduleId: scheduleText,
   deduplicationId: deduplicationText,
 }
 
@@ -27,7 +27,7 @@ function checkExplained(what: Explained): void {
 }
 
 /** Why a message is where it is, or how something that messages wait for stands, in sentences that a person can act on. */
-export function explain(queue: QueueEngine, what: string | Explained): string {
+export function explain(queue: QueueEngine, what: string | ExplainTarget): string {
   if (typeof what === 'string') return messageText(queue, what)
   checkExplained(what)
   const [[subject, name] = [], ...more] = Object.entries(what ?? {})

@@ -10,7 +10,7 @@ export function decidedBy(item: ForecastMessage): Cause {
 
 /** Whose answers free a slot; one that was cancelled does so without an answer. */
 export function answersOf({ holding }: LaneCopy): Cause {
-  const all = [...holding].flatMap((item) => (item.ended ? item.reports : [item]))
+  const all = [...holding].flatMap((item) => (item.isEnded ? item.reports : [item]))
   const of = all.filter((item) => item.state.asked !== 'end' || item.message?.running === true)
   return { kind: 'answer', of, first: of.length === all.length }
 }

@@ -55,16 +55,16 @@ export class ForecastMessage implements FlowCaller {
     return this.state !== before
   }
 
-  get due(): number {
+  get nextAttemptAt(): number {
     return this.state.due
   }
 
-  get ended(): boolean {
+  get isEnded(): boolean {
     return this.state.is === 'ended'
   }
 
   get visible(): boolean {
-    return !this.ended && this.state.asked !== 'end'
+    return !this.isEnded && this.state.asked !== 'end'
   }
 
   get isAdmitted(): boolean {

@@ -78,7 +78,7 @@ export class ForecastModel {
     // Whoever has left the engine's queue is in none here.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.source = message.source && this.#byMessage.get(message.source)
-    if (message.ended) return
+    if (message.isEnded) return
     item.source?.reports.push(item)
     if (message.running) this.running.push(item)
     else if (isSubmission(message)) this.loose.push({ item, cause: this.#submitters(message) })
@@ -138,13 +138,13 @@ function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
   for (const { holding } of lanes.list()) {
     for (const message of holding) {
       messages.add(message)
-      if (message.ended) ended.add(message)
+      if (message.isEnded) ended.add(message)
     }
   }
   // A report that was cancelled keeps the slot of what it reports on.
   if (ended.size > 0)
     for (const message of courier.byId.values())
-      if (!message.ended && message.source !== undefined && ended.has(message.source)) messages.add(message)
+      if (!message.isEnded && message.source !== undefined && ended.has(message.source)) messages.add(message)
   return { messages, schedules: schedules.list() }
 }
 
@@ -173,7 +173,7 @@ function whatMeets(queue: QueueEngine, asked: readonly Message[]): Meeting {
   }
   for (const message of all.messages) {
     const { settings, source } = message
-    const held = source?.ended === true ? resourcesOf(source.settings) : []
+    const held = source?.isEnded === true ? resourcesOf(source.settings) : []
     enter(message, [...resourcesOf(settings), ...held])
   }
   for (const schedule of all.schedules)

@@ -87,11 +87,11 @@ export class ForecastRun {
       return
     }
     if (item.state.is === 'planned') {
-      this.#agenda.at(item.due, (later) => this.#due(item, later))
+      this.#agenda.at(item.nextAttemptAt, (later) => this.#due(item, later))
       return
     }
     if (isAdmitted) this.#keys.release(item, at)
-    if (item.ended) {
+    if (item.isEnded) {
       this.#awaited.delete(item)
       this.#conclude(item, at)
     } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
@@ -156,7 +156,7 @@ export class ForecastRun {
       const one = item
       if (one.cause === undefined) one.cause = lane.cause
       one.happens({ is: 'freed', now: at, notBefore: one.notBefore, queue: lane.name })
-      this.#agenda.at(one.due, (then) => this.#due(one, then))
+      this.#agenda.at(one.nextAttemptAt, (then) => this.#due(one, then))
     }
   }
 
@@ -175,7 +175,7 @@ export class ForecastRun {
 
   /** Its reports may all have ended. */
   #mayHaveConcluded(item: ForecastMessage, at: number): void {
-    if (item.ended && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
+    if (item.isEnded && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
   }
 
   /** A schedule publishes it. */
@@ -183,7 +183,7 @@ export class ForecastRun {
     const { key, lane, settings } = item
     const limits = settings.flowControl?.limits
     if (key !== undefined && limits !== undefined) this.#keys.configure(key, limits, at)
-    if (lane === undefined) this.#agenda.at(item.due, (then) => this.#due(item, then))
+    if (lane === undefined) this.#agenda.at(item.nextAttemptAt, (then) => this.#due(item, then))
     else {
       lane.enter(item)
       this.#admitToLane(lane, at)

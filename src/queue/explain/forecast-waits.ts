@@ -19,15 +19,15 @@ export function slotsText(queue: QueueEngine, lane: FifoQueue<Message>): string 
 
 function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Message): string {
   const { settings, delivery } = holder
-  if (holder.ended) return 'its callbacks have not ended'
+  if (holder.isEnded) return 'its callbacks have not ended'
   if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`
-  if (holder.cancelRequested) return `cancelled, which ends it at ${timeText(holder.due)}`
+  if (holder.cancelRequested) return `cancelled, which ends it at ${timeText(holder.nextAttemptAt)}`
   if (delivery.is === 'held') {
     const key = settings.flowControl?.key
     return key === undefined ? 'waiting for a call of the plan' : `waiting for flow-control key ${key}`
   }
   if (lane.paused && delivery.is === 'parked') return 'due, and held by the pause'
-  return `waiting until ${timeText(holder.due)} for ${turn(holder)}${worst(queue, holder)}`
+  return `waiting until ${timeText(holder.nextAttemptAt)} for ${turn(holder)}${worst(queue, holder)}`
 }
 
 /** `its first attempt`, `retry 1 of 3` */
@@ -36,7 +36,7 @@ export function turn(message: Message): string {
 }
 
 /** How long a message that fails and fails keeps its slot, as far as that is its own doing. */
-function worst({ policy }: QueueEngine, { retried, maxRetries, due, settings }: Message): string {
+function worst({ policy }: QueueEngine, { retried, maxRetries, nextAttemptAt: due, settings }: Message): string {
   if (retried === 0) return ''
   if (retried >= maxRetries) return ', its last'
   // Late retries are days apart: nobody counts a hundred of them.
@@ -74,7 +74,7 @@ function pausesOf(
   name: string,
 ): { readonly from: number; to?: number }[] {
   const pauses: { readonly from: number; to?: number }[] = []
-  for (const entry of queue.traffic.of('setting')) {
+  for (const entry of queue.traffic.ofType('setting')) {
     if (entry.resource !== of || entry.name !== name) continue
     const last = pauses.at(-1)
     const isPaused = entry.change === 'paused' || entry.value?.paused === true

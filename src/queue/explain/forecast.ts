@@ -16,18 +16,18 @@ export type Forecast =
       /** What alone can change it, as part of a sentence: a rule of faults, the end of its workflow run. */
       readonly unless?: string
     }
-  | { readonly notBefore: number; readonly because: ForecastCause }
+  | { readonly notBefore: number; readonly blockedBy: ForecastBlocker }
 
 /** What a forecast depends on. */
-export type ForecastCause =
+export type ForecastBlocker =
   | {
-      readonly kind: 'answer'
+      readonly kind: 'response'
       /** Messages whose answers count: those that are being delivered, or will be. */
       readonly messageIds: readonly string[]
       /** Schedules whose coming messages count, too. */
       readonly scheduleIds?: readonly string[]
       /** One of the answers has to come first; else they only decide, by a retry that takes the place, for example. */
-      readonly first: boolean
+      readonly holdsSlot: boolean
     }
   | { readonly kind: 'pause'; readonly queue: string }
   | { readonly kind: 'pause'; readonly flowControlKey: string }
@@ -45,7 +45,7 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
   for (const message of open) {
     const item = copies.of(message)
     const forecast = heldBack.has(message)
-      ? { notBefore: queue.now(), because: { kind: 'answer', messageIds: [], first: false } as const }
+      ? { notBefore: queue.now(), blockedBy: { kind: 'response', messageIds: [], holdsSlot: false } as const }
       : item && reader.forecast(item)
     if (forecast !== undefined) forecasts.set(message, forecast)
   }
@@ -54,19 +54,19 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
 
 /** Tells forecasts of one play; what many have in common is put together once. */
 class ForecastReader {
-  readonly #causes = new Map<Cause, ForecastCause>()
+  readonly #causes = new Map<Cause, ForecastBlocker>()
   #openOfRuns: Map<string, number> | undefined
 
   constructor(private readonly queue: QueueEngine) {}
 
   forecast({ start, cause, message }: ForecastMessage): Forecast | undefined {
     if (start === undefined) return undefined
-    if (cause !== undefined) return { notBefore: start, because: this.#cause(cause) }
+    if (cause !== undefined) return { notBefore: start, blockedBy: this.#cause(cause) }
     const unless = this.#whatElse(message!)
     return { at: start, ...(unless !== undefined && { unless }) }
   }
 
-  #cause(cause: Cause): ForecastCause {
+  #cause(cause: Cause): ForecastBlocker {
     let told = this.#causes.get(cause)
     if (told === undefined) {
       told = causeOf(cause)
@@ -99,7 +99,7 @@ function countedRuns({ courier }: QueueEngine): Map<string, number> {
   return counts
 }
 
-function causeOf(cause: Cause): ForecastCause {
+function causeOf(cause: Cause): ForecastBlocker {
   if (cause.kind === 'pause') {
     const { kind, of, name } = cause
     return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }
@@ -108,6 +108,6 @@ function causeOf(cause: Cause): ForecastCause {
   const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]
-  const { kind, first } = cause
-  return { kind, messageIds, ...(scheduleIds.length > 0 && { scheduleIds }), first }
+  const { first } = cause
+  return { kind: 'response', messageIds, ...(scheduleIds.length > 0 && { scheduleIds }), holdsSlot: first }
 }

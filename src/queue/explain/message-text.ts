@@ -41,7 +41,7 @@ function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery
   const isSubmission = message.delivery.is === 'waiting' && message.delivery.waitsFor === 'answer'
   if (forecast === undefined || is === 'running' || isSubmission) return true
-  return 'at' in forecast && forecast.unless === undefined && is === 'planned' && forecast.at === message.due
+  return 'at' in forecast && forecast.unless === undefined && is === 'planned' && forecast.at === message.nextAttemptAt
 }
 
 /** `, which carries step "charge" of workflow run wfr_1,` */
@@ -55,30 +55,32 @@ function ofRun(message: Message): string {
 }
 
 function state(queue: QueueEngine, message: Message): string {
-  const attempts = message.retried + (message.ended || message.running ? 1 : 0)
+  const attempts = message.retried + (message.isEnded || message.running ? 1 : 0)
   const times = plural(attempts, 'attempt')
   const { delivery } = message
   if (delivery.is === 'ended' && delivery.as === 'vanished')
     return 'was made to vanish by a fault: nothing more will happen to it'
-  if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.time)} after ${times}`
-  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${timeText(message.lastLog?.time)}`
+  if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.createdAt)} after ${times}`
+  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${timeText(message.lastLog?.createdAt)}`
   if (message.state === 'FAILED')
-    return `failed for good at ${timeText(message.lastLog?.time)} after ${times}${lastError(queue, message)}`
+    return `failed for good at ${timeText(message.lastLog?.createdAt)} after ${times}${lastError(queue, message)}`
   if (message.running) return running(queue, message)
   if (message.cancelRequested)
-    return `was cancelled; the entry CANCELLED follows at ${timeText(message.due)}, when its next delivery would have been due`
+    return `was cancelled; the entry CANCELLED follows at ${timeText(message.nextAttemptAt)}, when its next delivery would have been due`
   if (delivery.is === 'held') return `waits since ${timeText(delivery.since)}: ${blocked(queue, message, delivery)}`
   if (delivery.is === 'waiting' && delivery.waitsFor === 'answer')
     return 'is held until the endpoint has answered the call that submitted it: the next step never overtakes that answer'
   if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =
     delivery.wait?.reason ??
-    (message.due > message.time ? `${(message.due - message.time) / 1000} s after it was published` : 'due at once')
-  return `waits for ${turn(message)} at ${timeText(message.due)}, ${reason}`
+    (message.nextAttemptAt > message.createdAt
+      ? `${(message.nextAttemptAt - message.createdAt) / 1000} s after it was published`
+      : 'due at once')
+  return `waits for ${turn(message)} at ${timeText(message.nextAttemptAt)}, ${reason}`
 }
 
 function running({ limits }: QueueEngine, message: Message): string {
-  const begun = message.lastLog?.time ?? message.due
+  const begun = message.lastLog?.createdAt ?? message.nextAttemptAt
   const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
   const cancel = message.cancelRequested ? '; a cancel was requested' : ''
   return `is being delivered: ${turn(message)}, begun at ${timeText(begun)}, with a time-out at ${timeText(begun + timeout)}${cancel}`
@@ -88,7 +90,7 @@ function lane(queue: QueueEngine, message: Message): string {
   const { lane: queueOf } = message
   if (queueOf === undefined) return 'it was deleted'
   const ahead = queueOf.waiting().indexOf(message)
-  const since = Math.max(message.time, message.notBefore)
+  const since = Math.max(message.createdAt, message.notBefore)
   const line = `${inLine(ahead)}${pauseCost(queue, 'queue', queueOf.name, since)}`
   if (queueOf.paused) return `the queue is paused${pausedSince(queue, 'queue', queueOf.name)}${line}`
   return `${slotsText(queue, queueOf)}${line}`

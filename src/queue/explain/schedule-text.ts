@@ -42,7 +42,7 @@ function slotsText(queue: QueueEngine, schedule: Schedule): string {
     )
   const times = slots.map(timeText).join(', ')
   if (!schedule.paused) return `Its next slots are ${times}.${gaps.join('')}`
-  const entry = schedule.pauseTrail === undefined ? undefined : queue.traffic.find(schedule.pauseTrail)
+  const entry = schedule.pauseTrail === undefined ? undefined : queue.traffic.get(schedule.pauseTrail)
   const since = entry === undefined ? '' : ` since ${timeText(entry.at)}`
   return `It is paused${since}: its next slots, ${times}, pass without a message until it is resumed.${gaps.join('')}`
 }

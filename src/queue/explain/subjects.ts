@@ -90,6 +90,6 @@ export function deduplicationText(queue: QueueEngine, id: string): string {
 }
 
 function stateText(message: Message): string {
-  if (message.ended) return `which is ${message.state} since ${timeText(message.lastLog?.time)}`
+  if (message.isEnded) return `which is ${message.state} since ${timeText(message.lastLog?.createdAt)}`
   return message.running ? 'which is being delivered' : 'which has not ended'
 }

@@ -4,11 +4,11 @@ import type { HeaderList } from '../../kernel/http.js'
 import type {
   AttemptEntry,
   AttemptOutcome,
-  EntryStamp,
-  HiddenFields,
+  EntryBase,
   MessageKind,
   PublishedEntry,
-  StoreChange,
+  RedactedFields,
+  StoreDiff,
 } from '../../kernel/traffic-log.js'
 import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message, RawOutcome } from './message.js'
@@ -20,7 +20,7 @@ import type { RetryWait } from './state.js'
  * The traffic entry of an accepted message. It only points at the message, because with many messages pending a copy
  * of every field would be most of the memory.
  */
-export class Published implements PublishedEntry, EntryStamp {
+export class Published implements PublishedEntry, EntryBase {
   static {
     loggedAsJson(Published)
   }
@@ -71,7 +71,7 @@ export class Published implements PublishedEntry, EntryStamp {
     return this.message.notBefore
   }
 
-  toJSON(): EntryStamp & PublishedEntry {
+  toJSON(): EntryBase & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
     // What is to be hidden shows in no rendering, and so not here.
@@ -144,7 +144,7 @@ export function hiddenFields({
   settings,
   source,
   part,
-}: Pick<Draft, 'settings' | 'source' | 'part'>): HiddenFields | undefined {
+}: Pick<Draft, 'settings' | 'source' | 'part'>): RedactedFields | undefined {
   return (
     settings.redact ??
     part?.redact ??
@@ -175,7 +175,7 @@ export interface SigningFault {
  * One delivery attempt: the entry in the traffic log and the request that a destination gets. Headers, and with them
  * the signature, are made when they are first read; so is everything else that tells the story.
  */
-export class Attempt implements AttemptEntry, EntryStamp {
+export class Attempt implements AttemptEntry, EntryBase {
   static {
     loggedAsJson(Attempt)
   }
@@ -185,7 +185,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   cause = 0
   endedAfterSeq?: number
   declare fault?: string
-  declare store?: StoreChange
+  declare store?: StoreDiff
   readonly message: Message
   readonly retried: number
   /** Which attempt of its message it is, from 1. */
@@ -295,9 +295,9 @@ export class Attempt implements AttemptEntry, EntryStamp {
     const { rule, byHand = false, heldSince } = this.#waiting ?? {}
     if (!byHand) {
       if (rule !== undefined) parts.push(rule)
-      else if (this.retried === 0 && message.notBefore > message.time) {
+      else if (this.retried === 0 && message.notBefore > message.createdAt) {
         parts.push(
-          `${message.settings.notBefore === undefined ? 'delay' : 'not-before,'} ${(message.notBefore - message.time) / 1000} s as published`,
+          `${message.settings.notBefore === undefined ? 'delay' : 'not-before,'} ${(message.notBefore - message.createdAt) / 1000} s as published`,
         )
       }
     }
@@ -337,7 +337,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return toArray(this.body)
   }
 
-  get redact(): HiddenFields | undefined {
+  get redact(): RedactedFields | undefined {
     return hiddenFields(this.message)
   }
 
@@ -361,7 +361,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
     }
   }
 
-  toJSON(): EntryStamp & AttemptEntry {
+  toJSON(): EntryBase & AttemptEntry {
     const { waitReason: waited, outcome, workflowRunId, fault } = this
     return {
       seq: this.seq,

@@ -61,12 +61,12 @@ export type MessageView = Pick<
   | 'method'
   | 'body'
   | 'state'
-  | 'time'
+  | 'createdAt'
   | 'notBefore'
-  | 'due'
+  | 'nextAttemptAt'
   | 'retried'
   | 'maxRetries'
-  | 'ended'
+  | 'isEnded'
 >
 
 /** One message to one url, from its acceptance to its end. */
@@ -79,7 +79,7 @@ export class Message {
   /** @internal */
   readonly seq: number
   /** Creation, in virtual milliseconds. */
-  readonly time: number
+  readonly createdAt: number
   readonly notBefore: number
   /** @internal */
   private readonly carrier: MessageCarrier
@@ -121,7 +121,7 @@ export class Message {
   constructor(
     id: string,
     seq: number,
-    time: number,
+    createdAt: number,
     notBefore: number,
     draft: Draft,
     delivery: MessageState,
@@ -129,7 +129,7 @@ export class Message {
   ) {
     this.id = id
     this.seq = seq
-    this.time = time
+    this.createdAt = createdAt
     this.notBefore = notBefore
     this.carrier = carrier
     this.kind = draft.kind
@@ -162,7 +162,7 @@ export class Message {
   }
 
   /** When the next delivery is due, or was. */
-  get due(): number {
+  get nextAttemptAt(): number {
     return this.delivery.due
   }
 
@@ -176,7 +176,7 @@ export class Message {
     return this.delivery.is === 'running'
   }
 
-  get ended(): boolean {
+  get isEnded(): boolean {
     return this.delivery.is === 'ended'
   }
 
@@ -192,8 +192,34 @@ export class Message {
   }
 
   toJSON(): MessageView {
-    const { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended } = this
-    return { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended }
+    const {
+      id,
+      kind,
+      url,
+      method,
+      body,
+      state,
+      createdAt: time,
+      notBefore,
+      nextAttemptAt: due,
+      retried,
+      maxRetries,
+      isEnded: ended,
+    } = this
+    return {
+      id,
+      kind,
+      url,
+      method,
+      body,
+      state,
+      createdAt: time,
+      notBefore,
+      nextAttemptAt: due,
+      retried,
+      maxRetries,
+      isEnded: ended,
+    }
   }
 }
 
@@ -212,7 +238,7 @@ export class LogEntry implements IndexedRecord {
 
   constructor(
     readonly seq: number,
-    readonly time: number,
+    readonly createdAt: number,
     readonly message: Message,
     readonly state: LoggedState,
     readonly detail: LogDetail | undefined,
@@ -296,7 +322,7 @@ export class MessageLog {
   prune(now: number): void {
     this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
-      if (first.time >= now - this.#retention) return
+      if (first.createdAt >= now - this.#retention) return
       this.#drop(first)
     }
   }

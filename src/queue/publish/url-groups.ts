@@ -7,7 +7,7 @@ import type { RawSettings } from '../settings/message-settings.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
-export interface GroupEndpoint {
+export interface UrlGroupEndpoint {
   readonly url: string
   readonly name?: string | undefined
 }
@@ -30,7 +30,7 @@ export class UrlGroup {
 
   readonly name: string
   createdAt: number
-  endpoints: readonly GroupEndpoint[] = []
+  endpoints: readonly UrlGroupEndpoint[] = []
   /** As they were set, for reading back. @internal */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
   /** @internal */
@@ -82,7 +82,7 @@ export class UrlGroups {
   }
 
   /** Adds endpoints, or changes those with the same name or else the same url; creates the group. */
-  upsert(name: string, endpoints: readonly GroupEndpoint[]): UrlGroup {
+  upsert(name: string, endpoints: readonly UrlGroupEndpoint[]): UrlGroup {
     checkName(name, 'url group name')
     if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
     for (const endpoint of endpoints) {
@@ -145,7 +145,7 @@ export class UrlGroups {
   }
 }
 
-function merge(before: readonly GroupEndpoint[], given: readonly GroupEndpoint[]): readonly GroupEndpoint[] {
+function merge(before: readonly UrlGroupEndpoint[], given: readonly UrlGroupEndpoint[]): readonly UrlGroupEndpoint[] {
   const endpoints = [...before]
   const names = new Places(endpoints, ({ name }) => name)
   const urls = new Places(endpoints, ({ url }) => url)
@@ -164,8 +164,8 @@ class Places {
   readonly #places = new Map<string, { first: number; count: number }>()
 
   constructor(
-    readonly list: readonly GroupEndpoint[],
-    readonly keyOf: (endpoint: GroupEndpoint) => string | undefined,
+    readonly list: readonly UrlGroupEndpoint[],
+    readonly keyOf: (endpoint: UrlGroupEndpoint) => string | undefined,
   ) {
     for (const at of list.keys()) this.changed(at, undefined)
   }
@@ -175,7 +175,7 @@ class Places {
   }
 
   /** The endpoint at this position has changed. */
-  changed(at: number, before: GroupEndpoint | undefined): void {
+  changed(at: number, before: UrlGroupEndpoint | undefined): void {
     const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
     if (old === value) return
     if (old !== undefined) this.#leave(at, old)

@@ -1,6 +1,6 @@
 import type { RecordQuery } from '../../kernel/indexed-records.js'
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { DeadLetter } from '../delivery/callbacks-and-dead-letters.js'
 import { checkRetry } from '../publisher.js'
 import type { QueueEngine } from '../queue-engine.js'
@@ -70,7 +70,7 @@ export function dlqSelection(
   }
 }
 
-function retryMany(call: ServiceRequest, api: QueueApi): Answer {
+function retryMany(call: ServiceRequest, api: QueueApi): RawResponse {
   const { queue } = api
   const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)

@@ -1,6 +1,6 @@
 import { decodeSegment } from '../../kernel/http.js'
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { readPeriod } from '../settings/publish-options.js'
 import { refusals } from '../settings/queue-rejections.js'
@@ -44,7 +44,7 @@ function actionOn({ rest }: ServiceRequest): { readonly key: string; readonly ac
   return match === null ? undefined : { key: decodeSegment(match[1] ?? ''), action: match[2]!.toLowerCase() }
 }
 
-function manageFlow(call: ServiceRequest, api: QueueApi): Answer {
+function manageFlow(call: ServiceRequest, api: QueueApi): RawResponse {
   const { queue } = api
   const asked = actionOn(call)
   if (asked === undefined) throw refusals.unknownPath(call.method, call.path)

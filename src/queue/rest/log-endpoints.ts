@@ -1,5 +1,5 @@
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { LogEntry } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { logFilters, readFilters, readTrimBody } from './message-filters.js'
@@ -23,7 +23,7 @@ function logs(
   call: ServiceRequest,
   api: QueueApi,
   shape: (entries: readonly object[], cursor: string | undefined) => object,
-): Answer {
+): RawResponse {
   const { queue } = api
   const query = new Map(queryOf(call))
   const wantedStates = query.get('state')?.flatMap((value) => value.split(',')) ?? []

@@ -1,5 +1,5 @@
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
@@ -23,7 +23,7 @@ function pending(queue: QueueEngine, call: ServiceRequest): Message {
   return found(queue.message(call.params.id!), 'message', call.params.id!)
 }
 
-function cancelMany(call: ServiceRequest, api: QueueApi): Answer {
+function cancelMany(call: ServiceRequest, api: QueueApi): RawResponse {
   const { queue } = api
   const rules = {
     filters: messageFilters,
@@ -37,10 +37,10 @@ function cancelMany(call: ServiceRequest, api: QueueApi): Answer {
   return json({ cancelled })
 }
 
-function retryNow(call: ServiceRequest, queue: QueueEngine): Answer {
+function retryNow(call: ServiceRequest, queue: QueueEngine): RawResponse {
   const id = call.params.id!
   const message = queue.courier.byId.get(id)
-  if (message === undefined || message.ended) throw refusals.notFound('message', id)
+  if (message === undefined || message.isEnded) throw refusals.notFound('message', id)
   if (message.settings.queue !== undefined)
     throw refusals.invalid('message', `${id} belongs to queue ${message.settings.queue}`)
   if (message.cancelRequested) throw refusals.invalid('message', `${id} was cancelled`)

@@ -4,8 +4,8 @@ import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { compactJson } from '../../kernel/compact-json.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { bearerToken, json, queryToken } from '../../protocol/call.js'
-import { settingName, type Vocabulary } from '../../protocol/dialect.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import { type Dialect, settingName } from '../../protocol/dialect.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { AcceptedPublish, PublishCall } from '../publisher.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { HeaderValue, RawSettings } from '../settings/message-settings.js'
@@ -42,7 +42,7 @@ export function targetFacts(call: ServiceRequest): FaultFacts {
   return url === undefined ? { urlGroup: group } : { destination: url }
 }
 
-function publish(call: ServiceRequest, api: QueueApi, into?: string): Answer {
+function publish(call: ServiceRequest, api: QueueApi, into?: string): RawResponse {
   const { queue } = api
   const given = publishCall(call, api, into)
   if (given.settings.has('cron')) return created(given, queue)
@@ -104,7 +104,7 @@ export function settingsIn(call: ServiceRequest): RawSettings {
 }
 
 /** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
-export function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<string, string>; rest: string } {
+export function splitQuery(query: string, vocabulary: Dialect): { own: Map<string, string>; rest: string } {
   const own = new Map<string, string>()
   if (query === '') return { own, rest: '' }
   const rest: string[] = []
@@ -150,7 +150,7 @@ const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
 export const batchSchema: v.GenericSchema<unknown, BatchItem[]> = v.array(itemSchema)
 
 /** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
-function batch(call: ServiceRequest, api: QueueApi): Answer {
+function batch(call: ServiceRequest, api: QueueApi): RawResponse {
   const { queue } = api
   const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
   if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
@@ -210,11 +210,11 @@ export function readHeaderObject(
   }
 }
 
-export function createSchedule(call: ServiceRequest, api: QueueApi): Answer {
+export function createSchedule(call: ServiceRequest, api: QueueApi): RawResponse {
   return created(publishCall(call, api), api.queue)
 }
 
-function created(call: PublishCall, queue: QueueEngine): Answer {
+function created(call: PublishCall, queue: QueueEngine): RawResponse {
   const { schedule, deduplicated } = queue.publisher.schedule(call)
   return json({ scheduleId: schedule.id, ...(deduplicated && { deduplicated }) }, deduplicated ? 202 : 200)
 }

@@ -1,6 +1,6 @@
 import type { HeaderList } from '../../kernel/http.js'
 import { empty, json, tokenOf } from '../../protocol/call.js'
-import type { Answer, Service } from '../../protocol/service.js'
+import type { RawResponse, Service } from '../../protocol/service.js'
 import { CallLimits } from '../publish/call-limits.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { QueueRejection, refusals } from '../settings/queue-rejections.js'
@@ -66,6 +66,6 @@ export function queueService(queue: QueueEngine, options: QueueServiceOptions): 
   }
 }
 
-function refuse(refusal: QueueRejection, headers: HeaderList = []): Answer {
+function refuse(refusal: QueueRejection, headers: HeaderList = []): RawResponse {
   return json({ error: refusal.message }, refusal.status, [...refusal.headers, ...headers])
 }

@@ -5,7 +5,7 @@ import { hasMoreValues } from '../../kernel/json-depth.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
 import { settingName } from '../../protocol/dialect.js'
-import type { Answer, Endpoint, ServiceRequest } from '../../protocol/service.js'
+import type { Endpoint, RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { QueryValues } from './message-filters.js'
@@ -21,7 +21,7 @@ export function row(
   method: string | readonly string[],
   path: string,
   summary: string,
-  run: (call: ServiceRequest, api: QueueApi) => Answer,
+  run: (call: ServiceRequest, api: QueueApi) => RawResponse,
   more: Pick<QueueEndpoint, 'facts' | 'limit' | 'point'> = {},
 ): QueueEndpoint {
   return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }
@@ -60,7 +60,7 @@ export function found<T>(thing: T | undefined, kind: string, id: string): T {
   return thing
 }
 
-export function done(_nothing: void): Answer {
+export function done(_nothing: void): RawResponse {
   return empty()
 }
 

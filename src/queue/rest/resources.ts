@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import { plainHeaders } from '../publish/publish.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { Schedule } from '../schedules/schedule.js'
@@ -77,7 +77,7 @@ export const resourceEndpoints: readonly QueueEndpoint[] = [
   ),
 ]
 
-function upsertQueue(call: ServiceRequest, queue: QueueEngine): Answer {
+function upsertQueue(call: ServiceRequest, queue: QueueEngine): RawResponse {
   const shape = v.object({
     queueName: v.string(),
     parallelism: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
@@ -102,7 +102,7 @@ const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callbac
 )
 
 /** @throws Refusal 400 for what no publish could use */
-function setDefaults(call: ServiceRequest, api: QueueApi): Answer {
+function setDefaults(call: ServiceRequest, api: QueueApi): RawResponse {
   const { headers } = parsed(call, v.object({ headers: headerObject }))
   const list = headers.flatMap(([key, values]) => [values].flat().map((value): [string, string] => [key, value]))
   const { settings, contentType, words } = readHeaderObject(list, call, api)

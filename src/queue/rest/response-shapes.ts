@@ -82,7 +82,7 @@ export function messageShape(message: Message, trim?: TrimBody): Shape {
     ...common(message),
     ...clearBody(message.body, settings, trim),
     notBefore: message.notBefore,
-    createdAt: message.time,
+    createdAt: message.createdAt,
     callbackHeader: callbackHeaders(settings.callback),
     failureCallbackHeader: callbackHeaders(settings.failureCallback),
     callerIP: message.origin.callerIp,
@@ -91,7 +91,7 @@ export function messageShape(message: Message, trim?: TrimBody): Shape {
 
 /** [queue.md 5.5] */
 export function deadLetterShape(letter: DeadLetter, trim?: TrimBody): Shape {
-  const { reply } = letter
+  const { response: reply } = letter
   const body = trimmed(reply.body, trim)
   return {
     ...messageShape(letter.message, trim),
@@ -112,7 +112,7 @@ export function logShape(entry: LogEntry, policy: ResolvedPolicy, trim?: TrimBod
   const response = detail?.response
   const responseBody = response && trimmed(response.body, trim)
   return {
-    time: entry.time,
+    time: entry.createdAt,
     ...common(message),
     state: entry.state === 'CANCELLED' ? policy.canceledSpelling : entry.state,
     body: redacted ?? (body === undefined || body === '' ? undefined : toBase64(body)),

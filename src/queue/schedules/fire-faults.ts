@@ -1,7 +1,7 @@
 import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts, FaultSource, Injection } from '../../faults/fault.js'
 import type { FireFaultContext } from '../../faults/fault-context.js'
-import type { Clock } from '../../kernel/clock.js'
+import type { ServiceClock } from '../../kernel/clock.js'
 import type { Schedule } from './schedule.js'
 
 // What rules do to the trigger of a schedule: later, more than once, or not at all.
@@ -20,7 +20,7 @@ export interface TriggerPlan {
 export function struckTrigger(
   faults: FaultSource | undefined,
   schedule: Schedule,
-  clock: Clock,
+  clock: ServiceClock,
 ): TriggerPlan | undefined {
   if (faults === undefined) return undefined
   const down = (faults.downUntil?.queue ?? 0) - clock.now()

@@ -1,6 +1,6 @@
 import type { FaultSource } from '../../faults/fault.js'
 import { bindMethods } from '../../kernel/bind-methods.js'
-import type { Clock } from '../../kernel/clock.js'
+import type { ServiceClock } from '../../kernel/clock.js'
 import type { ClockGap } from '../../kernel/cron.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
@@ -17,7 +17,7 @@ export class Schedules {
   }
 
   readonly #schedules = new Map<string, Schedule>()
-  readonly #clock: Clock
+  readonly #clock: ServiceClock
   readonly #policy: ResolvedPolicy
   readonly #limits: ResolvedQueueLimits
   readonly #ids: IdSource
@@ -27,7 +27,7 @@ export class Schedules {
 
   /** @param publish makes the messages of one trigger; `awaited` when a drain waits for them @internal */
   constructor(
-    clock: Clock,
+    clock: ServiceClock,
     random: Random,
     policy: ResolvedPolicy,
     limits: ResolvedQueueLimits,
@@ -162,7 +162,7 @@ export class Schedules {
 
   /** A slot has come. Those that passed unseen, while a state lay on the disk or the host slept, count once. */
   #slot(schedule: Schedule, at: number): void {
-    const { mode, draining } = this.#clock
+    const { mode, isDraining: draining } = this.#clock
     const now = this.#clock.now()
     const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
     if (schedule.paused)

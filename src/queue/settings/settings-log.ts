@@ -1,4 +1,4 @@
-import type { SettingEntry, Traffic } from '../../kernel/traffic-log.js'
+import type { SettingEntry, TrafficLog } from '../../kernel/traffic-log.js'
 
 /** Writes into the traffic log that something which stays in force changed; returns the entry's `seq`. */
 export type NoteSetting = (
@@ -9,7 +9,7 @@ export type NoteSetting = (
   cause?: number,
 ) => number
 
-export function notingIn(traffic: Traffic): NoteSetting {
+export function notingIn(traffic: TrafficLog): NoteSetting {
   return (of, name, change, value, cause) => {
     const known = value && Object.entries(value).filter(([, what]) => what !== undefined)
     const values = known && known.length > 0 ? Object.fromEntries(known) : undefined

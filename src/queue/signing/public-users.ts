@@ -2,7 +2,7 @@ import { fromBase64, text } from '../../kernel/bytes.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 
 /** What one user of the queue signs in with and verifies deliveries with. */
-export interface Credentials {
+export interface DevUser {
   readonly token: string
   readonly current: string
   readonly next: string
@@ -12,7 +12,7 @@ export interface Credentials {
  * The four fixed users of the vendor's own development server, published in its documentation: not secrets. With the
  * first one the SDKs' development mode takes this double for that server. [queue.md 13]
  */
-export const devUsers: readonly [Credentials, ...Credentials[]] = [
+export const devUsers: readonly [DevUser, ...DevUser[]] = [
   {
     token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',
     current: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r',

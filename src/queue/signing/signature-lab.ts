@@ -35,9 +35,9 @@ export interface SignedRequest {
   readonly body?: string
 }
 
-export interface SignatureOverrides {
+export interface SignOptions {
   /** Break exactly this. */
-  readonly wrong?: SignatureFlaw
+  readonly flaw?: SignatureFlaw
   /** Claims to put instead of the valid ones; `undefined` leaves a claim out. */
   readonly claims?: { readonly [Name in keyof SignatureClaims]?: SignatureClaims[Name] | undefined }
   /** The text of a key, or which of ours. Default `current`. */
@@ -47,7 +47,7 @@ export interface SignatureOverrides {
    * Whose signature it is, `service` or `upstash`: claim `iss`. By default that of the sandbox's vocabulary, and of `auto`
    * the vendor's, whose SDKs look at it.
    */
-  readonly vocabulary?: string
+  readonly dialect?: string
 }
 
 interface SigningContext {
@@ -60,11 +60,11 @@ interface SigningContext {
 /** Mints the signature that a delivery of this request would carry now, or one that is wrong on purpose. */
 export function mintSignature(
   request: SignedRequest,
-  overrides: SignatureOverrides,
+  overrides: SignOptions,
   keys: SigningKeys,
   context: SigningContext,
 ): string {
-  const { wrong } = overrides
+  const { flaw: wrong } = overrides
   if (wrong !== undefined && !Object.hasOwn(signatureFlaws, wrong)) {
     const flaws = Object.keys(signatureFlaws)
     throw new TypeError(
@@ -74,18 +74,12 @@ export function mintSignature(
   return mint(request.url, utf8(request.body ?? ''), overrides, keys, context)
 }
 
-function mint(
-  url: string,
-  body: Bytes,
-  overrides: SignatureOverrides,
-  keys: SigningKeys,
-  context: SigningContext,
-): string {
+function mint(url: string, body: Bytes, overrides: SignOptions, keys: SigningKeys, context: SigningContext): string {
   const { at, issuer, jti } = context
   const valid = claimsFor(url, sha256Bytes(body), at, issuer, jti, overrides.window ?? context.window)
-  const claims = { ...valid, ...flawedClaims(overrides.wrong, url, body), ...overrides.claims }
+  const claims = { ...valid, ...flawedClaims(overrides.flaw, url, body), ...overrides.claims }
   const signed = signToken(claims, keyFor(overrides, keys))
-  if (overrides.wrong !== 'tampered') return signed
+  if (overrides.flaw !== 'tampered') return signed
   const other = signToken({ ...claims, jti: `${context.jti}x` }, keys.current)
   return [signed.split('.')[0], other.split('.')[1], signed.split('.')[2]].join('.')
 }
@@ -114,24 +108,24 @@ function otherSpelling(json: string): string {
   const value = parsedJson(json)
   if (value === undefined) {
     throw new TypeError(
-      `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { wrong: 'body' }.`,
+      `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { flaw: 'body' }.`,
     )
   }
   const compact = JSON.stringify(value)
   return compact === json ? JSON.stringify(value, null, 2) : compact
 }
 
-function keyFor(overrides: SignatureOverrides, keys: SigningKeys): string {
+function keyFor(overrides: SignOptions, keys: SigningKeys): string {
   if (overrides.key !== undefined) {
     return overrides.key === 'current' ? keys.current : overrides.key === 'next' ? keys.next : overrides.key
   }
-  if (overrides.wrong === 'key') return 'sig_1111111111111111111111111111'
-  const rotations = overrides.wrong === 'rotated-once' ? 1 : overrides.wrong === 'rotated-twice' ? 2 : 0
+  if (overrides.flaw === 'key') return 'sig_1111111111111111111111111111'
+  const rotations = overrides.flaw === 'rotated-once' ? 1 : overrides.flaw === 'rotated-twice' ? 2 : 0
   if (rotations === 0) return keys.current
   const former = keys.former[rotations - 1]
   if (former !== undefined) return former
   throw new RangeError(
-    `{ wrong: '${overrides.wrong}' } needs a key that was rotated away: call queue.keys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
+    `{ flaw: '${overrides.flaw}' } needs a key that was rotated away: call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
   )
 }
 
@@ -150,9 +144,9 @@ export function faultySignature(
   if (skewMs !== undefined) return mint(url, body, { claims: skewedTimes(skewMs, context), key }, keys, context)
   if (flaw === 'rotated') return mint(url, body, { key: 'next' }, keys, context)
   const rotations = flaw === 'rotated-once' ? 1 : flaw === 'rotated-twice' ? 2 : 0
-  if (rotations > keys.former.length) return mint(url, body, { wrong: 'key' }, keys, context)
+  if (rotations > keys.former.length) return mint(url, body, { flaw: 'key' }, keys, context)
   const wrong = flaw === 'reserialized' && parsedJson(text(body)) === undefined ? 'body' : (flaw as SignatureFlaw)
-  return mint(url, body, { wrong, ...(rotations === 0 && wrong !== 'key' && { key }) }, keys, context)
+  return mint(url, body, { flaw: wrong, ...(rotations === 0 && wrong !== 'key' && { key }) }, keys, context)
 }
 
 /**

@@ -1,13 +1,13 @@
 import { iso } from '../../kernel/instant.js'
 import { copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range.js'
 import { jsonLiteral } from './quoting.js'
-import type { CopyContext, Selection } from './selection.js'
+import type { CopyContext, CopySelection } from './selection.js'
 
 /** Names that a file of a scenario may not have. */
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** A scenario file of the selected stretch, as JSON, which is YAML as well; `stuntdouble play` plays it. */
-export function scenarioOf(selection: Selection, context: CopyContext): string {
+export function scenarioOf(selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '# There is nothing here that a scenario could play.\n'
   const { startAt, scripts, rules, inputs, seen, notes } = stretch

@@ -4,11 +4,11 @@ import { curlOf } from './curl.js'
 import { mermaidCopy } from './drawing.js'
 import { promptOf } from './prompt.js'
 import { sdkOf } from './sdk.js'
-import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
+import { type CopyContext, type CopySelection, kindOf, type SelectionKind } from './selection.js'
 import { type TestRunner, testOf } from './test-code.js'
 
 /** One form in which what was found can be pasted elsewhere. */
-export interface CopyForm {
+export interface CopyFormat {
   /** For programs: `curl`. */
   readonly name: string
   /** For people: `curl command`. */
@@ -16,36 +16,36 @@ export interface CopyForm {
   /** Types of entries, `range` and `message`: the selections that it fits. */
   readonly kinds: readonly SelectionKind[]
   /** Never fails: what cannot be written is said in the text. */
-  of(selection: Selection, context: CopyContext): string
+  render(selection: CopySelection, context: CopyContext): string
 }
 
 const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
 
 const everything = ['message', 'range', ...Object.keys(entryTypes)]
 
-function testForm(runner: TestRunner, label: string): CopyForm {
-  return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
+function testForm(runner: TestRunner, label: string): CopyFormat {
+  return { name: runner, label, kinds: stories, render: (selection, context) => testOf(runner, selection, context) }
 }
 
 /** Every form, for the page, the tools of agents and programs. */
-export const copyForms: readonly CopyForm[] = [
+export const copyFormats: readonly CopyFormat[] = [
   {
     name: 'curl',
     label: 'curl command',
     kinds: ['request', 'published', 'attempt', 'outbound', 'command'],
-    of: curlOf,
+    render: curlOf,
   },
-  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], of: sdkOf },
+  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], render: sdkOf },
   testForm('vitest', 'test for Vitest'),
   testForm('jest', 'test for Jest'),
   testForm('playwright', 'test for Playwright'),
-  { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
-  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, of: mermaidCopy },
-  { name: 'prompt', label: 'prompt for an agent', kinds: everything, of: promptOf },
+  { name: 'scenario', label: 'scenario file', kinds: stories, render: scenarioOf },
+  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, render: mermaidCopy },
+  { name: 'prompt', label: 'prompt for an agent', kinds: everything, render: promptOf },
 ]
 
 /** The forms that fit a selection. */
-export function formsFor(selection: Selection): readonly CopyForm[] {
+export function copyFormatsFor(selection: CopySelection): readonly CopyFormat[] {
   const kind = kindOf(selection)
-  return copyForms.filter(({ kinds }) => kinds.includes(kind))
+  return copyFormats.filter(({ kinds }) => kinds.includes(kind))
 }

@@ -1,7 +1,7 @@
 import type { TraceEntry } from '../trace.js'
 import { type AnswerRule, type CopiedStep, faultOf, stepOf } from './copied-responses.js'
 import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
-import { bodyOf, type CopyContext, entriesOf, headersOf, pathOf, type Selection } from './selection.js'
+import { bodyOf, type CopyContext, type CopySelection, entriesOf, headersOf, pathOf } from './selection.js'
 import { withoutWait } from './waited.js'
 
 /** What the test does. */
@@ -42,7 +42,7 @@ export interface CopyRange {
 }
 
 /** The stretch of a selection; `undefined` where nothing is selected that could be played. */
-export function copyRangeOf(selection: Selection, context: CopyContext): CopyRange | undefined {
+export function copyRangeOf(selection: CopySelection, context: CopyContext): CopyRange | undefined {
   const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
   return new StretchReader(chosen, context).read()

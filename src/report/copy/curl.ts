@@ -1,7 +1,7 @@
 import { type Bytes, latin1, toBase64, utf8 } from '../../kernel/bytes.js'
 import { partsOf, variablesOf, wordsOf } from './copied-secrets.js'
 import { bashWord } from './quoting.js'
-import { type CopyContext, entryOf, type Selection } from './selection.js'
+import { type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
 /** Headers of one connection, which curl makes for its own. */
@@ -14,7 +14,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const maxArgument = 100_000
 
 /** A request, delivery or call as a command of bash; lines that begin with `#` say what curl cannot do. */
-export function curlOf(selection: Selection, context: CopyContext): string {
+export function curlOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
   if (entry === undefined) return '# There is no such entry.'
   const sent = sentBy(entry, selection, context)

@@ -1,7 +1,7 @@
 import { entryOf as readEntry } from '../load-trace.js'
 import { mermaidOf } from '../mermaid.js'
 import type { Redaction } from '../redaction.js'
-import { entriesOf, type Selection } from './selection.js'
+import { type CopySelection, entriesOf } from './selection.js'
 
 const same = <T>(given: T): T => given
 
@@ -19,6 +19,6 @@ const nothingMore: Partial<Redaction> = {
 }
 
 /** A sequence diagram for documents that draw Mermaid. */
-export function mermaidCopy(selection: Selection): string {
+export function mermaidCopy(selection: CopySelection): string {
   return `${mermaidOf(entriesOf(selection).map(readEntry), nothingMore as Redaction)}\n`
 }

@@ -1,14 +1,14 @@
 import { iso } from '../../kernel/instant.js'
 import { excerpt } from '../safe-text.js'
 import type { TraceEntry } from '../trace.js'
-import { bodyOf, type CopyContext, entriesOf, type Selection } from './selection.js'
+import { bodyOf, type CopyContext, type CopySelection, entriesOf } from './selection.js'
 
 /** Entries and characters of each that an agent is given: what is told must leave room for its own work. */
 const maxLines = 150
 const maxLine = 300
 
 /** A question for an agent with the story and the failed assertion; what was captured is marked as data. */
-export function promptOf(selection: Selection, { failure, question }: CopyContext): string {
+export function promptOf(selection: CopySelection, { failure, question }: CopyContext): string {
   const entries = entriesOf(selection)
   const left = Math.max(0, entries.length - maxLines)
   const said = failure?.message.split('\n').slice(0, 40) ?? []

@@ -1,4 +1,5 @@
 import { toBase64 } from '../../kernel/bytes.js'
+import { endOfTime, iso } from '../../kernel/instant.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, headersOf } from './selection.js'
@@ -14,7 +15,7 @@ const options: ReadonlySet<string> = new Set([
   ...['flowControlKey', 'flowControlValue', 'label'],
   ...['callback', 'failureCallback'].flatMap((of) => common.map((name) => of + name[0]!.toUpperCase() + name.slice(1))),
 ])
-const numbers = /[rR]etries$|^notBefore$/
+const numbers = /[rR]etries$/
 const span = /^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/
 /** Headers that say nothing of the message. */
 const ofTransport =
@@ -39,8 +40,15 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
       const option = setting.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
       if (!options.has(option)) return undefined
       if (/(?:timeout|delay)$/i.test(option) && !/retryDelay/i.test(option) && !span.test(value)) return undefined
-      given[option] =
-        option === 'contentBasedDeduplication' ? value === 'true' : numbers.test(option) ? Number(value) : value
+      if (option === 'notBefore') {
+        // The header has seconds.
+        const at = Math.round(Number(value) * 1000)
+        if (!(Math.abs(at) <= endOfTime)) return undefined
+        given.notBefore = iso(at)
+      } else {
+        given[option] =
+          option === 'contentBasedDeduplication' ? value === 'true' : numbers.test(option) ? Number(value) : value
+      }
     }
   }
   if (given.method === 'POST') delete given.method

@@ -5,11 +5,11 @@ import { hidden } from './copied-secrets.js'
 import { settingOf } from './publishes.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
 import { anyCall, methodCall, type SdkArg } from './sdk-store.js'
-import { type CapturedBody, type CopyContext, entryOf, headerIn, pathOf, type Selection } from './selection.js'
+import { type CapturedBody, type CopyContext, type CopySelection, entryOf, headerIn, pathOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
 /** A request as a call of the public SDKs that sends it again. */
-export function sdkOf(selection: Selection, context: CopyContext): string {
+export function sdkOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
   if (entry === undefined) return '// There is no such entry.\n'
   const sent = sentBy(entry, selection, context)

@@ -3,7 +3,7 @@ import type { PortableString } from '../../kernel/portable.js'
 import type { TraceEntry } from '../trace.js'
 
 /** What somebody has chosen of a log: one entry, entries from one to another, or a message with all that became of it. */
-export interface Selection {
+export interface CopySelection {
   /** The log as far as it is known, oldest first, secrets hidden. */
   readonly entries: readonly TraceEntry[]
   /** `seq` of the entry. */
@@ -29,11 +29,11 @@ export interface CopyContext {
 /** What a form of copying fits: a type of entry, a range, or the story of a message. */
 export type SelectionKind = string
 
-export function entryOf({ entries, entry }: Selection): TraceEntry | undefined {
+export function entryOf({ entries, entry }: CopySelection): TraceEntry | undefined {
   return entry === undefined ? undefined : entries.find(({ seq }) => seq === entry)
 }
 
-export function kindOf(selection: Selection): SelectionKind {
+export function kindOf(selection: CopySelection): SelectionKind {
   if (selection.range !== undefined) return 'range'
   if (selection.message !== undefined) return 'message'
   return entryOf(selection)?.type ?? 'nothing'
@@ -78,7 +78,7 @@ export function pathOf(url: unknown, service: unknown, { addresses }: CopyContex
 }
 
 /** The entries that are meant: of a message its own and those of its callbacks. */
-export function entriesOf(selection: Selection): readonly TraceEntry[] {
+export function entriesOf(selection: CopySelection): readonly TraceEntry[] {
   const { entries, range } = selection
   if (range !== undefined) return ofRange(entries, range)
   const entry = entryOf(selection)

@@ -1,6 +1,13 @@
 import type { TraceEntry } from '../trace.js'
 import { hidden, wordsOf } from './copied-secrets.js'
-import { bodyOf, type CapturedBody, type CopyContext, type Headers, headersOf, type Selection } from './selection.js'
+import {
+  bodyOf,
+  type CapturedBody,
+  type CopyContext,
+  type CopySelection,
+  type Headers,
+  headersOf,
+} from './selection.js'
 
 /** What is sent again. */
 export interface Sent {
@@ -13,7 +20,7 @@ export interface Sent {
 }
 
 /** The request that an entry is, or that leads to it. */
-export function sentBy(entry: TraceEntry, { entries }: Selection, context: CopyContext): Sent {
+export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: CopyContext): Sent {
   if (entry.type === 'command') return commandRequest(entry, context)
   // What was published by a request is that request again; what was not is delivered as it will be.
   const request = entry.type === 'published' ? entries.find(({ seq }) => seq === entry.cause) : undefined

@@ -1,19 +1,19 @@
 import { iso } from '../../kernel/instant.js'
 import { type CopyRange, copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
-import type { CopyContext, Selection } from './selection.js'
+import type { CopyContext, CopySelection } from './selection.js'
 
 export type TestRunner = 'vitest' | 'jest' | 'playwright'
 
 /** A whole test file in which the selected stretch happens again, and which fails when it does not. */
-export function testOf(runner: TestRunner, selection: Selection, context: CopyContext): string {
+export function testOf(runner: TestRunner, selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '// There is nothing here that a test could play.\n'
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
     // A message that had not ended when it was seen does not end in its copy either.
-    ...(stretch.seen.some(isLeftOver) && { strict: { leftover: false } }),
+    ...(stretch.seen.some(isLeftOver) && { strict: { pending: false } }),
   })
   const { head, args } = frames[runner](options)
   const { entries, range } = selection
@@ -115,7 +115,7 @@ function requestCode(
     headers: { authorization: new CodeExpression(`\`Bearer \${sandbox.tokens.${service}}\``), ...headers },
     ...(body !== undefined && { body }),
   }
-  const sent = `sandbox.fetch(sandbox.addresses.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
+  const sent = `sandbox.fetch(sandbox.urls.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
   if (status === 0) return [`await expect(${sent}).rejects.toThrow()`]
   return [`const answer${index} = await ${sent}`, `expect(answer${index}.status).toBe(${status})`]
 }

@@ -4,7 +4,7 @@ import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
-import type { VocabularyName } from '../../protocol/dialect.js'
+import type { DialectName } from '../../protocol/dialect.js'
 import { networkErrors } from '../../queue/destinations/delivery-script.js'
 import { devUsers } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
@@ -17,7 +17,7 @@ import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.j
 
 export interface ImportOptions {
   /** Vocabulary of the scenario. Default `auto`, which the scenario does without naming. */
-  readonly vocabulary?: VocabularyName
+  readonly vocabulary?: DialectName
   /** Kinds of secrets that stay as they are. Default none. */
   readonly keep?: readonly SecretKind[]
   /**
@@ -162,7 +162,7 @@ class Writer {
 
   /** Names of the service's own headers in the words of the scenario. */
   #inWords(name: string): string {
-    const prefix = this.options.vocabulary === 'service' ? 'Service-' : 'Upstash-'
+    const prefix = this.options.vocabulary === 'neutral' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
   }
 

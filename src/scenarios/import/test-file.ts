@@ -48,7 +48,7 @@ export function testFileText({ scenario, notes }: Imported, { runner, language }
     `test(${JSON.stringify(title)}, async () => {`,
     ...missing,
     '  const play = await playScenario(recorded, {',
-    '    prepare: (sandbox) => {',
+    '    setup: (sandbox) => {',
     '      Object.assign(process.env, sandbox.env)',
     '      replaceFetch(sandbox)',
     ...places.map(({ url, name }) => `      sandbox.destinations.on(${JSON.stringify(url)}, ${name})`),

@@ -1,7 +1,7 @@
 import { basicCredentials, HttpError, json } from '../../protocol/call.js'
-import type { Answer, Endpoint, Service, ServiceRequest } from '../../protocol/service.js'
-import { defaultPeriod, isPeriod, type Period } from '../periods.js'
-import type { Statistics } from '../statistics.js'
+import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../protocol/service.js'
+import { defaultPeriod, isPeriod, type StatsPeriod } from '../periods.js'
+import type { Stats } from '../statistics.js'
 
 export interface StatsServiceOptions {
   /** User name and password of Basic authentication: e-mail address and key of the management API. */
@@ -20,7 +20,7 @@ const refusals = {
   notAcceptable: (): HttpError => new HttpError(406, 'not acceptable'),
 } as const
 
-const endpoints: readonly Endpoint<Statistics>[] = [
+const endpoints: readonly Endpoint<Stats>[] = [
   {
     method: 'GET',
     path: '/v2/queue/stats/:id',
@@ -54,7 +54,7 @@ const endpoints: readonly Endpoint<Statistics>[] = [
 ]
 
 /** The management API's statistics endpoints. */
-export function statsService(statistics: Statistics, options: StatsServiceOptions): Service<Statistics> {
+export function statsService(statistics: Stats, options: StatsServiceOptions): Service<Stats> {
   return {
     name: 'stats',
     state: statistics,
@@ -76,19 +76,19 @@ export function statsService(statistics: Statistics, options: StatsServiceOption
 }
 
 /** Clients read `error`, else `message`; `code` is the status as a text. [statistics.md 2] */
-function refuse(error: HttpError): Answer {
+function refuse(error: HttpError): RawResponse {
   const { message, status } = error
   return json({ error: message, code: String(status), message }, status, error.headers)
 }
 
-function queueUsage(call: ServiceRequest, statistics: Statistics, id: string): Answer {
+function queueUsage(call: ServiceRequest, statistics: Stats, id: string): RawResponse {
   const period = readPeriod(call)
   if (statistics.isForbidden(id)) throw refusals.forbidden()
   if (!statistics.knowsUser(id)) throw refusals.notFound()
   return json(statistics.queue.report(period))
 }
 
-function readPeriod(call: ServiceRequest): Period {
+function readPeriod(call: ServiceRequest): StatsPeriod {
   if (!acceptsJson(call.header('accept'))) throw refusals.notAcceptable()
   const period = new URLSearchParams(call.query).get('period') ?? defaultPeriod
   if (!isPeriod(period)) throw refusals.badPeriod()

@@ -280,7 +280,7 @@ export class BlockedClients {
     // A clock never gets to what lies behind its end.
     if (timeout === 0 || at > endOfTime) return undefined
     // Who waits again and again, as workers do, must not keep a drain going for ever.
-    const awaited = !(clock.draining === true && clock.mode !== 'auto')
+    const awaited = !(clock.isDraining === true && clock.mode !== 'auto')
     const timeIsUp = (): void => void blocked.finish({ reply: blocked.want.nothing })
     return clock.schedule?.(at, `${nameOf(blocked)} waits until ${iso(at)}`, timeIsUp, { awaited })
   }

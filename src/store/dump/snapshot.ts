@@ -2,16 +2,11 @@ import * as v from 'valibot'
 import type { Bytes } from '../../kernel/bytes.js'
 import { type DumpProblem, invalidDump, shortened } from '../../kernel/dump-problems.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
+import type { StoreDiff } from '../../kernel/traffic-log.js'
 import type { Database, KeyspaceValue } from '../keyspace/database.js'
 import { portableValue, storedValue } from './portable-values.js'
 import { storeSchema } from './snapshot-schema.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'
-
-export interface StoreDifference {
-  readonly added: readonly DumpedKey[]
-  readonly removed: readonly DumpedKey[]
-  readonly changed: readonly { readonly key: PortableString; readonly before: DumpedKey; readonly after: DumpedKey }[]
-}
 
 export function dumpOf(db: Database): StoreDump {
   const keys: DumpedKey[] = []
@@ -80,7 +75,7 @@ function readValue(dumped: DumpedKey, refuse: (reason: string) => TypeError): Ke
   }
 }
 
-export function differenceOf(before: StoreDump, after: StoreDump): StoreDifference {
+export function differenceOf(before: StoreDump, after: StoreDump): StoreDiff<DumpedKey> {
   checkDump(before, 'diff()')
   const old = new Map(before.keys.map((dumped) => [JSON.stringify(dumped.key), dumped]))
   const added: DumpedKey[] = []

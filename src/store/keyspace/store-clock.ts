@@ -4,6 +4,6 @@ export interface StoreClock {
   now(): number
   /** Sets alarms: without it nobody hears of expiry, and no wait ends by itself. */
   schedule?(at: number, label: string, run: () => void, options: TimerOptions): Timer
-  readonly draining?: boolean
+  readonly isDraining?: boolean
   readonly mode?: string
 }

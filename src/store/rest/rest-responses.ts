@@ -2,7 +2,7 @@ import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/b
 import type { Work } from '../../kernel/work.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import { binary, jsonText } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import { answerTooLarge, replyError, replyTooMuchWork } from '../command/errors.js'
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { StoreEngine } from '../store-engine.js'
@@ -175,7 +175,7 @@ export class ResponseBudget {
   }
 }
 
-export function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
+export function failed(error: ReplyError, status: number, encoding: Encoding): RawResponse {
   const body = errorIn(error, encoding)
   return encoding.form === 'resp2' ? binary(body, status) : jsonText(body, status)
 }
@@ -184,7 +184,7 @@ function errorItem(error: ReplyError): Bytes {
   return utf8(`{"error":${JSON.stringify(error.message)}}`)
 }
 
-export function errorAnswer(error: ReplyError, status: number, call: ServiceRequest): Answer {
+export function errorAnswer(error: ReplyError, status: number, call: ServiceRequest): RawResponse {
   return jsonText(errorItem(error), status, corsHeaders(call))
 }
 

@@ -2,7 +2,7 @@ import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
-import type { Answer, Endpoint, Service, ServiceRequest } from '../../protocol/service.js'
+import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../protocol/service.js'
 import type { User } from '../access/user.js'
 import { replyError, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
@@ -95,13 +95,13 @@ export type StoreCall = ServiceRequest<User>
 
 interface Form {
   rows(call: ServiceRequest, store: StoreEngine): readonly Argv[]
-  run(call: StoreCall, front: RestStore, encoding: Encoding): Answer
+  run(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse
 }
 
 /** Headers first, then the form; errors as the service words them. */
-function answered(call: StoreCall, front: RestStore, run: Form['run']): Answer {
+function answered(call: StoreCall, front: RestStore, run: Form['run']): RawResponse {
   let encoding: Encoding = { form: 'json', strings: plain }
-  let answer: Answer
+  let answer: RawResponse
   try {
     encoding = encodingOf(call)
     answer = front.store.asOneRequest(call.vocabulary.docs, () => run(call, front, encoding))
@@ -114,7 +114,7 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): Answer {
 }
 
 /** An answer with the headers that all of them have. */
-export function withHeaders({ status, headers, body }: Answer, call: StoreCall, store: StoreEngine): Answer {
+export function withHeaders({ status, headers, body }: RawResponse, call: StoreCall, store: StoreEngine): RawResponse {
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
   return { status, headers: all, body }
@@ -128,7 +128,7 @@ export function notLoaded({ language }: SearchNotLoaded): ReplyError {
 
 // ---- the forms --------------------------------------------------------------------------------------------------
 
-function single(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
+function single(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse {
   let reply: Reply
   try {
     front.checkBody(call)
@@ -141,7 +141,7 @@ function single(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
 }
 
 /** The answer to a request of one command. */
-export function answerTo(reply: Reply, room: ResponseBudget, encoding: Encoding): Answer {
+export function answerTo(reply: Reply, room: ResponseBudget, encoding: Encoding): RawResponse {
   const body = room.item(reply, encoding)
   if (room.isFull) return failed(room.refusal(true), 200, encoding)
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
@@ -161,7 +161,7 @@ export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): r
   return rowsOfJson(call.body, maxRows(store), work)
 }
 
-function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
+function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse {
   const { store } = front
   const rows = rowsOf(call, store, store.work)
   const room = new ResponseBudget(store.options.policy, store.work)
@@ -173,12 +173,12 @@ function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): Answer
 }
 
 /** The answer to a request of several commands. */
-export function answerOf(items: readonly Bytes[], { form }: Encoding): Answer {
+export function answerOf(items: readonly Bytes[], { form }: Encoding): RawResponse {
   return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
-function transaction(call: StoreCall, front: RestStore, encoding: Encoding): Answer {
+function transaction(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse {
   const { store } = front
   const rows = rowsOf(call, store, store.work)
   const sizes: number[] = []

@@ -1,5 +1,5 @@
 import type { FaultSource } from '../../faults/fault.js'
-import type { VirtualClock } from '../../kernel/clock.js'
+import type { Clock } from '../../kernel/clock.js'
 import type { ServiceRequest } from '../../protocol/service.js'
 import type { User } from '../access/user.js'
 import type { Command } from '../command/command.js'
@@ -44,7 +44,7 @@ export class RestStore {
 
   constructor(
     readonly journal: LoggedStore,
-    readonly clock: VirtualClock,
+    readonly clock: Clock,
     readonly faults?: FaultSource | undefined,
   ) {
     this.store = journal.store

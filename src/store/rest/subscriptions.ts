@@ -4,7 +4,7 @@ import { letOutsideContinue } from '../../kernel/clock.js'
 import type { Timer } from '../../kernel/time.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
-import type { Answer, Endpoint, ServiceRequest } from '../../protocol/service.js'
+import type { Endpoint, RawResponse, ServiceRequest } from '../../protocol/service.js'
 import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
@@ -76,7 +76,10 @@ export const subscriptionEndpoints: readonly Endpoint<RestStore, User>[] = strea
 export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
 /** Errors before the stream begins are ordinary answers. */
-function answered(call: ServiceRequest, open: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+function answered(
+  call: ServiceRequest,
+  open: () => RawResponse | Promise<RawResponse>,
+): RawResponse | Promise<RawResponse> {
   try {
     // Events have one form; whoever asks for an impossible one is told so here, too.
     encodingOf(call)
@@ -103,7 +106,7 @@ function opened(
   join: Join,
   feed: Feed,
   names: readonly Bytes[],
-): Answer | Promise<Answer> {
+): RawResponse | Promise<RawResponse> {
   const { store } = front
   const { access } = store
   const refusal = (user: User | undefined): ReplyError | undefined => {
@@ -122,7 +125,7 @@ function opened(
   return joined === undefined ? answerOf(call, store, reader) : joined.then(() => answerOf(call, store, reader))
 }
 
-function answerOf(call: ServiceRequest<User>, store: StoreEngine, reader: StreamReader): Answer {
+function answerOf(call: ServiceRequest<User>, store: StoreEngine, reader: StreamReader): RawResponse {
   reader.keepAlive()
   const headers: (readonly [string, string])[] = [
     ['content-type', 'text/event-stream'],

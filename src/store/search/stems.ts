@@ -17,7 +17,7 @@ export class SearchNotLoaded extends TypeError {
 
   constructor(language: Language = 'english') {
     super(
-      `SEARCH commands are loaded on first use, and store.run() cannot wait for that: write \`await sandbox.store.loadSearch('${language}')\` before it. That serves looks back (sandbox.at()), forks and all other sandboxes, too; REST requests, connections and scenarios need no such line.`,
+      `SEARCH commands are loaded on first use, and store.run() cannot wait for that: write \`await sandbox.store.loadSearch('${language}')\` before it. That serves looks back (sandbox.asOf()), forks and all other sandboxes, too; REST requests, connections and scenarios need no such line.`,
     )
     this.language = language
   }

@@ -2,7 +2,7 @@ import { type Bytes, text } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
 import { cursorSequence, type RecordQuery } from '../../kernel/indexed-records.js'
 import { json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
 import { readTrimBody } from '../../queue/rest/message-filters.js'
 import { type QueueEndpoint, queryAndBody, queryOf, row } from '../../queue/rest/reading.js'
@@ -35,7 +35,7 @@ export function logEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[
 
 const others = ['groupBy', 'trimBody', 'workflowRuns']
 
-function runs(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function runs(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = queryOf(call)
   const page = workflows.records.select(selectionOf(query))
   const view = viewOf(workflows, readTrimBody(query))
@@ -47,7 +47,8 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery
   const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
   if (named !== undefined) {
     const wanted = new Map(named.map((one) => [one.replace(/@\d*$/, ''), /@(\d+)$/.exec(one)?.[1]]))
-    const only = ({ id, time }: WorkflowRunState): boolean => (wanted.get(id) ?? String(time)) === String(time)
+    const only = ({ id, createdAt: time }: WorkflowRunState): boolean =>
+      (wanted.get(id) ?? String(time)) === String(time)
     const filters = new Map([['workflowRunId', new Set(wanted.keys())]])
     return { filters, order: 'latestFirst', count: wanted.size, only }
   }
@@ -61,7 +62,7 @@ function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   return {
     now: workflows.now(),
     errors: (message: Message) =>
-      queue.log.about(message).flatMap(({ state, time, detail }) => {
+      queue.log.about(message).flatMap(({ state, createdAt: time, detail }) => {
         if (state !== 'ERROR') return []
         const { response } = detail ?? {}
         return [
@@ -79,7 +80,7 @@ function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
 }
 
 /** Lines of the flat log, the latest first. Runs are filtered; what happened to them makes the pages. */
-function events(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function events(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = new Map(queryOf(call))
   const [state, after] = [query.get('state'), cursorOf(query)]
   query.delete('state')
@@ -108,7 +109,7 @@ function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
 }
 
 /** Ids that nobody knows and runs that ended do not count. [workflow.md 1] */
-function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = queryAndBody(call)
   const ids = query.get('workflowRunIds')
   const found =

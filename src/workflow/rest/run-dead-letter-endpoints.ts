@@ -1,5 +1,5 @@
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { DeadLetter } from '../../queue/delivery/callbacks-and-dead-letters.js'
 import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letter-endpoints.js'
 import { settingsIn, wordsOf } from '../../queue/rest/publishing.js'
@@ -31,7 +31,7 @@ export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly Queu
           method,
           path.replace('/v2/dlq', '/v2/workflows/dlq'),
           nameOf(String(method), path),
-          (call, api) => run(onlyRuns(call), api) as Answer,
+          (call, api) => run(onlyRuns(call), api) as RawResponse,
         ),
       ),
     ...again('resume', 'Go on with failed runs where they failed'),
@@ -90,7 +90,7 @@ function runAgain(
   return begun
 }
 
-function many(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine, verb: 'resume' | 'restart'): Answer {
+function many(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine, verb: 'resume' | 'restart'): RawResponse {
   const query = new Map(queryAndBody(call))
   query.set('source', ['workflow'])
   const { items, cursor } = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue, atOnce))
@@ -100,6 +100,6 @@ function many(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine, ve
   return json({ cursor: cursor ?? '', workflowRuns })
 }
 
-function shape({ id, time }: WorkflowRunState): object {
+function shape({ id, createdAt: time }: WorkflowRunState): object {
   return { workflowRunId: id, workflowCreatedAt: time }
 }

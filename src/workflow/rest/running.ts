@@ -3,7 +3,7 @@ import type { FaultFacts } from '../../faults/fault.js'
 import { text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { decodeSegment, headerMap } from '../../kernel/http.js'
 import { empty, json } from '../../protocol/call.js'
-import type { Answer, ServiceRequest } from '../../protocol/service.js'
+import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { PublishCall } from '../../queue/publisher.js'
 import { batchSchema, itemCall, publishCall, wordsOf } from '../../queue/rest/publishing.js'
 import { open, parsed, type QueueApi, type QueueEndpoint, row } from '../../queue/rest/reading.js'
@@ -60,7 +60,7 @@ export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpo
 }
 
 function begunShape({ run, deduplicated }: TriggeredRun): object {
-  return { workflowRunId: run.id, workflowCreatedAt: run.time, ...(deduplicated && { deduplicated }) }
+  return { workflowRunId: run.id, workflowCreatedAt: run.createdAt, ...(deduplicated && { deduplicated }) }
 }
 
 /** A run begun by the REST API is one of an SDK that can do everything, until the SDK says what it can. [workflow.md 2.4] */
@@ -88,7 +88,7 @@ function withProtocol(settings: Map<string, HeaderValue>, words: QueueDialect): 
   return settings
 }
 
-function triggerMany(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine): Answer {
+function triggerMany(call: ServiceRequest, api: QueueApi, workflows: WorkflowEngine): RawResponse {
   const all = parsed(call, batchSchema).map((item) => prepared(itemCall(item, call, api), workflows))
   return json(
     all.map((begin) => begunShape(begin())),
@@ -113,12 +113,12 @@ function waitFacts({ settings, body }: ServiceRequest, workflows: WorkflowEngine
   return { runId, workflow, step: stepName, stepType }
 }
 
-function wait(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function wait(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const run = workflows.get(call.settings.get('workflow-runid') ?? '')
   return workflows.submitting(run, () => waiting(call, workflows))
 }
 
-function waiting(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function waiting(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const eventId = decodeSegment(call.rest)
   if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
   const runId = call.settings.get('workflow-runid')
@@ -144,7 +144,7 @@ function waiting(call: ServiceRequest, workflows: WorkflowEngine): Answer {
 }
 
 /** A run and an event, or an event whose id may have slashes. [workflow.md 7] */
-function notify(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function notify(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const slash = call.rest.indexOf('/')
   const first = slash < 0 ? '' : decodeSegment(call.rest.slice(0, slash))
   const isForRun = first.startsWith('wfr_') && slash < call.rest.length - 1
@@ -156,7 +156,7 @@ function notify(call: ServiceRequest, workflows: WorkflowEngine): Answer {
       waiter: waiterShape(one),
       messageId: message.id,
       workflowRunId: one.run.id,
-      workflowCreatedAt: one.run.time,
+      workflowCreatedAt: one.run.createdAt,
     })),
     201,
   )
@@ -180,14 +180,14 @@ function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')
 }
 
-function steps(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function steps(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const run = workflows.running(call.params.id!, createdAt(call))
   workflows.hide(run, call.cause)
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
 /** `cancel=false` and the result end it; anything else cancels. [workflow.md 1] */
-function end(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
   if (cancel === 'false') workflows.completion.end(id!, call.body, call.cause, createdAt(call))
@@ -196,7 +196,7 @@ function end(call: ServiceRequest, workflows: WorkflowEngine): Answer {
 }
 
 /** A call of a webhook is an event for one run, kept when the run does not wait yet. [workflow.md 8] */
-function hook(call: ServiceRequest, workflows: WorkflowEngine): Answer {
+function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { run: runId } = call.params
   const eventId = decodeSegment(call.rest)
   workflows.running(runId!)

@@ -4,7 +4,7 @@ import { Redis } from '@upstash/redis'
 import { fault } from 'stuntdouble'
 import { sandbox } from './sandbox.js'
 
-const { addresses, env, tokens } = sandbox
+const { urls: addresses, env, tokens } = sandbox
 const redis = new Redis({ url: addresses.store, token: tokens.store, enableTelemetry: false })
 const queue = new Client({ baseUrl: addresses.queue, token: tokens.queue })
 const receiver = new Receiver({

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSandbox } from 'stuntdouble'
-import { type RunningServer, startServer } from 'stuntdouble/server'
+import { type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { expect } from 'vitest'
 import { listener } from '../../../packages/server/src/listener.js'
 import { type ConnectingAdapter, globalFetch, type SandboxAdapter, type Target } from '../adapter.js'
@@ -19,7 +19,7 @@ export const nodeListener: ConnectingAdapter = {
     passesOtherOrigins: false,
     connect: async (target) => {
       const bugs: unknown[] = []
-      const { store, queue, mgmt } = target.addresses
+      const { store, queue, mgmt } = target.urls
       const listeners = await Promise.all(
         [store, queue, mgmt].map(async (address) => ({ address, ...(await listen(address, target, bugs)) })),
       )
@@ -60,10 +60,10 @@ export const adoptingServer: SandboxAdapter = {
     const own = createSandbox(options)
     server.adopt('own', own)
     // The addresses of the server, and everything else of the sandbox itself.
-    const served = createSandbox({ ...options, base: `${server.origin}/own` })
+    const served = createSandbox({ ...options, urls: { base: `${server.origin}/own` } })
     const sandbox = new Proxy(own, {
       get: (target, name) => {
-        if (name === 'addresses') return served.addresses
+        if (name === 'urls') return served.urls
         const value = Reflect.get(target, name, target) as unknown
         return typeof value === 'function' ? value.bind(target) : value
       },
@@ -73,7 +73,7 @@ export const adoptingServer: SandboxAdapter = {
 }
 
 /** Without the grace of 2 seconds: after an abort, fetch keeps a connection that never sends a request. */
-const closeNow = (server: RunningServer): Promise<void> => server.close({ grace: 0 })
+const closeNow = (server: StuntdoubleServer): Promise<void> => server.close({ grace: 0 })
 
 /** A server that knows itself by the address of one service. */
 async function listen(

@@ -1,11 +1,11 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/copy-forms.js'
+import { copyFormats } from '../../../src/report/copy/copy-forms.js'
 
 test('what a connection waited for is taken in a copied test by a command that does not wait', async () => {
   using sandbox = createSandbox()
   const { store, clock } = sandbox
-  const begin = (...words: (string | number)[]): void => void store.connection().run(...words)
+  const begin = (...words: (string | number)[]): void => void store.connect().run(...words)
   begin('BLPOP', 'none', 'jobs', 0)
   begin('BLMPOP', 0, 2, 'jobs', 'mails', 'RIGHT', 'COUNT', 2)
   begin('BLMOVE', 'one', 'two', 'LEFT', 'RIGHT', 60)
@@ -17,7 +17,7 @@ test('what a connection waited for is taken in a copied test by a command that d
   store.run('RPUSH', 'one', 'e')
   store.run('ZADD', 'z', 1, 'm', 2, 'n')
   const { entries } = sandbox.traffic.toTrace()
-  const copied = copyForms.find(({ name }) => name === 'vitest')!.of({ entries, range: [1, entries.length] }, {})
+  const copied = copyFormats.find(({ name }) => name === 'vitest')!.render({ entries, range: [1, entries.length] }, {})
   const lines = copied.split('\n').flatMap((line) => /store\.run\((.*)\)/.exec(line)?.[1] ?? [])
   const words = lines.map((line) => JSON.parse(`[${line.replaceAll("'", '"')}]`) as string[])
   expect(words.map((row) => row.join(' '))).toEqual([

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { playScenario } from '../../../packages/explore/src/scenarios.js'
 import { readScenarioFile } from '../../../packages/server/src/tenant-scenario/scenario-file.js'
-import { copyForms } from '../../../src/report/copy/copy-forms.js'
-import type { Selection } from '../../../src/report/copy/selection.js'
+import { copyFormats } from '../../../src/report/copy/copy-forms.js'
+import type { CopySelection } from '../../../src/report/copy/selection.js'
 import type { Trace } from '../../../src/report/trace.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { captured, capturedWorlds, hostileWorld } from './worlds.js'
 
-const { of } = copyForms.find(({ name }) => name === 'scenario')!
+const { render: of } = copyFormats.find(({ name }) => name === 'scenario')!
 
-function copied(trace: Trace, selection: Partial<Selection> = {}): string {
+function copied(trace: Trace, selection: Partial<CopySelection> = {}): string {
   const { entries } = trace
   const all: [number, number] = [entries[0]!.seq, entries.at(-1)!.seq]
   return of({ entries, ...(Object.keys(selection).length === 0 && { range: all }), ...selection }, trace as never)
@@ -17,7 +17,7 @@ function copied(trace: Trace, selection: Partial<Selection> = {}): string {
 
 async function verdict(text: string): Promise<string> {
   const { scenario } = readScenarioFile(text, 'copied.yaml')
-  const play = await playScenario(scenario, { sandbox: { warn: () => {} } })
+  const play = await playScenario(scenario, { sandbox: { onWarning: () => {} } })
   // Without what holds: a captured text may be long.
   const lines = play.verdict().split('\n')
   return play.holds

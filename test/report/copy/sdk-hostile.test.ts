@@ -91,7 +91,7 @@ const apps: Readonly<Record<string, App>> = {
     await Redis.fromEnv({ enableAutoPipelining: false } as never).set('a', 'b')
   },
   publishes: async ({ client, sandbox }) => {
-    sandbox.queue.urlGroup('fleet', ['https://a.test/hook'])
+    sandbox.queue.urlGroups.addEndpoints('fleet', ['https://a.test/hook'])
     await client.publishJSON({
       url: orders,
       body: { id: 1 },

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { copyForms } from '../../../src/report/copy/copy-forms.js'
+import { copyFormats } from '../../../src/report/copy/copy-forms.js'
 import type { Trace } from '../../../src/report/trace.js'
 import { hostile, randomHostile } from './hostile-texts.js'
 import { playedByVitest } from './played.js'
 import { captured, capturedWorlds, hostileWorld } from './worlds.js'
 
-const form = (name: string) => copyForms.find((one) => one.name === name)!
+const form = (name: string) => copyFormats.find((one) => one.name === name)!
 
 function copied(name: string, trace: Trace): string {
   const { entries } = trace
-  return form(name).of({ entries, range: [entries[0]!.seq, entries.at(-1)!.seq] }, trace as never)
+  return form(name).render({ entries, range: [entries[0]!.seq, entries.at(-1)!.seq] }, trace as never)
 }
 
 test('what was captured is copied as tests of Vitest that pass, and fail where the world differs', async () => {

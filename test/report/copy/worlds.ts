@@ -36,7 +36,7 @@ export const capturedWorlds: readonly CapturedWorld[] = [
   {
     name: 'a dead letter with its failure callback',
     async play({ sandbox, client }) {
-      sandbox.destinations.answer(orders, { status: 500, body: 'no sku' })
+      sandbox.destinations.respond(orders, { status: 500, body: 'no sku' })
       sandbox.destinations.record(done)
       await client.publish({
         url: orders,
@@ -132,7 +132,7 @@ export function hostileWorld(texts: readonly string[]): CapturedWorld {
       for (const text of texts) {
         const url = `https://shop.test/${++at}/${encodeURIComponent(text)}?${encodeURI(text).replaceAll('#', '%23')}`
         const value = /^[\t\x20-\x7e]*$/.test(text) ? text : 'plain'
-        sandbox.destinations.answer(url, { status: 500, body: text, headers: { 'x-answer': value } })
+        sandbox.destinations.respond(url, { status: 500, body: text, headers: { 'x-answer': value } })
         sandbox.queue.publish({
           to: url,
           body: text,
@@ -142,7 +142,7 @@ export function hostileWorld(texts: readonly string[]): CapturedWorld {
           headers: { 'x-value': value, 'content-type': 'text/plain' },
         })
         sandbox.queue.publish({ to: url, body: { [text]: [text] }, retries: 0 })
-        sandbox.queue.upsertQueue(`q${at}`, 1)
+        sandbox.queue.upsertQueue(`q${at}`, { parallelism: 1 })
         await client
           .publish({ url, body: text, label: `l${at}`, retries: 0, headers: { 'X-Forward': value } })
           .catch(() => {})

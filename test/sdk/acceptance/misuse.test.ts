@@ -9,12 +9,8 @@ const wrong = (value: unknown): never => value as never
 
 describe('a mistake is a sentence with the next step', () => {
   test.each<[string, () => unknown, RegExp]>([
-    ['vocabulary', () => createSandbox({ vocabulary: wrong('vendor') }), /Use auto, service or upstash/],
-    [
-      'vocabulary of an object',
-      () => createSandbox({ vocabulary: wrong('constructor') }),
-      /Use auto, service or upstash/,
-    ],
+    ['vocabulary', () => createSandbox({ dialect: wrong('vendor') }), /Use auto, neutral or upstash/],
+    ['vocabulary of an object', () => createSandbox({ dialect: wrong('constructor') }), /Use auto, neutral or upstash/],
     ['policy', () => createSandbox({ policy: wrong({ retrys: 3 }) }), /no policy "retrys".*retries/],
     ['clock mode', () => createSandbox({ clock: wrong('fast') }), /Use manual, auto, real/],
     ['start', () => createSandbox({ startAt: 'soon' }), /"soon" is not a time: give/],
@@ -40,7 +36,7 @@ describe('a mistake is a sentence with the next step', () => {
       /needs a function \(request, task\) => Response/,
     ],
     ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /give an absolute url/],
-    ['answer', () => createSandbox().destinations.answer(shop, wrong(undefined)), /needs what to answer/],
+    ['answer', () => createSandbox().destinations.respond(shop, wrong(undefined)), /needs what to answer/],
     [
       'script',
       () => createSandbox().destinations.script(shop, [wrong('500')]),
@@ -124,7 +120,7 @@ describe('time', () => {
 
   test('a handler that hangs is named after a second; time goes on once it ends', async () => {
     const warnings: string[] = []
-    const { client, clock, destinations } = open({ warn: (text) => warnings.push(text) })
+    const { client, clock, destinations } = open({ onWarning: (text) => warnings.push(text) })
     let finish = (): void => undefined
     destinations.on(shop, () => new Promise((resolve) => (finish = () => resolve(new Response()))))
     await client.publish({ url: shop })
@@ -190,7 +186,7 @@ describe('the end of a sandbox', () => {
         await redis.set('who', index)
         await client.publishJSON({ url: shop, body: { index }, delay: index })
         await clock.advance(`${index}s`)
-        expect(seen.all.map((attempt) => attempt.json())).toEqual([{ index }])
+        expect(seen.requests.map((attempt) => attempt.json())).toEqual([{ index }])
         expect(await redis.get('who')).toBe(index)
       }),
     )

@@ -9,7 +9,7 @@ const failureUrl = 'https://shop.test/failed'
 describe('publish', () => {
   test('answers an id and the url; a url group a top-level array in endpoint order; a batch nests it', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer('https://shop.test/*', 200)
+    destinations.respond('https://shop.test/*', 200)
     expect(await client.publishJSON({ url: shop, body: {} })).toEqual({
       messageId: expect.stringMatching(/^msg_[1-9A-HJ-NP-Za-km-z]{56,64}$/),
       url: shop,
@@ -161,7 +161,7 @@ describe('a pending message', () => {
 
   test('has its body in base64 when it is not text, and is read after its delivery, too', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     const bytes = new Uint8Array([0xff, 0xfe, 0, 1])
     const { messageId } = await client.publish({ url: shop, body: new Blob([bytes]), delay: 5 })
     const message = await client.messages.get(messageId)
@@ -177,7 +177,7 @@ describe('callbacks', () => {
     const { client, clock, destinations } = open()
     const done = destinations.record(callbackUrl)
     const failed = destinations.record(failureUrl)
-    destinations.answer(shop, { status: 500, headers: { 'x-ratelimit-limit-requests': '5' }, body: 'broken' })
+    destinations.respond(shop, { status: 500, headers: { 'x-ratelimit-limit-requests': '5' }, body: 'broken' })
     const createdAt = clock.now()
     const { messageId } = await client.publishJSON({
       url: shop,
@@ -190,7 +190,7 @@ describe('callbacks', () => {
     await clock.drain()
     expect(done.count).toBe(3)
     expect(failed.count).toBe(1)
-    const bodies = done.all.map((attempt) => attempt.json() as Record<string, unknown>)
+    const bodies = done.requests.map((attempt) => attempt.json() as Record<string, unknown>)
     expect(bodies.map(({ retried }) => retried)).toEqual([0, 1, 2])
     expect(bodies[0]).toEqual({
       status: 500,
@@ -217,7 +217,7 @@ describe('callbacks', () => {
 
   test('none for a cancelled message; a callback that fails for good is a dead letter of its own', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     const done = destinations.record(callbackUrl, 500)
     const cancelled = await client.publish({
       url: shop,
@@ -248,20 +248,20 @@ describe('the log', () => {
   test('tells the states in the documented order', async () => {
     expect(
       await states(async ({ client, destinations }) => {
-        destinations.answer(shop, 200)
+        destinations.respond(shop, 200)
         return (await client.publish({ url: shop })).messageId
       }),
     ).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
     expect(
       await states(async ({ client, destinations }) => {
         let calls = 0
-        destinations.answer(shop, () => (calls++ === 0 ? 500 : 200))
+        destinations.respond(shop, () => (calls++ === 0 ? 500 : 200))
         return (await client.publish({ url: shop })).messageId
       }),
     ).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'DELIVERED'])
     expect(
       await states(async ({ client, destinations }) => {
-        destinations.answer(shop, 500)
+        destinations.respond(shop, 500)
         return (await client.publish({ url: shop, retries: 1 })).messageId
       }),
     ).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
@@ -310,7 +310,7 @@ describe('the log', () => {
 
   test('entries carry what each SDK reads; bodies are base64', async () => {
     const { client, clock, destinations, env, sandbox } = open()
-    destinations.answer(shop, { status: 404, body: 'not here' })
+    destinations.respond(shop, { status: 404, body: 'not here' })
     await client.publishJSON({ url: shop, body: { a: 1 }, retries: 1, retryDelay: '5000', label: 'l', timeout: 5 })
     await clock.drain()
     const get = async (path: string): Promise<Record<string, Record<string, unknown>[]>> =>
@@ -349,7 +349,7 @@ describe('the log', () => {
 
   test('state=IN_PROGRESS means ACTIVE, RETRY and ERROR; pages go on where the last one ended', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 500)
+    destinations.respond(shop, 500)
     for (let n = 0; n < 5; n++) await client.publish({ url: shop, body: String(n), retries: 1 })
     await clock.drain()
     const { logs } = await client.logs({ filter: { state: 'IN_PROGRESS' } })
@@ -374,7 +374,7 @@ describe('dead letters', () => {
   test('have the message and the last answer; a retry is a new message and the entry goes', async () => {
     const { client, clock, destinations, env, sandbox } = open()
     let answer = 404
-    destinations.answer(shop, () => ({ status: answer, body: `${answer} Not Found` }))
+    destinations.respond(shop, () => ({ status: answer, body: `${answer} Not Found` }))
     const { messageId } = await client.publishJSON({ url: shop, body: { id: 1 }, retries: 0, label: 'x' })
     await clock.drain()
     const [letter] = (await client.dlq.listMessages()).messages
@@ -404,7 +404,7 @@ describe('dead letters', () => {
 
   test('are kept for seven days on the default plan', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 500)
+    destinations.respond(shop, 500)
     await client.publish({ url: shop, retries: 0 })
     await clock.drain()
     await clock.advance('167h')
@@ -416,7 +416,7 @@ describe('dead letters', () => {
 
   test('filters: url, status, label, several values; an unknown filter is refused', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer('https://shop.test/*', (delivery) => Number(delivery.text()))
+    destinations.respond('https://shop.test/*', (delivery) => Number(delivery.text()))
     for (const [path, status, label] of [
       ['a', 500, 'x'],
       ['b', 404, 'y'],

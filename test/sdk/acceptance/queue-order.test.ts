@@ -77,7 +77,7 @@ describe('queues', () => {
     expect(seen.count).toBe(0)
     await queue.resume()
     await clock.drain()
-    expect(seen.all.map((attempt) => [attempt.text(), (attempt.at - start) / 1000])).toEqual([
+    expect(seen.requests.map((attempt) => [attempt.text(), (attempt.at - start) / 1000])).toEqual([
       ['late', 30],
       ['soon', 30],
     ])
@@ -129,7 +129,7 @@ describe('flow control', () => {
   test('a message that waits for its retry does not hold a slot', async () => {
     const { client, clock, destinations } = open()
     const times: string[] = []
-    destinations.answer(shop, (delivery) => {
+    destinations.respond(shop, (delivery) => {
       times.push(`${(clock.now() - start) / 1000} ${delivery.text()}`)
       return delivery.text() === 'bad' ? 500 : 200
     })
@@ -175,7 +175,7 @@ describe('flow control', () => {
   test('retries count as calls', async () => {
     const { client, clock, destinations } = open()
     const times: number[] = []
-    destinations.answer(shop, () => {
+    destinations.respond(shop, () => {
       times.push((clock.now() - start) / 1000)
       return 500
     })
@@ -188,7 +188,7 @@ describe('flow control', () => {
     'the key %s is a key like others',
     async (key) => {
       const { client, clock, destinations } = open()
-      destinations.answer(shop, 200)
+      destinations.respond(shop, 200)
       await expect(client.flowControl.get(key)).rejects.toMatchObject({ status: 404 })
       await client.publish({ url: shop, flowControl: { key, parallelism: 1 } })
       await clock.drain()
@@ -203,7 +203,7 @@ describe('schedules', () => {
     const seen = destinations.record(shop)
     await client.schedules.create({ destination: shop, cron })
     await clock.advanceTo(until)
-    return seen.all.map((attempt) => new Date(attempt.at).toISOString().slice(0, 16))
+    return seen.requests.map((attempt) => new Date(attempt.at).toISOString().slice(0, 16))
   }
 
   test('five fields in UTC, and any IANA zone', async () => {
@@ -276,7 +276,7 @@ describe('schedules', () => {
     })
     await client.schedules.resume({ schedule: scheduleId })
     await clock.advance('1h')
-    expect(seen.all.map((attempt) => new Date(attempt.at).getUTCHours())).toEqual([1, 5])
+    expect(seen.requests.map((attempt) => new Date(attempt.at).getUTCHours())).toEqual([1, 5])
   })
 
   test('the same id replaces the whole schedule; what is not sent is gone', async () => {
@@ -300,8 +300,8 @@ describe('schedules', () => {
 
   test('messages carry the schedule; the states of the last trigger are told', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer('https://shop.test/good', 200)
-    destinations.answer('https://shop.test/bad', 500)
+    destinations.respond('https://shop.test/good', 200)
+    destinations.respond('https://shop.test/bad', 500)
     await client.urlGroups.addEndpoints({
       name: 'g',
       endpoints: [{ url: 'https://shop.test/good' }, { url: 'https://shop.test/bad' }],
@@ -332,7 +332,7 @@ describe('schedules', () => {
 
   test('into a queue, without making its parallelism 1 again', async () => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     await client.queue({ queueName: 'q' }).upsert({ parallelism: 4 })
     await client.schedules.create({ destination: shop, cron: '* * * * *', queueName: 'q' })
     await clock.advance('2m')
@@ -368,7 +368,7 @@ describe('url groups', () => {
     expect(patched.status).toBe(200)
     await client.publish({ urlGroup: 'g', headers: { 'x-own': '1' } })
     await clock.drain()
-    expect(seen.all.map((attempt) => (attempt.at - start) / 1000)).toEqual([5])
+    expect(seen.requests.map((attempt) => (attempt.at - start) / 1000)).toEqual([5])
     expect(seen.last().header('x-group')).toBe('yes')
     await client.publish({ urlGroup: 'g', retries: 1, retryDelay: '0', headers: { 'X-Group': 'mine' } })
     await clock.drain()
@@ -378,7 +378,7 @@ describe('url groups', () => {
 
   test.each(['__proto__', 'constructor', 'toString'])('a group or queue named %s', async (name) => {
     const { client, clock, destinations } = open()
-    destinations.answer(shop, 200)
+    destinations.respond(shop, 200)
     await expect(client.urlGroups.get(name)).rejects.toMatchObject({ status: 404 })
     await expect(client.publish({ urlGroup: name })).rejects.toMatchObject({ status: 404 })
     await client.urlGroups.addEndpoints({ name, endpoints: [{ url: shop, name }] })

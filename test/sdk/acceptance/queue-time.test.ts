@@ -10,11 +10,11 @@ async function attemptTimes(
 ): Promise<number[]> {
   const { client, clock, destinations } = open()
   const seen = destinations.record(shop)
-  destinations.answer(shop, answer)
+  destinations.respond(shop, answer)
   const start = clock.now()
   await client.publishJSON({ url: shop, body: { id: 1 }, ...publish })
   await clock.drain()
-  return seen.all.map((attempt) => (attempt.at - start) / 1000)
+  return seen.requests.map((attempt) => (attempt.at - start) / 1000)
 }
 
 /** The waits before each retry. */
@@ -118,8 +118,8 @@ describe('retried, in the header', () => {
     const seen = destinations.record(shop, 500)
     const { messageId } = await client.publish({ url: shop, body: 'x', retries: 2 })
     await clock.drain()
-    expect(seen.all.map((attempt) => attempt.header('upstash-retried'))).toEqual(['0', '1', '2'])
-    expect(new Set(seen.all.map((attempt) => attempt.header('upstash-message-id')))).toEqual(new Set([messageId]))
+    expect(seen.requests.map((attempt) => attempt.header('upstash-retried'))).toEqual(['0', '1', '2'])
+    expect(new Set(seen.requests.map((attempt) => attempt.header('upstash-message-id')))).toEqual(new Set([messageId]))
   })
 
   test('489 ends at once only with its header', async () => {

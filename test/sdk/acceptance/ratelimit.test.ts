@@ -182,9 +182,9 @@ describe('ratelimit', () => {
     expect((await ratelimit.getRemaining('user')).remaining).toBe(0)
     // The library does not wait for this one.
     await ratelimit.resetUsedTokens('user')
-    await clock.settled()
+    await clock.settle()
     for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-    await clock.settled()
+    await clock.settle()
     expect((await ratelimit.limit('user')).success).toBe(true)
   })
 })

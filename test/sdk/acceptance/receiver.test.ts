@@ -43,7 +43,7 @@ describe('Receiver.verify', () => {
   })
 
   test('the token has the documented header and claims', async () => {
-    const world = open({ signing: { window: 'real' } })
+    const world = open({ signatureWindow: 'real' })
     const { signature, body } = await delivered(world)
     expect(decodeProtectedHeader(signature)).toEqual({ alg: 'HS256', typ: 'JWT' })
     const iat = world.clock.now() / 1000
@@ -63,7 +63,7 @@ describe('Receiver.verify', () => {
   })
 
   test('with the real window a signature of long ago has expired', async () => {
-    const world = open({ signing: { window: 'real' }, startAt: '2020-01-01T00:00:00Z' })
+    const world = open({ signatureWindow: 'real', startAt: '2020-01-01T00:00:00Z' })
     const request = await delivered(world)
     await expect(world.receiver.verify(request)).rejects.toThrow('signature verification failed')
     expect(await world.receiver.verify({ ...request, clockTolerance: 1e9 })).toBe(true)

@@ -16,7 +16,7 @@ function wire() {
     path: string,
     { method = 'GET', headers = {}, body, token = sandbox.tokens.store }: Init = {},
   ): Promise<Response> =>
-    sandbox.fetch(`${sandbox.addresses.store}${path}`, {
+    sandbox.fetch(`${sandbox.urls.store}${path}`, {
       method,
       headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
       ...(body === undefined ? {} : { body: body as string }),
@@ -146,7 +146,7 @@ describe('tokens', () => {
 
   test('read-only: reads yes; writes, SCAN, KEYS, scripts and admin no', async () => {
     const { json, sandbox, send } = wire()
-    const token = sandbox.tokens.readonly
+    const token = sandbox.tokens.storeReadonly
     for (const path of ['/get/k', '/ping', '/echo/x', '/hgetall/h', '/zrange/z/0/-1']) {
       expect((await send(path, { token })).status).toBe(200)
     }
@@ -391,7 +391,7 @@ describe('limits', () => {
   test('an oversized command: 413 alone, an item in a pipeline', async () => {
     const { sandbox } = open({ policy: { maxRequestSize: 100 } })
     const send = (path: string, body: unknown): Promise<Response> =>
-      sandbox.fetch(`${sandbox.addresses.store}${path}`, {
+      sandbox.fetch(`${sandbox.urls.store}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
         body: JSON.stringify(body),

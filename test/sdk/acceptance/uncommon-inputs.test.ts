@@ -26,7 +26,7 @@ describe('bodies of a publish', () => {
     await client.publish({ url: shop, body: 'x'.repeat(1_000_000) })
     await client.publishJSON({ url: shop, body: { deep: [{ ü: null }] } })
     await clock.drain()
-    const [params, blob, pieces, multipart, big, json] = seen.all
+    const [params, blob, pieces, multipart, big, json] = seen.requests
     expect([params!.text(), params!.header('content-type')]).toEqual([
       'a=1&b=x+y',
       expect.stringContaining('application/x-www-form-urlencoded'),
@@ -73,15 +73,15 @@ describe('regions', () => {
     const { sandbox, env, clock, destinations } = open({ policy: { homeRegion: undefined } })
     const seen = destinations.record(shop)
     for (const region of ['us-east-1', 'eu-central-1'] as const) {
-      await new Client({ baseUrl: sandbox.addresses.regions[region], token: env.QSTASH_TOKEN!, retry: false }).publish({
+      await new Client({ baseUrl: sandbox.urls.regions[region], token: env.QSTASH_TOKEN!, retry: false }).publish({
         url: shop,
       })
     }
     await clock.drain()
-    expect(seen.all.map((attempt) => attempt.header('upstash-region'))).toEqual(['US-EAST-1', 'EU-CENTRAL-1'])
+    expect(seen.requests.map((attempt) => attempt.header('upstash-region'))).toEqual(['US-EAST-1', 'EU-CENTRAL-1'])
     const strict = open({ name: 'strict', policy: { homeRegion: 'eu-central-1' } })
     const wrong = new Client({
-      baseUrl: strict.sandbox.addresses.regions['us-east-1'],
+      baseUrl: strict.sandbox.urls.regions['us-east-1'],
       token: strict.env.QSTASH_TOKEN!,
       retry: false,
     })
@@ -158,7 +158,7 @@ describe('nothing is shared', () => {
   test('the same seed gives the same traffic, byte for byte, through both SDKs', async () => {
     const run = async (): Promise<string> => {
       const { sandbox, client, redis, clock, destinations } = open()
-      destinations.answer(shop, (delivery) => (delivery.retried < 1 ? 503 : 200))
+      destinations.respond(shop, (delivery) => (delivery.retried < 1 ? 503 : 200))
       await redis.set('a', 1, { ex: 10 })
       await Promise.all([redis.incr('n'), redis.get('a'), redis.hset('h', { x: 1 })])
       await client.batchJSON([
@@ -166,7 +166,7 @@ describe('nothing is shared', () => {
         { url: shop, body: { id: 2 }, delay: 30, flowControl: { key: 'k', rate: 1, period: 60 } },
       ])
       await client.schedules.create({ destination: shop, cron: '*/10 * * * *' })
-      destinations.answer(`${shop}/done`, 200)
+      destinations.respond(`${shop}/done`, 200)
       await clock.advance('1h')
       await redis.srandmember('h').catch(() => undefined)
       const story = JSON.stringify(sandbox.traffic.entries) + sandbox.traffic.timeline() + sandbox.traffic.diagram()

@@ -54,7 +54,7 @@ test('publish, retry and callback over loopback, signed for a real receiver', as
   const app = await application([503, 200, 200, 200], 4)
   const server = await startServer({ port: 0, clock: 'real' })
   endings.push(() => server.close())
-  const client = new Client({ baseUrl: server.tenant('main').addresses.queue, token: credentials.token, retry: false })
+  const client = new Client({ baseUrl: server.tenant('main').urls.queue, token: credentials.token, retry: false })
   const { messageId } = await client.publishJSON({
     url: `${app.url}/orders`,
     body: { id: 42 },
@@ -78,13 +78,13 @@ test('a request to another machine is refused, a refused connection is told as o
   const server = await startServer({ port: 0, clock: 'real' })
   endings.push(() => server.close())
   const sandbox = server.tenant('main')
-  const client = new Client({ baseUrl: sandbox.addresses.queue, token: credentials.token, retry: false })
+  const client = new Client({ baseUrl: sandbox.urls.queue, token: credentials.token, retry: false })
   const app = await application([], 2)
   const failed = (url: string) => client.publishJSON({ url, body: 1, retries: 0, failureCallback: `${app.url}/failed` })
   await failed('https://example.com/x')
   await failed(`http://127.0.0.1:${await closedPort()}/x`)
   await app.all
-  const reasons = sandbox.traffic.of('dead-letter').map(({ error }) => error)
+  const reasons = sandbox.traffic.ofType('dead-letter').map(({ error }) => error)
   expect(reasons.sort()).toEqual(['delivery refused', 'dial tcp: connect: connection refused'])
   expect(sandbox.destinations.unhandled[0]).toContain('deliveries go to this machine only')
 })

@@ -164,7 +164,7 @@ describe.each(ways)('through %s', (way) => {
   describe('dead letters', () => {
     test('listMessages, retry one and many, delete one, many and all', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
-      destinations.answer(shop, { status: 404, body: '404 Not Found' })
+      destinations.respond(shop, { status: 404, body: '404 Not Found' })
       for (let n = 0; n < 6; n++) await client.publishJSON({ url: shop, body: n, retries: 0, label: `l${n}` })
       await clock.drain()
       const { messages, cursor } = await client.dlq.listMessages()
@@ -188,7 +188,7 @@ describe.each(ways)('through %s', (way) => {
         status: 400,
       })
 
-      destinations.answer(shop, 200)
+      destinations.respond(shop, 200)
       const retried = await client.dlq.retry(messages[0]!.dlqId)
       expect(retried.responses).toHaveLength(1)
       expect(retried.cursor).toBeUndefined()
@@ -207,7 +207,7 @@ describe.each(ways)('through %s', (way) => {
   describe('logs', () => {
     test('logs and events: newest first, filtered and paged', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
-      destinations.answer(shop, 200)
+      destinations.respond(shop, 200)
       const ids: string[] = []
       for (let n = 0; n < 3; n++) ids.push((await client.publishJSON({ url: shop, body: n, label: `l${n}` })).messageId)
       await clock.drain()
@@ -236,7 +236,7 @@ describe.each(ways)('through %s', (way) => {
   describe('flow control', () => {
     test('get, pause, resume, pin, unpin, resetRate, global parallelism', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
-      destinations.answer(shop, 200)
+      destinations.respond(shop, 200)
       const flow = client.flowControl
       await expect(flow.get('k/1')).rejects.toMatchObject({ status: 404 })
       await client.publishJSON({
@@ -285,7 +285,7 @@ describe.each(ways)('through %s', (way) => {
   describe('errors and limits', () => {
     test('a wrong token', async () => {
       const { sandbox } = await sdkWorld(way)
-      const client = new Client({ baseUrl: sandbox.addresses.queue, token: 'wrong', retry: false })
+      const client = new Client({ baseUrl: sandbox.urls.queue, token: 'wrong', retry: false })
       await expect(client.queue().list()).rejects.toMatchObject({
         status: 401,
         message: '{"error":"unable to authenticate: invalid token"}',

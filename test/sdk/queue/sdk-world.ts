@@ -17,7 +17,7 @@ const endings: (() => unknown)[] = []
 export async function sdkWorld(way: Way, policy: Partial<Policy> = {}) {
   const options = { startAt: '2030-01-01T00:00:00Z', policy } as const
   const sandbox = await reach(way, options)
-  const client = new Client({ baseUrl: sandbox.addresses.queue, token: credentials.token, retry: false })
+  const client = new Client({ baseUrl: sandbox.urls.queue, token: credentials.token, retry: false })
   const receiver = new Receiver({ currentSigningKey: credentials.current, nextSigningKey: credentials.next })
   const { clock, traffic, queue, destinations } = sandbox
   return { sandbox, clock, traffic, queue, destinations, client, receiver }

@@ -19,7 +19,7 @@ test('an app-router handler behind its verifier takes deliveries of the double',
   queue.publish({ to: shop, body: { id: 1 } })
   await clock.drain()
   expect(seen).toEqual([{ id: 1 }])
-  expect(traffic.of('attempt')[0]!.outcome!.status).toBe(200)
+  expect(traffic.ofType('attempt')[0]!.outcome!.status).toBe(200)
 })
 
 test('keys that were rotated twice without an update break it: the framework answers 500, the queue retries', async () => {
@@ -28,16 +28,16 @@ test('keys that were rotated twice without an update break it: the framework ans
     shop,
     verifySignatureAppRouter(() => new Response('ok'), config),
   )
-  queue.keys.rotate()
+  queue.signingKeys.rotate()
   queue.publish({ to: shop })
   await clock.drain()
-  expect(traffic.of('attempt')[0]!.outcome!.status).toBe(200)
-  queue.keys.rotate()
+  expect(traffic.ofType('attempt')[0]!.outcome!.status).toBe(200)
+  queue.signingKeys.rotate()
   queue.publish({ to: shop, retries: 1 })
   await clock.drain()
   expect(
     traffic
-      .of('attempt')
+      .ofType('attempt')
       .slice(1)
       .map(({ outcome }) => [outcome!.status, outcome!.state]),
   ).toEqual([

@@ -9,7 +9,7 @@ let redis: Redis
 beforeEach(() => {
   sandbox = createSandbox()
   replaceFetch(sandbox)
-  redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+  redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
 })
 
 afterEach(() => sandbox.dispose())
@@ -46,7 +46,7 @@ describe('redis.json', () => {
 
   it('get keeps the layout when nothing parses it', async () => {
     const raw = new Redis({
-      url: sandbox.addresses.store,
+      url: sandbox.urls.store,
       token: sandbox.tokens.store,
       automaticDeserialization: false,
     })

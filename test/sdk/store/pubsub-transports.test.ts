@@ -66,7 +66,7 @@ describe.each(Object.keys(transports))('through %s', (transport) => {
     await pattern.unsubscribe()
     await until(() => sandbox.store.run('PUBSUB', 'NUMPAT') === 0)
     expect(await redis.publish('news', 'x')).toBe(0)
-    expect(sandbox.clock.pending()).toEqual([])
+    expect(sandbox.clock.pending).toEqual([])
   })
 })
 

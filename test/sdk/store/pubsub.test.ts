@@ -9,7 +9,7 @@ let redis: Redis
 beforeEach(() => {
   sandbox = createSandbox()
   replaceFetch(sandbox)
-  redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+  redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
 })
 
 afterEach(() => sandbox.dispose())
@@ -81,17 +81,17 @@ describe('subscribe', () => {
     expect(await redis.publish('more', 'x')).toBe(1)
     await Promise.all([first.unsubscribe(), second.unsubscribe()])
     expect(await redis.publish('news', 'x')).toBe(0)
-    expect(sandbox.clock.pending()).toEqual([])
+    expect(sandbox.clock.pending).toEqual([])
   })
 
   it('hears of an error before the stream', async () => {
-    const wrong = new Redis({ url: sandbox.addresses.store, token: 'wrong', retry: false })
+    const wrong = new Redis({ url: sandbox.urls.store, token: 'wrong', retry: false })
     expect(await heard(wrong.subscribe('news'), 'error')(1)).toEqual([
       ['error', expect.stringMatching(/^WRONGPASS invalid or missing auth token/)],
     ])
     const token = String(sandbox.store.run('ACL', 'GENTOKEN', 'ann'))
     sandbox.store.run('ACL', 'SETUSER', 'ann', 'on', `>${token}`, '+subscribe', '&mine')
-    const ann = new Redis({ url: sandbox.addresses.store, token, retry: false })
+    const ann = new Redis({ url: sandbox.urls.store, token, retry: false })
     expect(await heard(ann.subscribe('yours'), 'error')(1)).toEqual([
       ['error', expect.stringMatching(/^NOPERM this user has no permissions to access one of the channels/)],
     ])
@@ -137,7 +137,7 @@ describe('psubscribe', () => {
 
   it('hears keyspace notifications as texts', async () => {
     const raw = new Redis({
-      url: sandbox.addresses.store,
+      url: sandbox.urls.store,
       token: sandbox.tokens.store,
       automaticDeserialization: false,
     })

@@ -1,11 +1,11 @@
 import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, describe, it } from 'vitest'
-import { type RunningServer, startServer } from '../../../packages/server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../packages/server/src/server.js'
 import { examples, setups } from './examples.js'
 
 // The same examples against `stuntdouble serve --clock manual`: sockets, HTTP, a path prefix.
 
-let server: RunningServer
+let server: StuntdoubleServer
 beforeEach(async () => {
   server = await startServer({ port: 0, clock: 'manual' })
 })

@@ -9,7 +9,7 @@ let redis: Redis
 beforeEach(() => {
   sandbox = createSandbox({ startAt: 1_900_000_000_000 })
   replaceFetch(sandbox)
-  redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+  redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
 })
 
 afterEach(() => sandbox.dispose())
@@ -250,7 +250,7 @@ describe('groups', () => {
     sandbox.dispose()
     sandbox = createSandbox({ policy: { maxPendingPerConsumer: 1000 } })
     replaceFetch(sandbox)
-    redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+    redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store, retry: false })
     const pipeline = redis.pipeline()
     for (let n = 1; n <= 1010; n++) pipeline.xadd('mstream', `${n}-1`, { n })
     await pipeline.exec()

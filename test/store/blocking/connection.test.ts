@@ -10,8 +10,8 @@ import { storeInternals } from '../../../src/store/store-internals.js'
 describe('a connection', () => {
   test('waits for what others bring, by run() or over REST', async () => {
     using sandbox = createSandbox()
-    const { store, addresses, tokens } = sandbox
-    const [ada, ben] = [store.connection(), store.connection()]
+    const { store, urls: addresses, tokens } = sandbox
+    const [ada, ben] = [store.connect(), store.connect()]
     const [first, second] = [ada.run('BLPOP', 'jobs', 0), ben.run('BLPOP', 'jobs', 0)]
     store.run('RPUSH', 'jobs', 'a')
     expect(await first).toEqual(['jobs', 'a'])
@@ -21,7 +21,7 @@ describe('a connection', () => {
 
   test('the log has the command that waited behind the one that served it', async () => {
     using sandbox = createSandbox()
-    const waits = sandbox.store.connection().run('BLPOP', 'jobs', 0)
+    const waits = sandbox.store.connect().run('BLPOP', 'jobs', 0)
     await sandbox.clock.advance('2s')
     sandbox.store.run('RPUSH', 'jobs', 'a')
     await waits
@@ -32,12 +32,12 @@ describe('a connection', () => {
     ])
     expect(sandbox.traffic.timeline()).toContain('BLPOP jobs 0 (by the test, waited 2s)')
     expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waitedMs":2000')
-    expect(sandbox.at({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
+    expect(sandbox.asOf({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
   })
 
   test('answers in the order of its commands', async () => {
     using sandbox = createSandbox()
-    const connection = sandbox.store.connection()
+    const connection = sandbox.store.connect()
     const replies = [connection.run('BLPOP', 'jobs', 1), connection.run('PING'), connection.run('BLPOP', 'jobs', 1)]
     expect(connection.isWaiting).toBe(true)
     await sandbox.clock.advance('1s')
@@ -55,7 +55,7 @@ describe('a connection', () => {
     })
     const done: unknown[] = []
     const work = async (): Promise<void> => {
-      const worker = store.connection()
+      const worker = store.connect()
       for (;;) {
         const job = (await worker.run('BLPOP', 'jobs', 5)) as readonly string[] | null
         done.push([clock.now() - Date.UTC(2030, 0, 1), job?.[1]])
@@ -77,12 +77,12 @@ describe('a connection', () => {
     using sandbox = createSandbox({ startAt: 0 })
     const { store, clock } = sandbox
     void store
-      .connection()
+      .connect()
       .run('BLPOP', 'jobs', 0)
       .catch(() => {})
     const polls: number[] = []
     const poll = async (): Promise<void> => {
-      const worker = store.connection()
+      const worker = store.connect()
       for (;;) {
         await worker.run('BLPOP', 'other', 5)
         polls.push(clock.now())
@@ -101,7 +101,7 @@ describe('a connection', () => {
     using sandbox = createSandbox()
     const { store, clock, destinations, queue } = sandbox
     destinations.on('https://shop.test/take', async (_request, task) => {
-      const taken = await store.connection({ task }).run('BLPOP', 'jobs', 60)
+      const taken = await store.connect({ task }).run('BLPOP', 'jobs', 60)
       return Response.json(taken)
     })
     destinations.on('https://shop.test/bring', () => {
@@ -115,7 +115,7 @@ describe('a connection', () => {
     expect(outcomes).toHaveLength(2)
     expect(store.run('EXISTS', 'jobs')).toBe(0)
     expect(clock.now() - outcomes[0]!).toBe(20_000)
-    expect(clock.pending()).toEqual([])
+    expect(clock.pending).toEqual([])
     for (const after of [0, 10_000, 20_000]) {
       using fork = await sandbox.fork({ at: outcomes[0]! + after })
       await fork.clock.advanceTo(clock.now())
@@ -126,15 +126,15 @@ describe('a connection', () => {
   test('that is closed takes its wait along', async () => {
     using sandbox = createSandbox()
     const { store } = sandbox
-    const connection = store.connection()
+    const connection = store.connect()
     const waits = connection.run('BLPOP', 'jobs', 10)
     const behind = connection.run('PING')
     connection.close()
     await expect(waits).rejects.toThrow('closed')
-    await expect(behind).rejects.toThrow('store.connection()')
+    await expect(behind).rejects.toThrow('store.connect()')
     store.run('RPUSH', 'jobs', 'a')
     expect(store.run('LLEN', 'jobs')).toBe(1)
-    expect(sandbox.clock.pending()).toEqual([])
+    expect(sandbox.clock.pending).toEqual([])
   })
 
   test('of a world that is over stays as it is', async () => {
@@ -143,7 +143,7 @@ describe('a connection', () => {
     const over = (): void => {
       isOver = true
     }
-    sandbox.store.connection().run('BLPOP', 'jobs', 10).then(over, over)
+    sandbox.store.connect().run('BLPOP', 'jobs', 10).then(over, over)
     const { engine } = storeInternals.of(sandbox.store)
     const told: unknown[] = []
     engine.waiting.blocked[0]!.onEnd((end) => told.push('error' in end && String(end.error)))
@@ -158,10 +158,10 @@ describe('a connection', () => {
     using sandbox = createSandbox()
     const { store } = sandbox
     const bare = JSON.stringify(sandbox.dump())
-    const waits = store.connection().run('BLPOP', 'jobs', 10)
+    const waits = store.connect().run('BLPOP', 'jobs', 10)
     expect(JSON.stringify(sandbox.dump())).toBe(bare)
     using fork = await sandbox.fork()
-    expect(fork.clock.pending()).toEqual([])
+    expect(fork.clock.pending).toEqual([])
     fork.store.run('RPUSH', 'jobs', 'a')
     expect(fork.store.run('LLEN', 'jobs')).toBe(1)
     using second = await fork.fork()
@@ -202,18 +202,18 @@ test('time that nobody moves is told, for a wait that it would end, whatever the
   const world = (): Sandbox => {
     const told: string[] = []
     warnings.push(told)
-    const sandbox = createSandbox({ warn: (sentence) => told.push(sentence) })
+    const sandbox = createSandbox({ onWarning: (sentence) => told.push(sentence) })
     onTestFinished(() => sandbox.dispose())
     return sandbox
   }
-  void world().store.connection().run('BLPOP', 'jobs', 5)
+  void world().store.connect().run('BLPOP', 'jobs', 5)
   const redis = new Redis({ Connector: ioredisConnector(world()) })
   onTestFinished(() => redis.disconnect())
   void redis.blpop('jobs', 5).catch(() => undefined)
   // Nothing is said of one that only another command ends, and of one that was served.
-  void world().store.connection().run('BLPOP', 'jobs', 0)
+  void world().store.connect().run('BLPOP', 'jobs', 0)
   const served = world()
-  void served.store.connection().run('BLPOP', 'jobs', 5)
+  void served.store.connect().run('BLPOP', 'jobs', 5)
   served.store.run('RPUSH', 'jobs', 'a')
   served.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
   await new Promise((resolve) => setTimeout(resolve, 1200))
@@ -228,15 +228,15 @@ test('run(), transactions and scripts never wait', async () => {
   const { store, clock } = sandbox
   expect(store.run('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')).toBe(null)
   expect(() => store.run('BLPOP', 'l', 0)).toThrow(/not available/)
-  const connection = store.connection()
+  const connection = store.connect()
   expect(await connection.run('EVAL', "return redis.call('XREAD', 'BLOCK', 0, 'STREAMS', 's', '$')", 0)).toBe(null)
   await expect(connection.run('EVAL', "return redis.call('BLPOP', 's', 0)", 0)).rejects.toThrow('not allowed')
-  expect(clock.pending()).toEqual([])
+  expect(clock.pending).toEqual([])
 })
 
 test.each(['manual', 'auto', 'real'] as const)('a wait ends by time in mode %s', async (mode) => {
   using sandbox = createSandbox({ clock: mode })
-  const connection = sandbox.store.connection()
+  const connection = sandbox.store.connect()
   const waits = (async () => [
     await connection.run('BLPOP', 'jobs', 0.01),
     await connection.run('BLPOP', 'jobs', 0.01),

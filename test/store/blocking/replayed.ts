@@ -1,5 +1,5 @@
 import type { Bytes } from '../../../src/kernel/bytes.js'
-import { VirtualClock } from '../../../src/kernel/clock.js'
+import { Clock } from '../../../src/kernel/clock.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { AccessControl } from '../../../src/store/access/access-control.js'
@@ -16,7 +16,7 @@ type Rows = readonly (readonly string[])[]
 
 /** Runs a program that a real server ran; the steps after which somebody got something else, as a few lines each. */
 export async function replayProgram(rows: readonly Row[]): Promise<string[]> {
-  const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) })
+  const clock = new Clock({ startAt: Date.UTC(2026, 0, 1) })
   const store = new StoreEngine({
     clock,
     random: createRandom('program'),

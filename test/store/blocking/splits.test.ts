@@ -66,7 +66,7 @@ function begin(sandbox: Sandbox, { workers, timers }: World): void {
   }
   for (const commands of workers) {
     const work = async (): Promise<void> => {
-      const connection = sandbox.store.connection()
+      const connection = sandbox.store.connect()
       for (let round = 0; round < 400; round++) {
         try {
           await connection.run(...commands[round % commands.length]!)

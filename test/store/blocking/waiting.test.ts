@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { type Bytes, utf8 } from '../../../src/kernel/bytes.js'
-import { VirtualClock } from '../../../src/kernel/clock.js'
+import { Clock } from '../../../src/kernel/clock.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type ResolvedPolicy } from '../../../src/policy/policy.js'
 import { AccessControl } from '../../../src/store/access/access-control.js'
@@ -11,7 +11,7 @@ import { StoreEngine } from '../../../src/store/store-engine.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
 
 function world(policy: Partial<ResolvedPolicy> = {}) {
-  const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) })
+  const clock = new Clock({ startAt: Date.UTC(2026, 0, 1) })
   const store = new StoreEngine({
     clock,
     random: createRandom('waiting'),
@@ -123,7 +123,7 @@ test('RESTORE and a dump that is loaded bring something, too', async () => {
   const { engine } = storeInternals.of(store)
   const payload = engine.execute(['DUMP', 'other'] as never) as Bytes
   const dump = store.dump()
-  const [ada, ben] = [store.connection(), store.connection()]
+  const [ada, ben] = [store.connect(), store.connect()]
   const restored = ada.run('BLPOP', 'jobs', 0)
   engine.execute(['RESTORE', 'jobs', '0', payload] as never)
   expect(await restored).toEqual(['jobs', 'x'])
@@ -140,7 +140,7 @@ describe('time', () => {
     begin('a', 'BLPOP jobs 0.1')
     begin('b', 'BZPOPMAX scores 0.05')
     begin('c', 'BLPOP jobs 0')
-    expect(clock.pending().map(({ label }) => label)).toEqual([
+    expect(clock.pending.map(({ label }) => label)).toEqual([
       'BZPOPMAX scores waits until 2026-01-01T00:00:00.050Z',
       'BLPOP jobs waits until 2026-01-01T00:00:00.100Z',
     ])
@@ -182,7 +182,7 @@ describe('who waits in a group', () => {
     expect(got).toEqual([])
     await clock.advance('1s')
     expect(got).toEqual([`a: ${gone}`])
-    expect(clock.pending()).toEqual([])
+    expect(clock.pending).toEqual([])
   })
 
   test('gets what is new, each entry once; and all who read without a group get it, too', () => {
@@ -219,7 +219,7 @@ describe('CLIENT UNBLOCK', () => {
     run('RPUSH jobs x')
     await clock.drain()
     expect(got).toEqual(['a: nil', 'b: UNBLOCKED client unblocked via CLIENT UNBLOCK'])
-    expect(clock.pending()).toEqual([])
+    expect(clock.pending).toEqual([])
   })
 
   test('the waits of a connection that is gone go with it', async () => {

@@ -24,7 +24,7 @@ const random = [
 test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + index))(
   'the store of random program %i is at each instant what it was',
   async (seed) => {
-    using sandbox = createSandbox({ seed, warn: () => {} })
+    using sandbox = createSandbox({ seed, onWarning: () => {} })
     const { store, clock, traffic } = sandbox
     if (seed % 3 === 0)
       sandbox.faults.add({ on: 'store.command', chance: [1, 5], fault: fault.errorReply('ERR struck') })
@@ -38,11 +38,11 @@ test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + in
       if ('advance' in row) await clock.advance(row.advance)
       else if (index % 4 === 0)
         await sandbox
-          .fetch(sandbox.addresses.store, { method: 'POST', headers, body: JSON.stringify(row.argv) })
+          .fetch(sandbox.urls.store, { method: 'POST', headers, body: JSON.stringify(row.argv) })
           .catch(() => {})
       else if (index % 4 === 1)
         await sandbox
-          .fetch(`${sandbox.addresses.store}/multi-exec`, {
+          .fetch(`${sandbox.urls.store}/multi-exec`, {
             method: 'POST',
             headers,
             body: JSON.stringify([row.argv, ['INCR', 'count']]),
@@ -62,7 +62,7 @@ test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + in
     expect(moments.length).toBeGreaterThan(20)
     for (const place of [5, 60, 30, 2, 70, 31]) {
       const moment = moments[place % moments.length]!
-      expect(content(sandbox.at({ seq: moment.seq }).store.dump())).toEqual(moment.keys)
+      expect(content(sandbox.asOf({ seq: moment.seq }).store.dump())).toEqual(moment.keys)
     }
     // The same by what each command left.
     const keys = new Map<string, DumpedKey>()

@@ -269,7 +269,7 @@ describe('keys that are waited for', () => {
   })
 
   test('a connection of the sandbox has the same limit', async () => {
-    const connection = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } }).store.connection()
+    const connection = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } }).store.connect()
     await expect(connection.run('BLPOP', ...long, 0)).rejects.toThrow(/^OOM/)
     await expect(connection.run('BLPOP', ...names(20_000), 0)).rejects.toThrow(/max work exceeded/)
     expect(connection.isWaiting).toBe(false)

@@ -117,7 +117,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
 })
 
 it('a transaction and a script write to an index as anything does; rows of theirs have no content', async () => {
-  const { store, addresses, tokens, fetch } = await searchingSandbox()
+  const { store, urls: addresses, tokens, fetch } = await searchingSandbox()
   const send = async (path: string, body: unknown): Promise<unknown> => {
     const answer = await fetch(addresses.store + path, {
       method: 'POST',
@@ -163,7 +163,7 @@ it('snapshots, forks and looks back have the indexes that were there', async () 
   fork.store.run('HSET', 'x:3', 't', 'red')
   expect(fork.store.run('SEARCH.COUNT', 'i', '{"t":"red"}')).toBe(3)
   expect(run('SEARCH.COUNT i', '{"t":"red"}')).toBe(2)
-  const past = sandbox.at(then)
+  const past = sandbox.asOf(then)
   expect(keysOf(past.store.run('SEARCH.QUERY', 'a', '{"t":"red"}'))).toEqual(['x:1'])
   const again = createSandbox()
   again.load(JSON.parse(JSON.stringify(kept)))

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, Word } from '../../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../../src/store/direct-store.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
 // Numbers of sections are those of search.md.
 
 let sandbox: Sandbox
-let run: (line: string, ...words: readonly Word[]) => PlainReply
+let run: (line: string, ...words: readonly CommandArg[]) => PlainReply
 
 beforeEach(async () => {
   sandbox = await searchingSandbox()
@@ -265,7 +265,7 @@ describe('an index is a key [1]', () => {
 
 describe('loading', () => {
   it('REST waits for it, in every form', async () => {
-    const { addresses, tokens, fetch } = createSandbox()
+    const { urls: addresses, tokens, fetch } = createSandbox()
     const send = async (path: string, body: unknown) => {
       const answer = await fetch(addresses.store + path, {
         method: 'POST',
@@ -289,7 +289,7 @@ describe('loading', () => {
 
   it('a connection waits for it, and keeps its order', async () => {
     const { store } = createSandbox()
-    const connection = store.connection()
+    const connection = store.connect()
     const replies = [
       connection.run('SET', 'x', '1'),
       connection.run(...'SEARCH.CREATE i ON JSON PREFIX 1 x: LANGUAGE hungarian SCHEMA t TEXT'.split(' ')),

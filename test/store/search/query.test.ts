@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, Word } from '../../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../../src/store/direct-store.js'
 import { languages } from '../../../src/store/values/search-definition.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
 // Facts of search.md 7, 11 and 12 one by one.
 
 let sandbox: Sandbox
-let run: (line: string, ...words: readonly Word[]) => PlainReply
+let run: (line: string, ...words: readonly CommandArg[]) => PlainReply
 
 async function begin(options?: Parameters<typeof searchingSandbox>[0]): Promise<void> {
   sandbox = await searchingSandbox(options, ...languages)
@@ -17,7 +17,7 @@ async function begin(options?: Parameters<typeof searchingSandbox>[0]): Promise<
 beforeEach(() => begin())
 
 /** Keys that a filter finds in an index of JSON documents. */
-function find(filter: unknown, ...options: Word[]): string[] {
+function find(filter: unknown, ...options: CommandArg[]): string[] {
   return keysOf(run('SEARCH.QUERY i', JSON.stringify(filter), ...options))
 }
 
@@ -382,7 +382,7 @@ describe('rows [7]', () => {
 
   it('have marks around what was asked for, in the case in which it stands', () => {
     documents(schema, products)
-    const marked = (filter: unknown, ...words: Word[]) =>
+    const marked = (filter: unknown, ...words: CommandArg[]) =>
       (
         run(
           'SEARCH.QUERY i',

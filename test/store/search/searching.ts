@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
-import type { PlainReply, Word } from '../../../src/store/direct-store.js'
+import type { CommandArg, PlainReply } from '../../../src/store/direct-store.js'
 import type { Language } from '../../../src/store/values/search-definition.js'
 
 /** A world in which every SEARCH command can be run at once. */
@@ -10,7 +10,9 @@ export async function searchingSandbox(options: SandboxOptions = {}, ...language
 }
 
 /** Words of a command, such as `SEARCH.CREATE idx ON JSON …`, parted at blanks; further words as they are. */
-export function running({ store }: Pick<Sandbox, 'store'>): (line: string, ...words: readonly Word[]) => PlainReply {
+export function running({
+  store,
+}: Pick<Sandbox, 'store'>): (line: string, ...words: readonly CommandArg[]) => PlainReply {
   return (line, ...words) => store.run(...line.split(' '), ...words)
 }
 

@@ -6,7 +6,7 @@ test('the shop hears of what it cannot ship', async ({ sandbox }) => {
   const { clock, destinations, queue } = sandbox
   const ship = 'https://shop.test/ship'
   const failed = 'https://shop.test/failed'
-  destinations.answer(ship, 503)
+  destinations.respond(ship, 503)
   const told = destinations.record(failed)
 
   queue.publish({ to: ship, body: { id: 42 }, failureCallback: failed })

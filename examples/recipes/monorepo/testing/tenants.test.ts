@@ -14,7 +14,7 @@ test('packages that share a server have worlds of their own', async () => {
   await mail.store.run('SADD', 'mails', '42')
 
   const orders = await tenantOf('orders', server.origin)
-  await orders.destinations.answer('https://mail.test/send', 200)
+  await orders.destinations.respond('https://mail.test/send', 200)
   await placeOrder(42)
   await orders.clock.advance('1h')
 

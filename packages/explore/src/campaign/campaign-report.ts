@@ -65,7 +65,7 @@ function coverageOf({ coverage, counted }: Merged): string[] {
     could.filter((fault) => struck[fault] === undefined).map((fault) => ({ state, point, fault })),
   )
   const places =
-    counted?.check === 'everyCrashPoint' ? new Set(coverage.map(({ state }) => state)).size : coverage.length
+    counted?.check === 'assertCrashSafe' ? new Set(coverage.map(({ state }) => state)).size : coverage.length
   return [figureText(reached, possible, places, never)]
 }
 

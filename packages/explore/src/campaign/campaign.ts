@@ -3,24 +3,24 @@ import { isPlay, playSpace } from './play-space.js'
 import { answerOf, PartOfCampaign } from './under-way.js'
 
 /** What a campaign tells its function. */
-export interface CampaignRun {
+export interface CampaignContext {
   /** The seed of a play, another one for each; a check has its seed by itself. */
   readonly seed: number
 }
 
 /**
  * What `stuntdouble campaign run` runs a million times: a check, or the play of a scenario. The function is called for each block
- * of 1,000 runs, or for each play; options of the check hold, but for `runs`, `seed`, `bound`, `within` and what replays.
+ * of 1,000 runs, or for each play; options of the check hold, but for `runs`, `seed`, `maxRuns`, `timeBudget` and what replays.
  * @example
- * export default defineCampaign(() => checkDelivery({ deliver, handler, holds }))
+ * export default defineCampaign(() => assertResilient({ publish, handler, holds }))
  * @example
- * export default defineCampaign(({ seed }) => playScenario(outage, { seed, prepare }))
+ * export default defineCampaign(({ seed }) => playScenario(outage, { seed, setup }))
  * @throws TypeError for what is no function
  */
-export function defineCampaign(explore: (run: CampaignRun) => unknown): Campaign {
+export function defineCampaign(explore: (run: CampaignContext) => unknown): Campaign {
   if (typeof explore !== 'function')
     throw new TypeError(
-      'defineCampaign() takes a function that calls a check: defineCampaign(() => checkDelivery({ deliver, handler, holds })).',
+      'defineCampaign() takes a function that calls a check: defineCampaign(() => assertResilient({ publish, handler, holds })).',
     )
   // Known after the first call: then no play is wasted.
   let isOfPlays = false
@@ -41,4 +41,4 @@ export function defineCampaign(explore: (run: CampaignRun) => unknown): Campaign
 }
 
 const noCheck =
-  'defineCampaign(): the function called none of checkDelivery(), everyCrashPoint() and interleavings(), and returned no play of a scenario. Write defineCampaign(() => checkDelivery({ … })), or defineCampaign(({ seed }) => playScenario(scenario, { seed })).'
+  'defineCampaign(): the function called none of assertResilient(), assertCrashSafe() and exploreInterleavings(), and returned no play of a scenario. Write defineCampaign(() => assertResilient({ … })), or defineCampaign(({ seed }) => playScenario(scenario, { seed })).'

@@ -1,13 +1,13 @@
 import type { FaultKind } from '../../../../src/faults/fault.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
-import type { Play } from '../../../../src/scenarios/play-scenario.js'
+import type { PlayResult } from '../../../../src/scenarios/play-scenario.js'
 import { CoverageTracker } from '../delivery/coverage.js'
 import { lineOf } from './failure-line.js'
 import type { CampaignOptions, FailedRun, IndexSpace } from './index-space.js'
 
 /** Plays of a scenario: run 0 has the seed of the campaign, run 1 the next one, as `stuntdouble play --runs` has it. */
 export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) => unknown): IndexSpace {
-  const played = async (run: number): Promise<Play> => {
+  const played = async (run: number): Promise<PlayResult> => {
     const given = await play(seed + run)
     if (!isPlay(given)) throw new TypeError('defineCampaign(): the function returned no play, where it did before.')
     if (given.seed !== seed + run)
@@ -27,13 +27,13 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
       let failed = 0
       let first: FailedRun | undefined
       for (let run = from; run < to; run++) {
-        const { holds, findings, sandbox, scenario } = await played(run)
+        const { holds, checks: findings, sandbox, scenario } = await played(run)
         coverage ??= new CoverageTracker(kindsIn(scenario), from)
         coverage.note(sandbox)
         if (!holds) {
           failed++
           const broken = findings.find((finding) => !finding.holds)!
-          first ??= { run, why: lineOf(`${broken.place}: ${broken.expected}`) }
+          first ??= { run, why: lineOf(`${broken.path}: ${broken.expected}`) }
         }
         ended(!holds)
       }
@@ -55,7 +55,7 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
   }
 }
 
-export function isPlay(given: unknown): given is Play {
+export function isPlay(given: unknown): given is PlayResult {
   return (
     typeof given === 'object' &&
     given !== null &&
@@ -66,6 +66,6 @@ export function isPlay(given: unknown): given is Play {
   )
 }
 
-function kindsIn({ faults = [] }: Play['scenario']): readonly FaultKind[] {
+function kindsIn({ faults = [] }: PlayResult['scenario']): readonly FaultKind[] {
   return [...new Set(faults.map(({ fault }) => fault.kind))]
 }

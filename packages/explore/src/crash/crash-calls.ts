@@ -6,7 +6,7 @@ import { callWith } from './run-requests.js'
 /** Watches what the code of deliveries asks of foreign hosts: their answers get lost, and the process dies of them. */
 export function guardCalls(world: CrashWorld): void {
   const { works, sandbox } = world
-  const internals = callsInternals.of(sandbox.calls)
+  const internals = callsInternals.of(sandbox.outbound)
   const { exchangeFor } = internals
   internals.exchangeFor = async (caller, given) => {
     const work = works.getStore()
@@ -17,7 +17,7 @@ export function guardCalls(world: CrashWorld): void {
     const nth = work.calls++
     const call = callWith(given, await given.body())
     const ordinal = work.delivery?.ordinal ?? 0
-    const [rule] = world.disturbance('lost-call', ordinal, nth)?.rules ?? []
+    const [rule] = world.disturbance('lost-response', ordinal, nth)?.rules ?? []
     // From here to the rule nobody else gets a turn: it strikes this call and no other.
     if (rule !== undefined) sandbox.faults.add({ ...rule, skip: 0 })
     const answered = exchangeFor(caller, call)

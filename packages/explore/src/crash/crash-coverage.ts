@@ -1,6 +1,6 @@
 import { figureText } from '../campaign/coverage-text.js'
-import type { CoverageCell, CoverageFigure, ReachedCell } from '../delivery/coverage.js'
-import type { Disturbance } from './disruption.js'
+import type { Coverage, CoverageCell, ReachedCell } from '../delivery/coverage.js'
+import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /**
@@ -9,10 +9,10 @@ import type { RunDelivery } from './run-delivery.js'
  */
 export function crashCoverage(
   deliveries: readonly RunDelivery[],
-  all: readonly Disturbance[],
-  tried: readonly (readonly Disturbance[])[],
-): CoverageFigure {
-  const runs = new Map<Disturbance, number>()
+  all: readonly Disruption[],
+  tried: readonly (readonly Disruption[])[],
+): Coverage {
+  const runs = new Map<Disruption, number>()
   for (const [index, schedule] of tried.entries())
     for (const one of schedule) if (!runs.has(one)) runs.set(one, index + 1)
   const cells: ReachedCell[] = []
@@ -24,5 +24,11 @@ export function crashCoverage(
     else cells.push({ ...cell, run })
   }
   const [reached, possible] = [cells.length, all.length]
-  return { reached, possible, cells, never, text: () => figureText(reached, possible, deliveries.length, never) }
+  return {
+    reached,
+    possible,
+    cells,
+    unreached: never,
+    toString: () => figureText(reached, possible, deliveries.length, never),
+  }
 }

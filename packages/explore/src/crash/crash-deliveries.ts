@@ -35,8 +35,8 @@ export class CrashDeliveries {
   /** Whether a message was given up of which no attempt was left alone: nothing can be learned from that. */
   get isExhausted(): boolean {
     const { traffic } = this.#world.sandbox
-    return traffic.of('dead-letter').some(({ messageId }) => {
-      const attempts = traffic.about(messageId).filter(({ type }) => type === 'attempt')
+    return traffic.ofType('dead-letter').some(({ messageId }) => {
+      const attempts = traffic.forMessage(messageId).filter(({ type }) => type === 'attempt')
       return this.#cuts.get(messageId) === attempts.length
     })
   }
@@ -88,14 +88,14 @@ export class CrashDeliveries {
     this.all.push(delivery)
     if (ordinal === maxDeliveries) this.#giveUp()
     await this.#takeTurn(key, context)
-    if (world.disturbance('before-route', ordinal) !== undefined)
+    if (world.disturbance('before-handler', ordinal) !== undefined)
       return this.#lost(attempt, 'the process died before the route')
     const run = (submits: boolean): Promise<RawOutcome> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
       const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
       return world.works.run(work, () => Promise.race([deliver(), work.death]))
     }
-    const others = world.disturbance('twice', ordinal) === undefined ? [] : [run(false)]
+    const others = world.disturbance('duplicate', ordinal) === undefined ? [] : [run(false)]
     const [reply] = await Promise.all([run(true), ...others])
     delivery.told = toldOf(delivery)
     if (isPlain) delivery.refusal = refusalOf(reply!)
@@ -110,7 +110,7 @@ export class CrashDeliveries {
   /** A workflow that never ends. */
   #giveUp(): void {
     this.#world.error ??= new RangeError(
-      `everyCrashPoint(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
+      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
     )
     this.#world.sandbox.clock.interrupt()
   }
@@ -128,7 +128,7 @@ export class CrashDeliveries {
   /** Waits until the branches before it have ended. */
   async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
     const { disturbances } = this.#world
-    const order = disturbances.find((one) => one.kind === 'parallel-order' && one.order.includes(key))
+    const order = disturbances.find((one) => one.kind === 'branch-order' && one.order.includes(key))
     if (order === undefined) return
     const before = order.order.slice(0, order.order.indexOf(key))
     for (let turn = 0; turn < maxTurns && !before.every((one) => this.#answered.has(one)); turn++) await task.sleep(0)

@@ -36,7 +36,7 @@ export function guardDirectStore(world: CrashWorld): void {
 
 /** What the data store was asked to do since a moment. */
 export function storeEffect({ store, traffic }: Sandbox, mark: ReturnType<Sandbox['traffic']['mark']>): BodyEffect {
-  const commands = traffic.since(mark).of('command')
+  const commands = traffic.since(mark).ofType('command')
   const { engine } = storeInternals.of(store)
   const writes = commands.filter(({ argv }) => engine.commands.find(argv)?.writes === true)
   return { what: [...new Set(writes.map(({ argv }) => commandText(argv)))].join(', '), isSeen: writes.length > 0 }

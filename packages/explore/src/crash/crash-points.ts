@@ -6,13 +6,13 @@ import { campaignUnderWay } from '../campaign/under-way.js'
 import { withCoverage } from '../delivery/coverage.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { crashCoverage } from './crash-coverage.js'
-import { type CrashPointOptions, checkOptions, usualBound } from './crash-options.js'
+import { type CrashSafetyOptions, checkOptions, usualBound } from './crash-options.js'
 import {
   bySize,
-  type CrashFinding,
+  type CrashFailure,
   type CrashHistory,
-  CrashPointBroken,
-  type CrashPointCheck,
+  CrashSafetyError,
+  type CrashSafetyReport,
   crashHistory,
   crashReport,
   smallestOf,
@@ -21,7 +21,7 @@ import { CrashRun, type RepeatedDelivery } from './crash-run.js'
 import { CrashTally, crashSpace } from './crash-space.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashSubject, WorkflowUnderTest } from './crash-world.js'
-import { type Disturbance, disturbancesOf } from './disruption.js'
+import { type Disruption, disturbancesOf } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import { type AsyncCarrier, carrier } from './step-chance.js'
 import { straysOf } from './step-determinism.js'
@@ -34,20 +34,20 @@ import { type WorkflowEffects, workflowDifferences, workflowEffects } from './wo
  * an event comes before its wait. What others can see in the end must be the same each time.
  * @param workflow sets the app up in a sandbox and returns what triggers its runs; runs anew when the process dies
  * @example
- * await everyCrashPoint((sandbox) => {
+ * await assertCrashSafe((sandbox) => {
  *   sandbox.destinations.on('https://shop.test/api/order', POST)
  *   return () => client.trigger({ url: 'https://shop.test/api/order', body: { id: 42 } })
  * })
- * @throws CrashPointBroken with the smallest history, as text and as a scenario to paste
+ * @throws CrashSafetyError with the smallest history, as text and as a scenario to paste
  */
-export async function everyCrashPoint(
+export async function assertCrashSafe(
   workflow: WorkflowUnderTest,
-  options: CrashPointOptions = {},
-): Promise<CrashPointCheck> {
+  options: CrashSafetyOptions = {},
+): Promise<CrashSafetyReport> {
   checkOptions(workflow, options)
   const campaign = campaignUnderWay()
   const given = { ...options, ...(campaign !== undefined && { seed: campaign.given.seed }) }
-  const during = <T>(work: (check: Check) => Promise<T>, more: CrashPointOptions = {}): Promise<T> =>
+  const during = <T>(work: (check: Check) => Promise<T>, more: CrashSafetyOptions = {}): Promise<T> =>
     inEnvironment({ ...given, sandbox: given.sandbox ?? {} } as never, () =>
       work(new Check({ ...given, workflow }, { ...given, ...more })),
     )
@@ -70,8 +70,8 @@ interface Undisturbed {
 
 interface Plan {
   readonly undisturbed: Undisturbed
-  readonly disturbances: readonly Disturbance[]
-  readonly schedules: readonly (readonly Disturbance[])[]
+  readonly disturbances: readonly Disruption[]
+  readonly schedules: readonly (readonly Disruption[])[]
 }
 
 /** Findings of which it is tried whether fault rules do the same. */
@@ -79,12 +79,12 @@ const maxScenarios = 5
 
 class Check {
   readonly #subject: CrashSubject
-  readonly #options: CrashPointOptions
-  readonly #works: AsyncCarrier<DeliveryWork | undefined> = carrier('everyCrashPoint()')
+  readonly #options: CrashSafetyOptions
+  readonly #works: AsyncCarrier<DeliveryWork | undefined> = carrier('assertCrashSafe()')
   readonly #times = new Map<string, number>()
   readonly #seed: number
 
-  constructor(subject: CrashSubject, options: CrashPointOptions) {
+  constructor(subject: CrashSubject, options: CrashSafetyOptions) {
     this.#subject = subject
     this.#options = options
     this.#seed = options.seed ?? 1
@@ -123,14 +123,14 @@ class Check {
     return straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
   }
 
-  async all(): Promise<CrashPointCheck> {
-    const { bound = usualBound } = this.#options
+  async all(): Promise<CrashSafetyReport> {
+    const { maxRuns: bound = usualBound } = this.#options
     const { undisturbed, disturbances, schedules } = await this.#plan()
     const { deliveries, effects } = undisturbed
     const strays = await this.#strays(undisturbed)
     const tried = schedules.slice(0, bound)
-    const findings: CrashFinding[] = []
-    const exhausted = new Set<readonly Disturbance[]>()
+    const findings: CrashFailure[] = []
+    const exhausted = new Set<readonly Disruption[]>()
     for (const schedule of tried) {
       const found = await this.#try(schedule, effects)
       if (found === 'exhausted') exhausted.add(schedule)
@@ -139,8 +139,8 @@ class Check {
     const taught = tried.filter((schedule) => !exhausted.has(schedule))
     const counts = {
       deliveries: deliveries.length,
-      schedules: tried.length,
-      untried: schedules.length - tried.length,
+      plans: tried.length,
+      notTried: schedules.length - tried.length,
       skipped: exhausted.size,
     }
     const done = withCoverage(counts, crashCoverage(deliveries, disturbances, taught))
@@ -151,11 +151,11 @@ class Check {
       scenario: await this.#scenarioOf(bySize(findings).slice(0, maxScenarios), effects),
     }
     const { message, failure } = crashReport(done, findings, strays, history)
-    throw carryFailure(new CrashPointBroken(message, { ...done, findings, strays }), failure)
+    throw carryFailure(new CrashSafetyError(message, { ...done, findings, nondeterminism: strays }), failure)
   }
 
   /** Of one schedule, played again: not every story is kept until it is known which one is told. */
-  async #historyOf({ disturbances }: CrashFinding): Promise<ReturnType<typeof crashHistory>> {
+  async #historyOf({ disturbances }: CrashFailure): Promise<ReturnType<typeof crashHistory>> {
     const run = await this.#run(disturbances).play()
     try {
       return crashHistory(run, disturbances)
@@ -166,7 +166,7 @@ class Check {
 
   /** The first of these that fault rules can do as well: they do not make a process lose its memory. */
   async #scenarioOf(
-    findings: readonly CrashFinding[],
+    findings: readonly CrashFailure[],
     wanted: WorkflowEffects,
   ): Promise<CrashHistory['scenario'] | undefined> {
     for (const { id, disturbances } of findings) {
@@ -190,7 +190,7 @@ class Check {
       if (run.error !== undefined) throw run.error
       if (run.deliveries.length === 0)
         throw new TypeError(
-          'everyCrashPoint(): no delivery of a run reached the app. Register its endpoint with sandbox.destinations.on(url, POST) and return a function that triggers a run.',
+          'assertCrashSafe(): no delivery of a run reached the app. Register its endpoint with sandbox.destinations.on(url, POST) and return a function that triggers a run.',
         )
       tellWaits(run)
       const { deliveries, sandbox } = run
@@ -201,7 +201,7 @@ class Check {
   }
 
   #run(
-    disturbances: readonly Disturbance[],
+    disturbances: readonly Disruption[],
     seed: number | string = this.#seed,
     rules: readonly FaultRule[] = [],
   ): CrashRun {
@@ -209,9 +209,9 @@ class Check {
   }
 
   async #try(
-    schedule: readonly Disturbance[],
+    schedule: readonly Disruption[],
     wanted: WorkflowEffects,
-  ): Promise<CrashFinding | 'exhausted' | undefined> {
+  ): Promise<CrashFailure | 'exhausted' | undefined> {
     const run = await this.#run(schedule).play()
     try {
       if (run.isExhausted) return 'exhausted'
@@ -236,7 +236,7 @@ class Check {
 
 /** Which waits an event has ended, and how long after they were made. */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
-  const events = sandbox.traffic.of('notify')
+  const events = sandbox.traffic.ofType('notify')
   for (const { runId, submissions } of deliveries) {
     for (const submission of submissions) {
       if (!submission.endpoint.startsWith('/v2/wait/')) continue
@@ -250,7 +250,7 @@ function tellWaits({ sandbox, deliveries }: CrashRun): void {
 }
 
 /** One thing at a time, then, if asked for, each with each that comes at the same delivery or later. */
-function schedulesOf(all: readonly Disturbance[], depth: 1 | 2): readonly (readonly Disturbance[])[] {
+function schedulesOf(all: readonly Disruption[], depth: 1 | 2): readonly (readonly Disruption[])[] {
   const alone = all.map((one) => [one])
   if (depth === 1) return alone
   const pairs = all.flatMap((one, index) =>
@@ -259,7 +259,7 @@ function schedulesOf(all: readonly Disturbance[], depth: 1 | 2): readonly (reado
   return [...alone, ...pairs]
 }
 
-function idOf(schedule: readonly Disturbance[]): string {
+function idOf(schedule: readonly Disruption[]): string {
   return schedule.map(({ id }) => id).join(' + ')
 }
 
@@ -269,7 +269,7 @@ function firstLine(error: unknown): string {
     .split('\n')[0]!
 }
 
-function noSuchSchedule(only: readonly string[], planned: readonly (readonly Disturbance[])[]): string {
+function noSuchSchedule(only: readonly string[], planned: readonly (readonly Disruption[])[]): string {
   const some = planned.slice(0, 5).map((schedule) => JSON.stringify(idOf(schedule)))
-  return `everyCrashPoint(): \`only\` names no schedule of this workflow: ${JSON.stringify(only)}. There are ${planned.length}: ${some.join(', ')} …`
+  return `assertCrashSafe(): \`only\` names no schedule of this workflow: ${JSON.stringify(only)}. There are ${planned.length}: ${some.join(', ')} …`
 }

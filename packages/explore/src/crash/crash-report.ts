@@ -3,53 +3,53 @@ import { plural } from '../../../../src/kernel/plural.js'
 import type { FailureData } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
-import type { CoverageFigure } from '../delivery/coverage.js'
+import type { Coverage } from '../delivery/coverage.js'
 import { rulesLiteral } from '../delivery/rule-literal.js'
 
 import type { CrashRun } from './crash-run.js'
-import type { Disturbance } from './disruption.js'
+import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 
 /** What a check that found nothing has done. */
-export interface CrashPointCheck {
+export interface CrashSafetyReport {
   /** Deliveries of the run that nothing disturbed. */
   readonly deliveries: number
   /** Schedules that were tried. */
-  readonly schedules: number
+  readonly plans: number
   /** Schedules beyond the bound. */
-  readonly untried: number
+  readonly notTried: number
   /** Schedules that left a message nothing but crashes until it was given up. */
   readonly skipped: number
   /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
-  readonly coverage: CoverageFigure
+  readonly coverage: Coverage
 }
 
 /** A schedule that left something else behind. */
-export interface CrashFinding {
+export interface CrashFailure {
   /** Its name, for `only`. */
   readonly id: string
-  readonly disturbances: readonly Disturbance[]
+  readonly disturbances: readonly Disruption[]
   /** What is different, as sentence parts. */
   readonly differences: readonly string[]
   /** How many deliveries its history has. */
   readonly deliveries: number
 }
 
-interface Found extends CrashPointCheck {
-  readonly findings: readonly CrashFinding[]
-  readonly strays: readonly StepDifference[]
+interface Found extends CrashSafetyReport {
+  readonly findings: readonly CrashFailure[]
+  readonly nondeterminism: readonly StepDifference[]
 }
 
-/** What everyCrashPoint() found. */
-export class CrashPointBroken extends Error {
-  override readonly name = 'CrashPointBroken'
-  declare readonly findings: readonly CrashFinding[]
+/** What assertCrashSafe() found. */
+export class CrashSafetyError extends Error {
+  override readonly name = 'CrashSafetyError'
+  declare readonly findings: readonly CrashFailure[]
   /** What code outside steps did otherwise when a delivery came again. */
-  declare readonly strays: readonly StepDifference[]
+  declare readonly nondeterminism: readonly StepDifference[]
   declare readonly deliveries: number
-  declare readonly schedules: number
-  declare readonly untried: number
+  declare readonly plans: number
+  declare readonly notTried: number
   declare readonly skipped: number
 
   /** @internal */
@@ -62,7 +62,7 @@ export class CrashPointBroken extends Error {
 }
 
 /** Its deliveries and its timeline. */
-export function crashHistory({ deliveries, sandbox }: CrashRun, disturbances: readonly Disturbance[]): CrashHistory {
+export function crashHistory({ deliveries, sandbox }: CrashRun, disturbances: readonly Disruption[]): CrashHistory {
   const { traffic } = sandbox
   const disturbed = deliveries.find(({ ordinal }) => ordinal === disturbances[0]?.delivery)
   return {
@@ -86,12 +86,12 @@ export interface CrashHistory {
 }
 
 /** The finding that is told first. */
-export function smallestOf(findings: readonly CrashFinding[]): CrashFinding | undefined {
+export function smallestOf(findings: readonly CrashFailure[]): CrashFailure | undefined {
   return bySize(findings)[0]
 }
 
 /** With the fewest things that go wrong, then with the fewest deliveries. */
-export function bySize(findings: readonly CrashFinding[]): readonly CrashFinding[] {
+export function bySize(findings: readonly CrashFailure[]): readonly CrashFailure[] {
   return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)
 }
 
@@ -134,8 +134,8 @@ interface CrashStory {
 
 /** What differs and what else fails come first, then the history as far as there is room. */
 export function crashReport(
-  { schedules, untried }: CrashPointCheck,
-  findings: readonly CrashFinding[],
+  { plans: schedules, notTried: untried }: CrashSafetyReport,
+  findings: readonly CrashFailure[],
   strays: readonly StepDifference[],
   history: CrashHistory | undefined,
 ): CrashStory {
@@ -149,18 +149,18 @@ export function crashReport(
     const { id, disturbances, differences } = smallest
     head.push(
       `Fails in ${findings.length} of ${plural(schedules, 'schedule')}. The smallest history:`,
-      ...disturbances.map(({ told }) => `  ${told}`),
+      ...disturbances.map(({ description: told }) => `  ${told}`),
       ...history.table,
       ...differences.slice(0, maxDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
       ...more(differences.length - maxDifferences),
       '',
       ...otherLines(findings.filter((finding) => finding !== smallest)),
     )
-    replay = `everyCrashPoint(workflow, { only: ['${id}'] })`
+    replay = `assertCrashSafe(workflow, { only: ['${id}'] })`
     tail.push('', ...scenarioLines(id, history.scenario), '', ...replayLines(replay), '')
     timeline = history.timeline
   }
-  if (untried > 0) tail.push(`${plural(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
+  if (untried > 0) tail.push(`${plural(untried, 'schedule')} were not tried: raise \`maxRuns\`.`, '')
   const left = maxLines - linesOf(head) - linesOf(tail)
   const shown = timeline?.(Math.max(leastOfTimeline, left)) ?? []
   return {
@@ -195,10 +195,10 @@ function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[]
   if (scenario === undefined) return ['No fault rule does the same: replay it by its name.']
   const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
   const literal = rulesLiteral(scenario.rules)
-  return [`As a scenario, for sandbox.play()${which}:`, `defineScenario('found by everyCrashPoint', ${literal})`]
+  return [`As a scenario, for sandbox.faults.add()${which}:`, `defineScenario('found by assertCrashSafe', ${literal})`]
 }
 
-function otherLines(others: readonly CrashFinding[]): string[] {
+function otherLines(others: readonly CrashFailure[]): string[] {
   if (others.length === 0) return []
   const shown = others
     .slice(0, maxOthers)

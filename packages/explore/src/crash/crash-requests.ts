@@ -1,5 +1,5 @@
 import { text } from '../../../../src/kernel/bytes.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
@@ -27,9 +27,9 @@ export function guardRequests(world: CrashWorld): void {
 async function exchanged(
   world: CrashWorld,
   work: DeliveryWork | undefined,
-  call: Call,
+  call: RawRequest,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<RawResponse> {
   const endpoint = endpointOf(world, call)
   if (endpoint === undefined) return ownRequest(world, work, call, exchange)
   const skip = world.count(`${call.method} ${endpoint}`)
@@ -51,10 +51,10 @@ async function exchanged(
 async function ownRequest(
   world: CrashWorld,
   work: DeliveryWork | undefined,
-  call: Call,
+  call: RawRequest,
   exchange: Exchange,
   endpoint?: string,
-): Promise<Answer> {
+): Promise<RawResponse> {
   if (work?.delivery === undefined) return exchange(call)
   const { method } = call
   const mark = world.sandbox.traffic.mark()
@@ -71,15 +71,15 @@ async function submit(
   world: CrashWorld,
   work: DeliveryWork,
   given: Omit<Submission, 'what' | 'at'>,
-  exchange: () => Answer | Promise<Answer>,
-): Promise<Answer> {
+  exchange: () => RawResponse | Promise<RawResponse>,
+): Promise<RawResponse> {
   const { ordinal, submissions } = work.delivery!
   const { endpoint, method, body } = given
   const nth = work.made++
   const submission: Submission = { ...given, what: submitted(endpoint, method, body), at: world.sandbox.clock.now() }
   ;(submissions as Submission[]).push(submission)
   if (work.submitsNothing) return pretended(endpoint, body)
-  const held = world.disturbance('notify-first', ordinal, nth)
+  const held = world.disturbance('early-event', ordinal, nth)
   if (held !== undefined) await untilEvent(world, work, held.heldMs)
   if (world.disturbance('before-submission', ordinal, nth) !== undefined) return world.die(work)
   const answer = await exchange()
@@ -88,15 +88,15 @@ async function submit(
 
 /** The wait is held until the event that it is for has come. */
 async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: number): Promise<void> {
-  const events = (): number => sandbox.traffic.of('notify').length
+  const events = (): number => sandbox.traffic.ofType('notify').length
   const before = events()
   await task?.sleep(ms + 1)
   for (let turn = 0; turn < maxTurns && events() === before; turn++) await task?.sleep(0)
 }
 
 /** Path below the address of the queue; `undefined` for other services. */
-function endpointOf({ sandbox }: CrashWorld, { url }: Call): string | undefined {
-  const { queue } = sandbox.addresses
+function endpointOf({ sandbox }: CrashWorld, { url }: RawRequest): string | undefined {
+  const { queue } = sandbox.urls
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }
 

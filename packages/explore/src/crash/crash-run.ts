@@ -30,7 +30,7 @@ export class CrashRun {
   constructor(subject: CrashSubject, options: CrashWorldOptions) {
     this.#subject = subject
     this.#world = new CrashWorld(subject, options)
-    for (const [url, answer] of Object.entries(subject.calls ?? {})) this.#world.sandbox.calls.on(url, answer)
+    for (const [url, answer] of Object.entries(subject.outbound ?? {})) this.#world.sandbox.outbound.on(url, answer)
     this.#deliveries = new CrashDeliveries(this.#world)
     guardRequests(this.#world)
     guardCalls(this.#world)
@@ -64,8 +64,8 @@ export class CrashRun {
   async play(): Promise<this> {
     const world = this.#world
     const { sandbox } = world
-    const { settle } = this.#subject
-    const untilDone = (): Promise<unknown> => sandbox.clock.drain({ budget })
+    const { drain: settle } = this.#subject
+    const untilDone = (): Promise<unknown> => sandbox.clock.drain({ maxTimers: budget })
     try {
       const trigger = await world.setUp()
       world.isRestartable = typeof trigger === 'function'

@@ -1,9 +1,9 @@
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { lineOf } from '../campaign/failure-line.js'
 import type { FailedRun, IndexSpace, Tried } from '../campaign/index-space.js'
-import type { CrashPointOptions } from './crash-options.js'
-import type { CrashFinding } from './crash-report.js'
-import type { Disturbance } from './disruption.js'
+import type { CrashSafetyOptions } from './crash-options.js'
+import type { CrashFailure } from './crash-report.js'
+import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 
@@ -11,16 +11,16 @@ import type { StepDifference } from './step-differences.js'
 interface CrashWork {
   planned(): Promise<readonly string[]>
   attempt: IndexSpace['attempt']
-  report(only: CrashPointOptions): Promise<unknown>
+  report(only: CrashSafetyOptions): Promise<unknown>
 }
 
 /**
  * Run 0 disturbs nothing and delivers everything once more, the runs behind it are the schedules in the order in which
- * `everyCrashPoint()` tries them: single ones first, then pairs.
+ * `assertCrashSafe()` tries them: single ones first, then pairs.
  */
 export function crashSpace(runs: number, work: CrashWork): IndexSpace {
   return {
-    check: 'everyCrashPoint',
+    check: 'assertCrashSafe',
     count: async () => Math.min(runs, 1 + (await work.planned()).length),
     attempt: (from, to, ended) => work.attempt(from, to, ended),
     async report(run) {
@@ -30,7 +30,7 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
         await work.report({ only: [planned[Math.max(0, run - 1)]!] })
         return undefined
       } catch (error) {
-        if (error instanceof Error && error.name === 'CrashPointBroken') return error.message
+        if (error instanceof Error && error.name === 'CrashSafetyError') return error.message
         throw error
       }
     },
@@ -40,12 +40,12 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
 /** What came of some schedules. */
 export class CrashTally {
   readonly #rows: readonly (CoverageRow & { readonly struck: Record<string, number> })[]
-  readonly #all: readonly Disturbance[]
+  readonly #all: readonly Disruption[]
   #failed = 0
   #skipped = 0
   #first: FailedRun | undefined
 
-  constructor(deliveries: readonly RunDelivery[], all: readonly Disturbance[]) {
+  constructor(deliveries: readonly RunDelivery[], all: readonly Disruption[]) {
     this.#all = all
     this.#rows = all.map(({ id, kind, delivery }, moment) => ({
       state: deliveries[delivery - 1]?.told ?? '',
@@ -60,8 +60,8 @@ export class CrashTally {
   /** @returns whether it failed */
   note(
     run: number,
-    schedule: readonly Disturbance[],
-    found: CrashFinding | 'exhausted' | readonly StepDifference[] | undefined,
+    schedule: readonly Disruption[],
+    found: CrashFailure | 'exhausted' | readonly StepDifference[] | undefined,
   ): boolean {
     if (found === 'exhausted') {
       this.#skipped++
@@ -81,7 +81,7 @@ export class CrashTally {
   }
 }
 
-function whyOf(found: CrashFinding | readonly StepDifference[]): string | undefined {
+function whyOf(found: CrashFailure | readonly StepDifference[]): string | undefined {
   if ('id' in found) return `${found.id}: ${found.differences[0]}`
   const [stray] = found
   if (stray === undefined) return undefined

@@ -3,7 +3,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { ForeignAnswers } from '../delivery/foreign-calls.js'
 import { DeliveryWork } from './crash-work.js'
-import type { Disturbance, DisturbanceKind } from './disruption.js'
+import type { Disruption, DisruptionKind } from './disruption.js'
 import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'
 
 /**
@@ -15,8 +15,8 @@ export type WorkflowUnderTest = (sandbox: Sandbox) => unknown
 export interface CrashSubject {
   readonly workflow: WorkflowUnderTest
   readonly sandbox?: FixtureOptions
-  readonly calls?: ForeignAnswers
-  readonly settle?: (sandbox: Sandbox) => unknown
+  readonly outbound?: ForeignAnswers
+  readonly drain?: (sandbox: Sandbox) => unknown
 }
 
 export interface CrashWorldOptions {
@@ -24,7 +24,7 @@ export interface CrashWorldOptions {
   /** When each delivery happens first, in the run that nothing disturbs. */
   readonly times: Map<string, number>
   readonly seed: number | string
-  readonly disturbances?: readonly Disturbance[]
+  readonly disturbances?: readonly Disruption[]
   /** Fault rules instead, as a scenario that somebody has pasted into a test. */
   readonly rules?: readonly FaultRule[]
 }
@@ -34,7 +34,7 @@ export class CrashWorld {
   readonly sandbox: Sandbox
   readonly works: AsyncCarrier<DeliveryWork | undefined>
   readonly times: Map<string, number>
-  readonly disturbances: readonly Disturbance[]
+  readonly disturbances: readonly Disruption[]
   readonly rules: readonly FaultRule[]
   /** What the set-up, the trigger or time threw. */
   error: unknown
@@ -61,7 +61,7 @@ export class CrashWorld {
       ...ofSandbox,
       env: false,
       realHosts: 'allow',
-      via: 'fetch',
+      intercept: 'fetch',
       ...(isLazy && { policy: { ...ofSandbox.policy, workflowLazyBodyAbove: 0 } }),
     }
     this.sandbox = sandboxOf(options)
@@ -88,7 +88,7 @@ export class CrashWorld {
   }
 
   /** What goes wrong at a delivery, if this kind of thing does. */
-  disturbance(kind: DisturbanceKind, delivery: number, submission?: number): Disturbance | undefined {
+  disturbance(kind: DisruptionKind, delivery: number, submission?: number): Disruption | undefined {
     return this.disturbances.find(
       (one) =>
         one.kind === kind && one.delivery === delivery && (submission === undefined || one.submission === submission),

@@ -1,15 +1,15 @@
 import { type Bytes, text, utf8 } from '../../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { headerEndingIn } from './run-delivery.js'
 
 /** The same call, whose body was read. */
-export function callWith({ method, url, headers, signal }: Call, body: Bytes): Call {
+export function callWith({ method, url, headers, signal }: RawRequest, body: Bytes): RawRequest {
   return { method, url, headers, signal, body: () => body }
 }
 
 /** Whether a request tells how this run goes on, and is not the app's own business with the queue. */
-export function isOfRun({ method, url, headers }: Call, endpoint: string, body: Bytes, runId: string): boolean {
+export function isOfRun({ method, url, headers }: RawRequest, endpoint: string, body: Bytes, runId: string): boolean {
   if (endpoint === '/v2/batch') return text(body).toLowerCase().includes(`workflow-runid":"${runId.toLowerCase()}"`)
   if (endpoint.startsWith('/v2/publish/')) {
     const isInvoke = headerEndingIn(headers, 'workflow-invoke') !== undefined
@@ -20,7 +20,7 @@ export function isOfRun({ method, url, headers }: Call, endpoint: string, body: 
 }
 
 /** Whether the SDK fetches the steps of a delivery that came without. */
-export function fetchesList({ method }: Call, endpoint: string): boolean {
+export function fetchesList({ method }: RawRequest, endpoint: string): boolean {
   return method === 'GET' && endpoint.startsWith('/v2/workflows/runs/')
 }
 
@@ -34,13 +34,13 @@ export function refusalOf({ body }: { readonly body: Bytes }): string | undefine
 }
 
 /** What the queue would answer to a submission, if it took any. */
-export function pretended(endpoint: string, body: Bytes): Answer {
+export function pretended(endpoint: string, body: Bytes): RawResponse {
   const accepted = { messageId: 'msg_none' }
   if (endpoint.startsWith('/v2/notify/')) return jsonAnswer('[]')
   if (endpoint !== '/v2/batch') return jsonAnswer(JSON.stringify(accepted))
   return jsonAnswer(JSON.stringify((parsedJson(text(body)) as unknown[]).map(() => accepted)))
 }
 
-export function jsonAnswer(written: string): Answer {
+export function jsonAnswer(written: string): RawResponse {
   return { status: 200, headers: [['content-type', 'application/json']], body: utf8(written) }
 }

@@ -18,7 +18,7 @@ export interface WorkflowEffects extends Effects {
  * runs' own, and calls of third parties. What has a key that others recognise it by counts once.
  */
 export function workflowEffects({ sandbox, calls }: CrashRun, options: EffectOptions): WorkflowEffects {
-  const silent = (options.ignoreCalls ?? []).map((pattern) => new AddressPattern(pattern))
+  const silent = (options.ignoreOutbound ?? []).map((pattern) => new AddressPattern(pattern))
   const heard = (url: string): boolean => !silent.some((pattern) => pattern.matches(url))
   const outgoing: string[] = []
   const keyed = new Set<string>()
@@ -29,7 +29,7 @@ export function workflowEffects({ sandbox, calls }: CrashRun, options: EffectOpt
   }
   const runs = workflowsOf(sandbox.workflow).records.select({}).items
   const ofRuns = new Set(runs.flatMap(messagesOf))
-  for (const entry of sandbox.traffic.of('published')) {
+  for (const entry of sandbox.traffic.ofType('published')) {
     const { kind, deduplicated, url, method, body, deduplicationId, messageId } = entry
     if (kind !== 'message' || deduplicated || !heard(url) || ofRuns.has(messageId)) continue
     add(`message ${method} ${url} ${shown(body)}`, deduplicationId)

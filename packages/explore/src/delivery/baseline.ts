@@ -47,23 +47,30 @@ const sources: readonly Source[] = [
   },
 ]
 
+/** Two runs without any fault left different things behind: nothing can be said about runs with one. */
+export class NotRepeatableError extends Error {
+  override readonly name = 'NotRepeatableError'
+
+  constructor(message: string) {
+    super(message)
+    this.stack = `${this.name}: ${message}`
+  }
+}
+
 /** Why two runs without any fault are different, as an error; `undefined` when they are alike. */
 export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | undefined {
   const different = differences(second.effects, first.effects, 'in the first run')
   if (first.more !== second.more) different.push(`effect() gave ${second.more}, in the first run ${first.more}`)
   if (different.length === 0) return undefined
-  const error = new Error(
+  return new NotRepeatableError(
     [
       'Two runs without any fault left different things behind, so that nothing can be said about repeated deliveries:',
       ...different.slice(0, maxTold).map((line) => `  → ${line}`),
       ...(different.length > maxTold ? [`  and ${different.length - maxTold} more`] : []),
       `They differ by ${sourceOf(first, second)}.`,
-      "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreCalls: ['https://log.test/*'].",
+      "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreOutbound: ['https://log.test/*'].",
     ].join('\n'),
   )
-  error.name = 'NotRepeatable'
-  error.stack = `${error.name}: ${error.message}`
-  return error
 }
 
 const maxTold = 8

@@ -1,10 +1,10 @@
 import type fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { DeliverySubject } from './delivery-run.js'
+import type { DeliveryUnderTest } from './delivery-run.js'
 import type { PolicyChoices } from './policy-choices.js'
 
-export interface CheckDeliveryOptions extends DeliverySubject {
+export interface ResilienceOptions extends DeliveryUnderTest {
   /**
    * What goes wrong. Default: `arb.deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is
    * lost, and each wrong signature if the app verifies any.
@@ -21,10 +21,10 @@ export interface CheckDeliveryOptions extends DeliverySubject {
   /** Where a report says that its failure is: only that schedule is tried. */
   readonly path?: string
   /**
-   * `unreached`, the default with `arb.deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
+   * `coverage`, the default with `arb.deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
    * yet. `none`: chance alone.
    */
-  readonly guidance?: 'unreached' | 'none'
+  readonly guidance?: 'coverage' | 'none'
   /** What the app's own state is when a delivery begins, in few words, for the coverage: `({ store }) => store.get('order:42') ?? 'none'`. */
   readonly stateOf?: (sandbox: Sandbox) => string
   /**
@@ -34,5 +34,5 @@ export interface CheckDeliveryOptions extends DeliverySubject {
    */
   readonly policies?: PolicyChoices
   /** Counts schedules that leave a message nothing but faults until it is given up. Default false: nothing is learned from them. */
-  readonly exhausted?: boolean
+  readonly includeExhausted?: boolean
 }

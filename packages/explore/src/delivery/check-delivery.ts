@@ -7,8 +7,8 @@ import { carryFailure } from '../../../../src/report/failure.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
 import { blockCount, blockLength } from '../campaign/blocks.js'
 import { campaignUnderWay } from '../campaign/under-way.js'
-import type { CheckDeliveryOptions } from './check-delivery-options.js'
-import { type CoverageFigure, withCoverage } from './coverage.js'
+import type { ResilienceOptions } from './check-delivery-options.js'
+import { type Coverage, withCoverage } from './coverage.js'
 import { type Counterexample, report } from './delivery-report.js'
 import { checkHandler, inEnvironment } from './delivery-run.js'
 import { deliverySpace, oneByOne } from './delivery-space.js'
@@ -21,18 +21,18 @@ import { judged, type RunTally, verdict } from './run-verdict.js'
 import type { Verified } from './verified-places.js'
 
 /** What a check that found nothing has done. */
-export interface DeliveryCheck {
+export interface ResilienceReport {
   /** Schedules that were drawn and tried; those with faults of calls and with wrong signatures are not among them. */
   readonly runs: number
   /** Schedules that left a message nothing but faults. */
   readonly skipped: number
   /** What was reached: which fault in which state at which point, and what never was. */
-  readonly coverage: CoverageFigure
+  readonly coverage: Coverage
 }
 
 /** What a schedule broke. */
-export class DeliveryBroken extends Error {
-  override readonly name = 'DeliveryBroken'
+export class ResilienceError extends Error {
+  override readonly name = 'ResilienceError'
   declare readonly faults: readonly FaultRule[]
   /** The policies that were varied, as they were then. */
   declare readonly policy: Partial<ResolvedPolicy>
@@ -63,14 +63,14 @@ export class DeliveryBroken extends Error {
  * Runs a publisher and a handler under generated faults, each time in a new world, and looks whether a claim holds in
  * the end. What breaks it is shrunk to the smallest schedule and told as a timeline and as a scenario to paste.
  * @example
- * await checkDelivery({
- *   deliver: (sandbox) => publishOrder(sandbox, { id: 42 }),
+ * await assertResilient({
+ *   publish: (sandbox) => publishOrder(sandbox, { id: 42 }),
  *   handler: ordersRoute,
  *   holds: ({ store }) => store.get('charged:42') === '1',
  * })
- * @throws DeliveryBroken
+ * @throws ResilienceError
  */
-export async function checkDelivery(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
+export async function assertResilient(options: ResilienceOptions): Promise<ResilienceReport> {
   checkOptions(options)
   const campaign = campaignUnderWay()
   if (campaign === undefined) return inEnvironment(options, () => check(options))
@@ -78,7 +78,7 @@ export async function checkDelivery(options: CheckDeliveryOptions): Promise<Deli
   return campaign.explore(deliverySpace(given, (path) => inEnvironment(given, () => check({ ...given, path }))))
 }
 
-async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
+async function check(options: ResilienceOptions): Promise<ResilienceReport> {
   const { faults = deliveryFaults(), runs = 100, path } = options
   const tally: RunTally = { schedules: new DrawnSchedules(options, faults), runs: 0, skipped: 0, delivered: false }
   // What is tried one by one is numbered after what is drawn.
@@ -87,7 +87,7 @@ async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
   const drawn = isDrawn ? await draw(options, tally) : undefined
   if (drawn !== undefined) throw drawn
   if (isDrawn && !tally.delivered)
-    throw new TypeError('checkDelivery(): nothing was published. Publish a message in `deliver`.')
+    throw new TypeError('assertResilient(): nothing was published. Publish a message in `publish`.')
   const isMore = options.faults === undefined && !(isDrawn && path !== undefined)
   const broken = isMore ? await tryOneByOne(options, tally, later) : undefined
   if (broken !== undefined) throw broken
@@ -95,7 +95,7 @@ async function check(options: CheckDeliveryOptions): Promise<DeliveryCheck> {
 }
 
 /** Draws schedules, block by block, until one breaks the claim. */
-async function draw(options: CheckDeliveryOptions, tally: RunTally): Promise<DeliveryBroken | undefined> {
+async function draw(options: ResilienceOptions, tally: RunTally): Promise<ResilienceError | undefined> {
   const { faults = deliveryFaults(), runs = 100, seed = 1, path, policies = {} } = options
   const only = path === undefined ? undefined : Math.floor(Number.parseInt(path, 10) / blockLength)
   for (let block = only ?? 0; block < (only === undefined ? blockCount(runs) : only + 1); block++) {
@@ -124,10 +124,10 @@ async function draw(options: CheckDeliveryOptions, tally: RunTally): Promise<Del
 
 /** Tries what is not drawn. @param only which of these schedules */
 async function tryOneByOne(
-  options: CheckDeliveryOptions,
+  options: ResilienceOptions,
   tally: RunTally,
   only: number | undefined,
-): Promise<DeliveryBroken | undefined> {
+): Promise<ResilienceError | undefined> {
   const { runs = 100, seed = 1, policies = {} } = options
   const [combination] = combinationsOf(policies) as readonly [Combination]
   const { schedules, verified } = await oneByOne(options)
@@ -141,16 +141,16 @@ async function tryOneByOne(
 }
 
 async function brokenBy(
-  options: CheckDeliveryOptions,
+  options: ResilienceOptions,
   found: Counterexample,
   verified?: Verified,
-): Promise<DeliveryBroken> {
+): Promise<ResilienceError> {
   const { faults, combination, seed, path } = found
   const { message, failure } = await report(options, found, (run) => verdict(run, options, verified))
-  return carryFailure(new DeliveryBroken(message, { faults, policy: policyOf(combination), seed, path }), failure)
+  return carryFailure(new ResilienceError(message, { faults, policy: policyOf(combination), seed, path }), failure)
 }
 
-function checkOptions(options: CheckDeliveryOptions): void {
+function checkOptions(options: ResilienceOptions): void {
   checkOptionNames('checkDelivery()', options, {
     faults: true,
     holds: true,
@@ -169,23 +169,25 @@ function checkOptions(options: CheckDeliveryOptions): void {
     settle: true,
   })
   checkFixture(options.sandbox)
-  for (const name of ['deliver', 'holds'] as const) {
+  for (const name of ['publish', 'holds'] as const) {
     if (typeof options?.[name] === 'function') continue
     throw new TypeError(
-      `checkDelivery() needs ${name}, a function of the sandbox: checkDelivery({ deliver, handler, holds }).`,
+      `assertResilient() needs ${name}, a function of the sandbox: assertResilient({ publish, handler, holds }).`,
     )
   }
-  checkHandler(options.handler, 'checkDelivery()')
+  checkHandler(options.handler, 'assertResilient()')
   const { runs = 1, seed = 1, path = '0', examples = [], policies } = options
   if (!Number.isInteger(runs) || runs < 1)
-    throw new TypeError(`checkDelivery(): runs is a whole number, 1 or more, got ${JSON.stringify(runs)}.`)
+    throw new TypeError(`assertResilient(): runs is a whole number, 1 or more, got ${JSON.stringify(runs)}.`)
   if (!Number.isInteger(seed))
-    throw new TypeError(`checkDelivery(): seed is a whole number, got ${JSON.stringify(seed)}.`)
+    throw new TypeError(`assertResilient(): seed is a whole number, got ${JSON.stringify(seed)}.`)
   if (!/^\d+(?::\d+)*$/.test(path))
-    throw new TypeError(`checkDelivery(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`)
+    throw new TypeError(
+      `assertResilient(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`,
+    )
   if (policies !== undefined) checkChoices(policies, options.sandbox?.policy)
   examples.forEach((rules, index) => {
     const [problem] = rules.flatMap(ruleProblems)
-    if (problem !== undefined) throw new TypeError(`checkDelivery(): examples[${index}]: ${problem.sentence}`)
+    if (problem !== undefined) throw new TypeError(`assertResilient(): examples[${index}]: ${problem.sentence}`)
   })
 }

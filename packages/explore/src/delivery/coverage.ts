@@ -4,7 +4,7 @@ import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { figureText } from '../campaign/coverage-text.js'
-import type { DisturbanceKind } from '../crash/disruption.js'
+import type { DisruptionKind } from '../crash/disruption.js'
 
 // How much of what can go wrong an exploration has seen: in which states which faults struck at which points.
 
@@ -12,9 +12,9 @@ import type { DisturbanceKind } from '../crash/disruption.js'
 export interface CoverageCell {
   /** What had become of the message until then, and the app's own state where one is told: `retry 1 of 3 after reset`. */
   readonly state: string
-  /** The kind of the fault; of `everyCrashPoint()` the kind of the disturbance. */
-  readonly fault: FaultKind | DisturbanceKind
-  /** Where it struck: `queue.delivery https://shop.test/orders`; of `everyCrashPoint()` the name of the schedule. */
+  /** The kind of the fault; of `assertCrashSafe()` the kind of the disturbance. */
+  readonly fault: FaultKind | DisruptionKind
+  /** Where it struck: `queue.delivery https://shop.test/orders`; of `assertCrashSafe()` the name of the schedule. */
   readonly point: string
 }
 
@@ -25,14 +25,14 @@ export interface ReachedCell extends CoverageCell {
 }
 
 /** What an exploration has reached, out of each fault in each state at each point that occurred. */
-export interface CoverageFigure {
+export interface Coverage {
   readonly reached: number
   readonly possible: number
   readonly cells: readonly ReachedCell[]
   /** What never came: a fault that could have struck in a state and at a point that occurred, and did not. */
-  readonly never: readonly CoverageCell[]
+  readonly unreached: readonly CoverageCell[]
   /** The figure in a line, then what was never reached, by state. */
-  text(): string
+  toString(): string
 }
 
 /** A moment of a run at which a fault was asked for. */
@@ -96,7 +96,7 @@ export class CoverageTracker {
     })
   }
 
-  figure(): CoverageFigure {
+  figure(): Coverage {
     const rows = this.rows()
     const cells: ReachedCell[] = []
     const never: CoverageCell[] = []
@@ -108,12 +108,18 @@ export class CoverageTracker {
       }
     }
     const [reached, possible] = [cells.length, cells.length + never.length]
-    return { reached, possible, cells, never, text: () => figureText(reached, possible, rows.length, never) }
+    return {
+      reached,
+      possible,
+      cells,
+      unreached: never,
+      toString: () => figureText(reached, possible, rows.length, never),
+    }
   }
 }
 
 /** Puts the figure where assertions over the counts, and what runners print, do not see each of its cells. */
-export function withCoverage<T extends object>(result: T, figure: CoverageFigure): T & { coverage: CoverageFigure } {
+export function withCoverage<T extends object>(result: T, figure: Coverage): T & { coverage: Coverage } {
   return Object.defineProperty(result, 'coverage', { value: figure }) as never
 }
 
@@ -125,11 +131,11 @@ const kindNames: ReadonlySet<string> = new Set(faultKinds)
 
 function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): readonly CoverageMoment[] {
   const { traffic } = sandbox
-  const attempts = traffic.of('attempt').slice(0, maxAttempts)
+  const attempts = traffic.ofType('attempt').slice(0, maxAttempts)
   const known = new Set<number>(attempts.map(({ seq }) => seq))
   const struckBy = new Map<number, FaultKind[]>()
   const elsewhere: (CoverageMoment & { readonly seq: number })[] = []
-  for (const { seq, cause = 0, fault, point, target } of traffic.of('fault')) {
+  for (const { seq, cause = 0, fault, point, target } of traffic.ofType('fault')) {
     if (!kindNames.has(fault)) continue
     const kind = fault as FaultKind
     struckBy.set(cause, [...(struckBy.get(cause) ?? []), kind])

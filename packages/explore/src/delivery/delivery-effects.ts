@@ -16,7 +16,7 @@ export interface EffectOptions {
   /** Keys that do not count, as patterns: `seen:*`. */
   readonly ignoreKeys?: readonly string[]
   /** Urls of messages and calls that do not count. */
-  readonly ignoreCalls?: readonly string[]
+  readonly ignoreOutbound?: readonly string[]
 }
 
 interface RunEffectOptions extends EffectOptions {
@@ -33,10 +33,10 @@ export function effectsOf(
   { sandbox, calls, given }: Pick<DeliveryRun, 'sandbox' | 'calls' | 'given'>,
   options: RunEffectOptions = {},
 ): Effects {
-  const silent = (options.ignoreCalls ?? []).map((pattern) => new AddressPattern(pattern))
+  const silent = (options.ignoreOutbound ?? []).map((pattern) => new AddressPattern(pattern))
   const heard = (url: string): boolean => !silent.some((pattern) => pattern.matches(url))
   const published = sandbox.traffic
-    .of('published')
+    .ofType('published')
     .filter(({ kind, deduplicated, url }) => kind === 'message' && !deduplicated && heard(url))
     .filter(({ seq }) => options.given !== false || !given.has(seq))
     .map(({ method, url, body }) => `${method} ${url} ${JSON.stringify(portableString(latin1(body)))}`)

@@ -2,7 +2,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { plural } from '../../../../src/kernel/plural.js'
 import type { FailureData } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
-import type { CheckDeliveryOptions } from './check-delivery-options.js'
+import type { ResilienceOptions } from './check-delivery-options.js'
 import { differences, effectsOf } from './delivery-effects.js'
 import { attemptTable, type DeliveryRun, runDelivery } from './delivery-run.js'
 import { type Combination, choiceText, policyOf } from './policy-choices.js'
@@ -25,7 +25,7 @@ export interface Counterexample {
 }
 
 /** A world with these values of the policies that are varied. */
-export function withPolicy(options: CheckDeliveryOptions, combination: Combination): CheckDeliveryOptions {
+export function withPolicy(options: ResilienceOptions, combination: Combination): ResilienceOptions {
   if (Object.keys(combination).length === 0) return options
   const { sandbox = {} } = options
   return { ...options, sandbox: { ...sandbox, policy: { ...sandbox.policy, ...policyOf(combination) } } }
@@ -39,7 +39,7 @@ interface DeliveryReport {
 
 /** What was found. @param verdict why the claim does not hold */
 export async function report(
-  options: CheckDeliveryOptions,
+  options: ResilienceOptions,
   found: Counterexample,
   verdict: (run: DeliveryRun) => Promise<Error | undefined>,
 ): Promise<DeliveryReport> {
@@ -52,7 +52,7 @@ export async function report(
     const causes = [...policyLines(found.counts), ...why, ...(await changes(options, found, run))]
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })
     const policies = options.policies === undefined ? '' : `policies: ${literal(options.policies)}, `
-    const replay = `checkDelivery({ …, ${policies}seed: ${seed}, path: '${path}' })`
+    const replay = `assertResilient({ …, ${policies}seed: ${seed}, path: '${path}' })`
     const message = [
       headline(found),
       attemptTable(run.sandbox),
@@ -80,7 +80,7 @@ function headline({ faults, first, combination, seed, runs, tried }: Counterexam
 }
 
 /** What is otherwise than without faults; where there are none, than with a policy under which all is well. */
-async function changes(options: CheckDeliveryOptions, found: Counterexample, run: DeliveryRun): Promise<string[]> {
+async function changes(options: ResilienceOptions, found: Counterexample, run: DeliveryRun): Promise<string[]> {
   const { faults, combination, counts } = found
   const neighbour = faults.length === 0 ? holdingNeighbour(counts, combination) : { combination, name: '', value: '' }
   if (neighbour === undefined) return []
@@ -96,8 +96,8 @@ function scenario({ faults, combination }: Counterexample): string[] {
     faults.length === 0
       ? []
       : [
-          `As a scenario, for sandbox.play()${policy === undefined ? '' : `, in a sandbox with policy: ${policy}`}:`,
-          `defineScenario('found by checkDelivery', ${rulesLiteral(faults)})`,
+          `As a scenario, for sandbox.faults.add()${policy === undefined ? '' : `, in a sandbox with policy: ${policy}`}:`,
+          `defineScenario('found by assertResilient', ${rulesLiteral(faults)})`,
           '',
         ]
   return faults.length === 0 && policy !== undefined ? [`In a sandbox with policy: ${policy}`, ''] : lines

@@ -10,20 +10,20 @@ import { answerCalls, askedOf, type ForeignAnswers, type HandledOutbound } from 
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
 
 /** What is put to the test: somebody publishes, somebody handles. */
-export interface DeliverySubject {
+export interface DeliveryUnderTest {
   /** Publishes. Called once a run, in a world of its own. */
-  readonly deliver: (sandbox: Sandbox) => unknown
+  readonly publish: (sandbox: Sandbox) => unknown
   /** Answers the deliveries: one handler for every url, or handlers by url, `*` standing for any characters. */
   readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
   /**
-   * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.calls.on(url, answer)` in `deliver`.
+   * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.outbound.on(url, answer)` in `publish`.
    * What they do for it counts as an effect.
    */
-  readonly calls?: ForeignAnswers
+  readonly outbound?: ForeignAnswers
   /** Options of each run's sandbox, and how it is connected with the process. */
   readonly sandbox?: FixtureOptions
-  /** Moves time until all is over. Default `clock.drain({ budget: 20_000 })`: a run that goes on for ever is a failure. */
-  readonly settle?: (sandbox: Sandbox) => unknown
+  /** Moves time until all is over. Default `clock.drain({ maxTimers: 20_000 })`: a run that goes on for ever is a failure. */
+  readonly drain?: (sandbox: Sandbox) => unknown
 }
 
 export interface DeliveryRun {
@@ -44,10 +44,10 @@ const budget = 20_000
 
 /** Sets the environment once for many runs: their worlds are alike, and the process is slow to change. */
 export async function inEnvironment<T>(
-  { sandbox: options = {} }: Pick<DeliverySubject, 'sandbox'>,
+  { sandbox: options = {} }: Pick<DeliveryUnderTest, 'sandbox'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { via: _, ...rest } = options
+  const { intercept: _, ...rest } = options
   const sandbox = sandboxOf(rest)
   const disconnect = connect(sandbox, rest)
   sandbox.dispose()
@@ -63,7 +63,7 @@ export async function inEnvironment<T>(
  * @param watch is called before anything happens
  */
 export async function runDelivery(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   faults: readonly FaultRule[],
   watch?: (sandbox: Sandbox) => void,
 ): Promise<DeliveryRun> {
@@ -71,7 +71,7 @@ export async function runDelivery(
   const sandbox = sandboxOf(options)
   const disconnect = connect(sandbox, options)
   let given: ReadonlySet<number> = new Set()
-  const restoreFetch = answerCalls(sandbox, subject.calls)
+  const restoreFetch = answerCalls(sandbox, subject.outbound)
   const end = (): void => {
     restoreFetch()
     disconnect()
@@ -80,10 +80,10 @@ export async function runDelivery(
   try {
     register(sandbox, subject.handler)
     watch?.(sandbox)
-    if (faults.length > 0) sandbox.faults.add(faults, { line: 'the generated schedule' })
-    await subject.deliver(sandbox)
+    if (faults.length > 0) sandbox.faults.add(faults, { location: 'the generated schedule' })
+    await subject.publish(sandbox)
     given = givenBy(sandbox)
-    await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
+    await (subject.drain === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.drain(sandbox))
     const assertion = leftovers(sandbox, { strict: false })
     return { sandbox, calls: askedOf(sandbox), given, end, ...(assertion !== undefined && { error: assertion }) }
   } catch (error) {
@@ -93,10 +93,10 @@ export async function runDelivery(
 
 /** What was published so far, and not while a delivery was handled: a publisher may move time. */
 function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
-  const attempts = traffic.of('attempt')
+  const attempts = traffic.ofType('attempt')
   const handled = (seq: number): boolean =>
     attempts.some((attempt) => attempt.seq < seq && seq <= (attempt.endedAfterSeq ?? Number.POSITIVE_INFINITY))
-  return new Set(traffic.of('published').flatMap(({ seq }) => (handled(seq) ? [] : [seq])))
+  return new Set(traffic.ofType('published').flatMap(({ seq }) => (handled(seq) ? [] : [seq])))
 }
 
 /** @throws TypeError for what cannot handle anything */
@@ -109,7 +109,7 @@ export function checkHandler(handler: unknown, caller: string): void {
   if (url !== undefined) throw new TypeError(`${caller}: the handler of ${url} is not a function. It takes ${wanted}.`)
 }
 
-function register(sandbox: Sandbox, handler: DeliverySubject['handler']): void {
+function register(sandbox: Sandbox, handler: DeliveryUnderTest['handler']): void {
   if (typeof handler !== 'function') {
     for (const [url, each] of Object.entries(handler))
       sandbox.destinations.on(url, (request, task) => each(request, task, sandbox))
@@ -123,7 +123,7 @@ function register(sandbox: Sandbox, handler: DeliverySubject['handler']): void {
 /** Strikes of a run by the attempt that they hit. */
 function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
   const byAttempt = new Map<number, EntryOf<'fault'>[]>()
-  for (const fault of traffic.of('fault')) {
+  for (const fault of traffic.ofType('fault')) {
     const list = byAttempt.get(fault.cause ?? 0)
     if (list === undefined) byAttempt.set(fault.cause ?? 0, [fault])
     else list.push(fault)
@@ -133,11 +133,11 @@ function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
 
 /** Whether a message used up its retries although no attempt was free of faults: nothing can be learned from that. */
 export function isExhausted(sandbox: Sandbox): boolean {
-  const given = sandbox.traffic.of('dead-letter').filter(({ kind }) => kind === 'message')
+  const given = sandbox.traffic.ofType('dead-letter').filter(({ kind }) => kind === 'message')
   if (given.length === 0) return false
   const strikes = strikesOf(sandbox)
   return given.some(({ messageId }) => {
-    const attempts = sandbox.traffic.about(messageId).filter((entry) => entry.type === 'attempt')
+    const attempts = sandbox.traffic.forMessage(messageId).filter((entry) => entry.type === 'attempt')
     return attempts.every((attempt) => strikes.has(attempt.seq) && attempts.length > attempt.maxRetries)
   })
 }
@@ -151,10 +151,10 @@ const maxRows = 40
 export function attemptTable(sandbox: Sandbox): string {
   const strikes = strikesOf(sandbox)
   const messages = new Map<string, number>()
-  for (const { messageId, kind } of sandbox.traffic.of('published'))
+  for (const { messageId, kind } of sandbox.traffic.ofType('published'))
     if (kind === 'message' && !messages.has(messageId)) messages.set(messageId, messages.size + 1)
   const rows: string[][] = []
-  for (const attempt of sandbox.traffic.of('attempt')) {
+  for (const attempt of sandbox.traffic.ofType('attempt')) {
     const { outcome, messageId, kind, retried } = attempt
     const held = (strikes.get(attempt.cause ?? -1) ?? []).filter(({ fault }) => holding.has(fault))
     const met = [...held, ...(strikes.get(attempt.seq) ?? [])]

@@ -2,7 +2,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength } from '../campaign/blocks.js'
 import { lineOf } from '../campaign/failure-line.js'
 import type { FailedRun, IndexSpace } from '../campaign/index-space.js'
-import type { CheckDeliveryOptions } from './check-delivery-options.js'
+import type { ResilienceOptions } from './check-delivery-options.js'
 import { withPolicy } from './delivery-report.js'
 import { inEnvironment, runDelivery } from './delivery-run.js'
 import { drawBlock } from './drawn-block-arbitraries.js'
@@ -17,12 +17,12 @@ import { type Verified, verifiedPlaces } from './verified-places.js'
  * @param replay checks the schedule at a path, and throws what it breaks
  */
 export function deliverySpace(
-  options: CheckDeliveryOptions & { readonly runs: number },
+  options: ResilienceOptions & { readonly runs: number },
   replay: (path: string) => Promise<unknown>,
 ): IndexSpace {
   const { faults = deliveryFaults(), runs } = options
   return {
-    check: 'checkDelivery',
+    check: 'assertResilient',
     count: () =>
       inEnvironment(options, async () => {
         await refuseSilence(options)
@@ -62,7 +62,7 @@ export function deliverySpace(
         await replay(String(run))
         return undefined
       } catch (error) {
-        if (!(error instanceof Error) || error.name !== 'DeliveryBroken') throw error
+        if (!(error instanceof Error) || error.name !== 'ResilienceError') throw error
         // Its place is counted from behind those that are drawn.
         return run < runs ? error.message : `${error.message}\nReplay it with runs: ${runs}.`
       }
@@ -70,11 +70,11 @@ export function deliverySpace(
   }
 }
 
-async function refuseSilence(options: CheckDeliveryOptions): Promise<void> {
+async function refuseSilence(options: ResilienceOptions): Promise<void> {
   const run = await runDelivery(options, [])
   run.end()
-  if (run.sandbox.traffic.of('published').length > 0) return
-  throw run.error ?? new TypeError('checkDelivery(): nothing was published. Publish a message in `deliver`.')
+  if (run.sandbox.traffic.ofType('published').length > 0) return
+  throw run.error ?? new TypeError('assertResilient(): nothing was published. Publish a message in `publish`.')
 }
 
 interface OneByOne {
@@ -86,7 +86,7 @@ interface OneByOne {
  * What goes wrong in more ways than chance would find: each call to a foreign host, and each signature in each way, if the
  * app verifies any.
  */
-export async function oneByOne(options: CheckDeliveryOptions): Promise<OneByOne> {
+export async function oneByOne(options: ResilienceOptions): Promise<OneByOne> {
   const [combination = {}] = combinationsOf(options.policies ?? {})
   const verified = await verifiedPlaces(withPolicy(options, combination))
   return { verified, schedules: [...faultsOfCalls(verified.calls), ...verified.schedules] }

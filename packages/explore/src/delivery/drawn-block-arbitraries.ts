@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength, runsOf } from '../campaign/blocks.js'
-import type { CheckDeliveryOptions } from './check-delivery-options.js'
+import type { ResilienceOptions } from './check-delivery-options.js'
 import { seedOfBlock } from './coverage-guide.js'
 import { type Combination, combinationsOf, type PolicyChoices } from './policy-choices.js'
 import { judged, type RunTally } from './run-verdict.js'
 
 /** Tries the schedules of a block, one after the other; where `path` names one of them, only that. */
 export async function drawBlock(
-  options: CheckDeliveryOptions,
+  options: ResilienceOptions,
   tally: RunTally,
   block: number,
   attempt: (rules: readonly FaultRule[], combination: Combination) => Promise<void>,

@@ -3,12 +3,12 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { blockLength } from '../campaign/blocks.js'
 import { CoverageTracker, type StateOf, watchStates } from './coverage.js'
 import { CoverageGuide, seedOfBlock } from './coverage-guide.js'
-import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-run.js'
+import { type DeliveryRun, type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
 
 interface ScheduleOptions {
   readonly seed?: number
-  readonly guidance?: 'unreached' | 'none'
+  readonly guidance?: 'coverage' | 'none'
   readonly stateOf?: StateOf
 }
 
@@ -24,12 +24,12 @@ export class DrawnSchedules {
 
   /** @param run the number of the first run that is tried, from 0 */
   constructor(options: ScheduleOptions, faults: fc.Arbitrary<readonly FaultRule[]>, run = 0) {
-    const { guidance = 'unreached', seed = 1 } = options
+    const { guidance = 'coverage', seed = 1 } = options
     const space = spaceOf(faults)
     this.#options = options
     this.#faults = faults
     this.coverage = new CoverageTracker(space?.kinds ?? deliveryFaultKinds, run)
-    this.#guide = space && guidance === 'unreached' ? new CoverageGuide(space, seed) : undefined
+    this.#guide = space && guidance === 'coverage' ? new CoverageGuide(space, seed) : undefined
     this.arbitrary = this.#guide === undefined ? faults : new GuidedRules((chance) => this.#propose(chance), faults)
   }
 
@@ -39,7 +39,7 @@ export class DrawnSchedules {
   }
 
   /** Runs a schedule, and learns from it if it was the guide's own. */
-  async run(subject: DeliverySubject, rules: readonly FaultRule[]): Promise<DeliveryRun> {
+  async run(subject: DeliveryUnderTest, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
     const run = await runDelivery(subject, rules, (sandbox) => {
       states = watchStates(sandbox, this.#options.stateOf)

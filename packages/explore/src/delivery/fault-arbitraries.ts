@@ -9,7 +9,7 @@ import type {
   UncheckedRule,
 } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
-import { type DeliveryPoint, type InjectionPoint, injectionPoints } from '../../../../src/faults/points.js'
+import { type DeliveryInjectionPoint, type InjectionPoint, injectionPoints } from '../../../../src/faults/points.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
@@ -79,16 +79,16 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
 
 export interface FaultRulesOptions {
   /** Rules at most. Default 4. */
-  readonly max?: number
+  readonly maxRules?: number
   /** Kinds that occur, the simplest first: a failure is shrunk towards it. Default: all that can strike there. */
   readonly kinds?: readonly FaultKind[]
 }
 
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
-  readonly on?: DeliveryPoint | readonly DeliveryPoint[]
+  readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
   /** Deliveries that may pass before a rule strikes, at most. Default 5. */
-  readonly reach?: number
+  readonly maxSkip?: number
 }
 
 /**
@@ -97,7 +97,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('deliveryFaults()', options, { on: true, reach: true, max: true, kinds: true })
-  const { max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', reach = 5 } = options
+  const { maxRules: max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', maxSkip: reach = 5 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as InjectionPoint[]).map(faultsOf)))
     .map(([skip, fault]) => ({ on, ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
@@ -113,13 +113,13 @@ const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'ha
 
 export interface CallFaultsOptions extends FaultRulesOptions {
   /** Calls that may pass before a rule strikes, at most. Default 2. */
-  readonly reach?: number
+  readonly maxSkip?: number
 }
 
 /** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`. */
 export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('callFaults()', options, { reach: true, max: true, kinds: true })
-  const { max = 2, kinds = callFaultKinds, reach = 2 } = options
+  const { maxRules: max = 2, kinds = callFaultKinds, maxSkip: reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['outbound.request']).map(faultsOf)))
     .map(([skip, fault]) => ({ on: 'outbound.request', ...(skip > 0 && { skip }), times: 1, fault }) as FaultRule)
@@ -149,7 +149,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 /** Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('faultRules()', options, { on: true, max: true, kinds: true })
-  const { max = 4, on = injectionPoints, kinds = faultKinds } = options
+  const { maxRules: max = 4, on = injectionPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   checkedKinds(kinds, usable)
   const rule = fc.constantFrom(...usable).chain((point) => {
@@ -181,7 +181,7 @@ function fitted(rule: UncheckedRule): FaultRule {
 /** Steps for `destinations.script()`. */
 export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
   checkOptionNames('deliveryScripts()', options, { max: true, kinds: true })
-  const { max = 4, kinds = stepKinds } = options
+  const { maxRules: max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)
     throw new TypeError(`${wrong} is not a step of a script. The steps are ${stepKinds.join(', ')}.`)

@@ -1,11 +1,11 @@
-import { ForeignCall } from '../../../../src/calls/foreign-call.js'
-import type { CallHandler } from '../../../../src/calls/outbound-responses.js'
+import { OutboundRequest } from '../../../../src/calls/foreign-call.js'
+import type { OutboundHandler } from '../../../../src/calls/outbound-responses.js'
 import { text } from '../../../../src/kernel/bytes.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
-/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.calls.on(url, answer)`. */
-export type ForeignAnswers = Readonly<Record<string, CallHandler>>
+/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.outbound.on(url, answer)`. */
+export type ForeignAnswers = Readonly<Record<string, OutboundHandler>>
 
 /** What a foreign host did for the app: once for each time that it did it. */
 export interface HandledOutbound {
@@ -16,13 +16,13 @@ export interface HandledOutbound {
   readonly idempotencyKey?: string | undefined
 }
 
-/** Registers the answers, and lets the global `fetch` reach what `sandbox.calls` has, until the returned function is called. */
+/** Registers the answers, and lets the global `fetch` reach what `sandbox.outbound` has, until the returned function is called. */
 export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () => void {
-  for (const [url, answer] of Object.entries(answers)) sandbox.calls.on(url, answer)
+  for (const [url, answer] of Object.entries(answers)) sandbox.outbound.on(url, answer)
   const before = globalThis.fetch
   const replacement: typeof fetch = (input, init) => {
     const request = new Request(input, init)
-    const { calls } = sandbox
+    const { outbound: calls } = sandbox
     return calls.takes(request.method, request.url) ? calls.fetch(request) : before.call(globalThis, input, init)
   }
   globalThis.fetch = replacement
@@ -33,10 +33,10 @@ export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () 
 
 /** What foreign hosts have done. A call that a fault kept from them is none. */
 export function askedOf({ traffic }: Sandbox): readonly HandledOutbound[] {
-  return traffic.of('outbound').flatMap((entry) => {
+  return traffic.ofType('outbound').flatMap((entry) => {
     const { method, url, body, headers, handlerRuns: handled } = entry
     const key = 'idempotency-key'
-    const idempotencyKey = entry instanceof ForeignCall ? entry.header(key) : headerOf(headers, key)
+    const idempotencyKey = entry instanceof OutboundRequest ? entry.header(key) : headerOf(headers, key)
     return Array.from({ length: handled }, () => ({ method, url, body: text(body), idempotencyKey }))
   })
 }

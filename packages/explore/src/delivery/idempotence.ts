@@ -11,21 +11,32 @@ import {
   checkHandler,
   type DeliveryHandler,
   type DeliveryRun,
-  type DeliverySubject,
+  type DeliveryUnderTest,
   inEnvironment,
   runDelivery,
 } from './delivery-run.js'
 
-/** What makes a handler see the same message again, or messages in another order. */
-export type Repetition = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
+/** A handler left something else behind when its messages came again, or in another order. */
+export class IdempotenceError extends Error {
+  override readonly name = 'IdempotenceError'
 
-export interface IdempotenceOptions extends Omit<DeliverySubject, 'handler' | 'deliver'>, EffectOptions {
-  /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.calls` knows. */
-  readonly under?: readonly Repetition[]
+  constructor(message: string) {
+    super(message)
+    // The stack is of no use: the message has the attempts.
+    this.stack = `${this.name}: ${message}`
+  }
+}
+
+/** What makes a handler see the same message again, or messages in another order. */
+export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
+
+export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
+  /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.outbound` knows. */
+  readonly under?: readonly RepetitionKind[]
   /** Publishes what the handler gets. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
-  readonly deliver?: (sandbox: Sandbox) => unknown
+  readonly publish?: (sandbox: Sandbox) => unknown
   /** Only these, by the names that a failure gives for `Replay`: `lost-ack 2` strikes the second delivery. */
-  readonly only?: readonly `${Repetition} ${number}`[]
+  readonly only?: readonly `${RepetitionKind} ${number}`[]
   /** More that must be the same as without faults, beside data store and outgoing calls: anything that JSON can tell. */
   readonly effect?: (sandbox: Sandbox) => unknown
 }
@@ -37,7 +48,7 @@ interface Struck {
   readonly told: string
 }
 
-const repetitions: Readonly<Record<Repetition, Struck>> = {
+const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
   duplicate: { fault: { kind: 'duplicate' }, told: 'the message is delivered twice' },
   'lost-ack': { fault: { kind: 'lost-ack' }, told: 'the answer is lost and the message is delivered again' },
   concurrent: {
@@ -57,13 +68,13 @@ const repetitions: Readonly<Record<Repetition, Struck>> = {
 
 /**
  * Fails unless a handler leaves the same behind however often, and in whichever order, its messages come: the same
- * data in the store, the same messages and calls going out; what `deliver` publishes is none of them. Each message is
+ * data in the store, the same messages and calls going out; what `publish` publishes is none of them. Each message is
  * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
  * the date, could not be compared.
- * @example await expectIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
- * @throws Error `NotIdempotent` with what is different, or `NotRepeatable` where it is so without any fault
+ * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
+ * @throws IdempotenceError with what is different, NotRepeatableError where it is so without any fault
  */
-export async function expectIdempotent(
+export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
   options: IdempotenceOptions = {},
 ): Promise<void> {
@@ -79,43 +90,43 @@ export async function expectIdempotent(
     ignoreCalls: true,
   })
   checkFixture(options.sandbox)
-  checkHandler(handler, 'expectIdempotent()')
+  checkHandler(handler, 'assertIdempotent()')
   const under = checkedRepetitions(options.under ?? options.only?.map(repetitionOf))
-  const subject: DeliverySubject = { ...options, handler, deliver: options.deliver ?? deliverTwo }
+  const subject: DeliveryUnderTest = { ...options, handler, publish: options.publish ?? deliverTwo }
   await inEnvironment(subject, () => compareAll(subject, options, under))
 }
 
 async function compareAll(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   options: IdempotenceOptions,
-  under: readonly Repetition[],
+  under: readonly RepetitionKind[],
 ): Promise<void> {
   const once = await runDelivery(subject, [])
   once.end()
   if (once.error !== undefined) throw once.error
-  const attempts = once.sandbox.traffic.of('attempt').filter(({ kind }) => kind === 'message')
+  const attempts = once.sandbox.traffic.ofType('attempt').filter(({ kind }) => kind === 'message')
   const deliveries = attempts.length
   if (deliveries === 0) {
-    throw new TypeError('expectIdempotent(): nothing was delivered. Publish a message in `deliver`.')
+    throw new TypeError('assertIdempotent(): nothing was delivered. Publish a message in `publish`.')
   }
   if (under.includes('reorder') && new Set(attempts.map(({ messageId }) => messageId)).size < 2) {
     throw new TypeError(
-      "expectIdempotent(): 'reorder' needs two messages. Publish another one in `deliver`, or leave it out of `under`.",
+      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `publish`, or leave it out of `under`.",
     )
   }
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
     const { outcome } = attempts[0]!
     throw new Error(
-      `expectIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `answered ${outcome?.status}`}.`,
+      `assertIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `answered ${outcome?.status}`}.`,
     )
   }
   const wanted = told(once, options)
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
   // The last one has none behind it that it could change places with.
-  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.of('outbound').length }
+  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.ofType('outbound').length }
   const places = under.flatMap((repetition) => {
-    const length = (placesOf as Partial<Record<Repetition, number>>)[repetition] ?? deliveries
+    const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
     return Array.from({ length }, (_, skip) => ({ repetition, skip }))
   })
   for (const place of chosen(places, options.only)) await compare(subject, options, place, wanted)
@@ -123,7 +134,7 @@ async function compareAll(
 
 /** A handler whose effects are other ones each time cannot be told from one that does things twice. */
 async function unrepeatable(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   options: IdempotenceOptions,
   wanted: LeftBehind,
 ): Promise<Error | undefined> {
@@ -140,7 +151,7 @@ async function unrepeatable(
 
 /** A repetition, and how many deliveries come before the one that it strikes. */
 interface RepetitionTarget {
-  readonly repetition: Repetition
+  readonly repetition: RepetitionKind
   readonly skip: number
 }
 
@@ -154,13 +165,13 @@ function chosen(places: readonly RepetitionTarget[], only: IdempotenceOptions['o
     const place = places.find((each) => placeName(each) === name)
     if (place !== undefined) return place
     throw new TypeError(
-      `expectIdempotent(): \`only\` names ${JSON.stringify(name)}, and there are ${places.map(placeName).join(', ')}.`,
+      `assertIdempotent(): \`only\` names ${JSON.stringify(name)}, and there are ${places.map(placeName).join(', ')}.`,
     )
   })
 }
 
 async function compare(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
   options: IdempotenceOptions,
   place: RepetitionTarget,
   wanted: LeftBehind,
@@ -174,9 +185,9 @@ async function compare(
     const broken = differences(now.effects, wanted.effects)
     if (now.more !== wanted.more) broken.push(`effect() gave ${now.more}, without faults ${wanted.more}`)
     if (broken.length === 0) return
-    const replay = `expectIdempotent(handler, { …, only: ['${placeName(place)}'] })`
+    const replay = `assertIdempotent(handler, { …, only: ['${placeName(place)}'] })`
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })
-    const error = new Error(
+    const error = new IdempotenceError(
       [
         `The handler is not idempotent under ${repetition}: ${what}.`,
         attemptTable(run.sandbox),
@@ -187,8 +198,6 @@ async function compare(
         ...replayLines(replay),
       ].join('\n'),
     )
-    error.name = 'NotIdempotent'
-    error.stack = `${error.name}: ${error.message}`
     throw carryFailure(error, { causes: broken, replay, timeline: timeline.split('\n') })
   } finally {
     run.end()
@@ -204,17 +213,17 @@ function deliverTwo({ queue }: Sandbox): void {
 }
 
 /** The word before the number. */
-function repetitionOf(name: unknown): Repetition {
-  return String(name).split(' ')[0] as Repetition
+function repetitionOf(name: unknown): RepetitionKind {
+  return String(name).split(' ')[0] as RepetitionKind
 }
 
-function checkedRepetitions(under: readonly Repetition[] | undefined): readonly Repetition[] {
-  const all = Object.keys(repetitions) as Repetition[]
+function checkedRepetitions(under: readonly RepetitionKind[] | undefined): readonly RepetitionKind[] {
+  const all = Object.keys(repetitions) as RepetitionKind[]
   if (under !== undefined && !Array.isArray(under))
-    throw new TypeError(`expectIdempotent(): \`under\` is a list of ${all.join(', ')}.`)
+    throw new TypeError(`assertIdempotent(): \`under\` is a list of ${all.join(', ')}.`)
   const unknown = under?.find((name) => !Object.hasOwn(repetitions, name))
   if (unknown !== undefined)
-    throw new TypeError(`expectIdempotent() knows no ${JSON.stringify(unknown)}. It knows ${all.join(', ')}.`)
-  if (under?.length === 0) throw new TypeError(`expectIdempotent(): \`under\` is empty. It knows ${all.join(', ')}.`)
+    throw new TypeError(`assertIdempotent() knows no ${JSON.stringify(unknown)}. It knows ${all.join(', ')}.`)
+  if (under?.length === 0) throw new TypeError(`assertIdempotent(): \`under\` is empty. It knows ${all.join(', ')}.`)
   return under === undefined ? all : [...new Set(under)]
 }

@@ -63,22 +63,22 @@ export function checkChoices(choices: PolicyChoices, fixed: Partial<Policy> = {}
     checkName(name)
     if (Object.hasOwn(fixed, name))
       throw new TypeError(
-        `checkDelivery(): policies varies ${name}, and sandbox.policy sets it. Leave one of them out.`,
+        `assertResilient(): policies varies ${name}, and sandbox.policy sets it. Leave one of them out.`,
       )
     if (!Array.isArray(values) || values.length === 0)
-      throw new TypeError(`checkDelivery(): policies.${name} is a list of values. ${example}`)
+      throw new TypeError(`assertResilient(): policies.${name} is a list of values. ${example}`)
     for (const value of values) checkValue(name, value)
   }
 }
 
-const example = "Write checkDelivery({ …, policies: { deduplicationWindow: ['10m', '90d'] } })."
+const example = "Write assertResilient({ …, policies: { deduplicationWindow: ['10m', '90d'] } })."
 
 function checkName(name: string): void {
   const names = Object.keys(defaultPolicy)
   if (names.includes(name)) return
   const near = nearestName(name, names)
   throw new TypeError(
-    `checkDelivery(): there is no policy ${JSON.stringify(name)}. ${near === undefined ? `The policies are ${names.join(', ')}.` : `Did you mean ${near}?`}`,
+    `assertResilient(): there is no policy ${JSON.stringify(name)}. ${near === undefined ? `The policies are ${names.join(', ')}.` : `Did you mean ${near}?`}`,
   )
 }
 
@@ -86,6 +86,6 @@ function checkValue(name: string, value: unknown): void {
   try {
     policyWith({ [name]: value })
   } catch (error) {
-    throw new TypeError(`checkDelivery(): policies.${name}: ${(error as Error).message}`)
+    throw new TypeError(`assertResilient(): policies.${name}: ${(error as Error).message}`)
   }
 }

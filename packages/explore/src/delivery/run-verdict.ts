@@ -1,5 +1,5 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import type { CheckDeliveryOptions } from './check-delivery-options.js'
+import type { ResilienceOptions } from './check-delivery-options.js'
 import { withPolicy } from './delivery-report.js'
 import { type DeliveryRun, isExhausted } from './delivery-run.js'
 import type { DrawnSchedules } from './drawn-schedules-arbitraries.js'
@@ -16,7 +16,7 @@ export interface RunTally {
 
 /** What is wrong with a run; `undefined` for one that says nothing, `null` for one that is right. */
 export async function judged(
-  options: CheckDeliveryOptions,
+  options: ResilienceOptions,
   rules: readonly FaultRule[],
   combination: Combination,
   tally: RunTally,
@@ -24,8 +24,8 @@ export async function judged(
 ): Promise<Error | null | undefined> {
   const run = await tally.schedules.run(withPolicy(options, combination), rules)
   try {
-    tally.delivered ||= run.sandbox.traffic.of('published').length > 0
-    if (options.exhausted !== true && rules.length > 0 && isExhausted(run.sandbox)) return undefined
+    tally.delivered ||= run.sandbox.traffic.ofType('published').length > 0
+    if (options.includeExhausted !== true && rules.length > 0 && isExhausted(run.sandbox)) return undefined
     if (verified !== undefined && refusedForGood(run.sandbox)) return undefined
     return (await verdict(run, options, verified)) ?? null
   } finally {
@@ -36,7 +36,7 @@ export async function judged(
 /** Why the claim does not hold, `undefined` when it does. */
 export async function verdict(
   run: DeliveryRun,
-  { holds }: CheckDeliveryOptions,
+  { holds }: ResilienceOptions,
   verified: Verified | undefined,
 ): Promise<Error | undefined> {
   try {

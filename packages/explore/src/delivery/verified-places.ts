@@ -3,7 +3,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { differences, type Effects, effectsOf } from './delivery-effects.js'
-import { type DeliverySubject, runDelivery } from './delivery-run.js'
+import { type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 
 // Whether an app verifies signatures anywhere: only then a wrong one can teach something.
 
@@ -30,7 +30,7 @@ export interface Verified {
 }
 
 /** Signs each delivery that is accepted in an undisturbed run wrongly, one at a time. */
-export async function verifiedPlaces(subject: DeliverySubject): Promise<Verified> {
+export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verified> {
   const refusing = new Set<string>()
   const first = await undisturbed(subject)
   let anywhere = false
@@ -61,7 +61,7 @@ interface Place {
 }
 
 async function undisturbed(
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
 ): Promise<{ places: readonly Place[]; calls: number; effects: Effects }> {
   const run = await runDelivery(subject, [])
   run.end()
@@ -75,7 +75,7 @@ async function undisturbed(
 function acceptedIn({ traffic }: Sandbox): readonly Place[] {
   const counts: Record<Point, number> = { 'queue.delivery': 0, 'queue.callback': 0 }
   return traffic
-    .of('attempt')
+    .ofType('attempt')
     .slice(0, maxPlaces)
     .flatMap(({ kind, url, outcome }) => {
       const on: Point = kind === 'message' ? 'queue.delivery' : 'queue.callback'
@@ -87,7 +87,7 @@ function acceptedIn({ traffic }: Sandbox): readonly Place[] {
 async function wronglySignedAt(
   place: Place,
   flaw: SignatureFlaw,
-  subject: DeliverySubject,
+  subject: DeliveryUnderTest,
 ): Promise<{ struck: Struck | undefined; effects: Effects }> {
   const run = await runDelivery(subject, [wronglySigned(place, flaw)])
   run.end()
@@ -106,8 +106,8 @@ interface Struck {
 }
 
 function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
-  return traffic.of('fault').flatMap(({ fault, cause, effect }) => {
-    const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.find(cause) : undefined
+  return traffic.ofType('fault').flatMap(({ fault, cause, effect }) => {
+    const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.get(cause) : undefined
     if (attempt?.type !== 'attempt') return []
     const status = attempt.outcome?.status ?? 0
     const flaw = flawTold(effect)
@@ -129,7 +129,7 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
     const { url } = struck
     if (refusing.has(url))
       return new Error(
-        `${takenText(struck)}, although it refuses one that was signed with a wrong key. expectVerified() tells what it does not verify.`,
+        `${takenText(struck)}, although it refuses one that was signed with a wrong key. assertVerifiesSignatures() tells what it does not verify.`,
       )
     const verifying = [...refusing].find((other) => originOf(other) === originOf(url))
     if (verifying !== undefined)
@@ -140,8 +140,8 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
 
 /** Whether a delivery that was signed wrongly was refused for good: only forgers send such, so that nothing is learned. */
 export function refusedForGood({ traffic }: Sandbox): boolean {
-  return traffic.of('fault').some(({ fault, cause }) => {
-    const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.find(cause) : undefined
+  return traffic.ofType('fault').some(({ fault, cause }) => {
+    const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.get(cause) : undefined
     return attempt?.type === 'attempt' && attempt.outcome?.state === 'FAILED' && attempt.retried < attempt.maxRetries
   })
 }

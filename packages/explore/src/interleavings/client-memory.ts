@@ -12,7 +12,7 @@ export class Memory {
 
   note({ steps, results }: OrderRun): void {
     const pasts = new Map<string, string>()
-    for (const { who, request, reply } of steps) {
+    for (const { client: who, request, reply } of steps) {
       const past = pasts.get(who) ?? who
       this.#compare(past, request)
       pasts.set(who, `${past}\n${request}\n${reply}`)

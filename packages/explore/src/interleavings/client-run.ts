@@ -9,15 +9,15 @@ import { ClientTurns } from './client-turns.js'
 import { everything, type Touched, touchedBy } from './touched.js'
 
 /** Somebody who uses the services: whatever it awaits, others may come between. */
-export type Client = (sandbox: Sandbox) => unknown
+export type ConcurrentClient = (sandbox: Sandbox) => unknown
 
 /** How a client ended: what it returned, or what it threw. */
-export type ClientResult = { readonly value: unknown } | { readonly error: unknown }
+export type ClientOutcome = { readonly value: unknown } | { readonly error: unknown }
 
 /** One request of one client, or one command of its pipeline. */
 export interface InterleavingStep {
   /** The client's name. */
-  readonly who: string
+  readonly client: string
   /** As in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
   readonly request: string
   /** What came back: `"1"`, `202`. */
@@ -33,7 +33,7 @@ export interface TurnPicker {
 }
 
 export interface ClientSubject {
-  readonly clients: ReadonlyMap<string, Client>
+  readonly clients: ReadonlyMap<string, ConcurrentClient>
   readonly prepare?: ((sandbox: Sandbox) => unknown) | undefined
   readonly settle?: ((sandbox: Sandbox) => unknown) | undefined
   readonly sandbox?: FixtureOptions | undefined
@@ -46,7 +46,7 @@ export interface OrderRun {
   readonly steps: readonly InterleavingStep[]
   /** Who went, as `replay` takes it. */
   readonly order: readonly string[]
-  readonly results: ReadonlyMap<string, ClientResult>
+  readonly results: ReadonlyMap<string, ClientOutcome>
   /** What time or the engine complained about, or a run that has no end. */
   readonly error?: unknown
 }
@@ -74,7 +74,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
   const sandbox = sandboxOf(options)
   const disconnect = connect(sandbox, options)
   const clients = [...subject.clients.keys()]
-  const results = new Map<string, ClientResult>()
+  const results = new Map<string, ClientOutcome>()
   const steps: InterleavingStep[] = []
   const order: string[] = []
   context.chances = new Map(
@@ -85,7 +85,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
     await subject.prepare?.(sandbox)
     const gate = new ClientTurns(sandbox, clients, context.names)
     for (const [name, client] of subject.clients) {
-      const done = (result: ClientResult): void => {
+      const done = (result: ClientOutcome): void => {
         results.set(name, result)
         gate.finished(name)
       }
@@ -104,7 +104,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
       throw new Error(
         `${stuck.join(' and ')} never came to an end: waiting for something that nobody does in this order`,
       )
-    await (subject.settle === undefined ? sandbox.clock.drain({ budget }) : subject.settle(sandbox))
+    await (subject.settle === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.settle(sandbox))
     error = leftovers(sandbox, { strict: false })
   } catch (thrown) {
     if (thrown instanceof Unplayable) throw thrown
@@ -123,7 +123,7 @@ async function takeTurns(
   order: string[],
 ) {
   const { traffic } = sandbox
-  const isMeddled = sandbox.faults.list().length > 0
+  const isMeddled = sandbox.faults.rules.length > 0
   for (;;) {
     await gate.quiet()
     if (gate.unfinished.size === 0) return
@@ -140,7 +140,7 @@ async function takeTurns(
     await gate.quiet()
     const entries = traffic.entries.slice(before)
     order.push(name)
-    steps.push({ who: name.split('#')[0]!, entries, ...stepTexts(entries, part) })
+    steps.push({ client: name.split('#')[0]!, entries, ...stepTexts(entries, part) })
     usher.executed(isMeddled ? everything : touchedBy(entries))
   }
 }
@@ -152,7 +152,9 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
   const [one] = last
   const spinning =
     last.length === spins &&
-    last.every(({ who, request, reply }) => who === one!.who && request === one!.request && reply === one!.reply)
+    last.every(
+      ({ client: who, request, reply }) => who === one!.client && request === one!.request && reply === one!.reply,
+    )
   const rank = (name: string): number => (name !== latest ? 1 : spinning ? 2 : 0)
   return [...waiting].sort((a, b) => rank(a) - rank(b))
 }

@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
 import { hostPause, hostTime, hostTurn } from '../../../../src/kernel/host.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { callWith } from '../crash/run-requests.js'
 import type { AsyncCarrier } from '../crash/step-chance.js'
@@ -34,12 +34,12 @@ export class ClientTurns {
       const who = current.getStore()
       if (who === undefined || this.#isOpen) return exchange(call)
       const body = await call.body()
-      const rows = rowsOf(call, body, sandbox.addresses.store)
+      const rows = rowsOf(call, body, sandbox.urls.store)
       if (rows === undefined) {
         await this.#pass(who, '')
         return exchange(callWith(call, body))
       }
-      const answers: Answer[] = []
+      const answers: RawResponse[] = []
       for (const [at, row] of rows.entries()) {
         await this.#pass(who, `pipeline ${at + 1}/${rows.length}: `)
         const answer = await exchange(callWith(call, utf8(JSON.stringify([row]))))
@@ -100,7 +100,7 @@ export class ClientTurns {
 
   get #waitsForTime(): boolean {
     const { clock } = this.#sandbox
-    return clock.running().length === 0 && clock.pending().some(({ background }) => !background)
+    return clock.running.length === 0 && clock.pending.some(({ background }) => !background)
   }
 
   /** Moves time until somebody asks for something. @returns whether there is anything to wait for */
@@ -114,7 +114,7 @@ export class ClientTurns {
 }
 
 /** Rows of a pipeline of several commands that is answered as JSON. */
-function rowsOf(call: Call, body: Bytes, store: string): readonly unknown[] | undefined {
+function rowsOf(call: RawRequest, body: Bytes, store: string): readonly unknown[] | undefined {
   if (!call.url.startsWith(`${store}/pipeline`)) return undefined
   if (call.headers.some(([, value]) => value === 'resp2')) return undefined
   const rows = parsedJson(text(body))
@@ -123,7 +123,7 @@ function rowsOf(call: Call, body: Bytes, store: string): readonly unknown[] | un
   return rows
 }
 
-function joined(answers: readonly Answer[]): Answer {
+function joined(answers: readonly RawResponse[]): RawResponse {
   const last = answers.at(-1)!
   const inner = answers.map(({ body }) => (typeof body === 'string' ? body.trim().slice(1, -1) : ''))
   return { ...last, body: latin1(`[${inner.join(',')}]`) }

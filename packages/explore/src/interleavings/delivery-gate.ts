@@ -36,7 +36,7 @@ export class DeliveryGate {
   /** Makes handlers and their requests wait for their turn. */
   guard(sandbox: Sandbox): void {
     const { destinations, traffic } = sandbox
-    const current = carrier<string>('interleavings()')
+    const current = carrier<string>('exploreInterleavings()')
     const deliver = destinations.deliver.bind(destinations)
     let number = 0
     destinations.deliver = (async (...given: Parameters<typeof deliver>) => {
@@ -60,7 +60,7 @@ export class DeliveryGate {
       const before = traffic.entries.length
       const answer = await exchange(callWith(call, body))
       const entries = traffic.entries.slice(before)
-      this.steps.push({ who, entries, ...stepTexts(entries, '') })
+      this.steps.push({ client: who, entries, ...stepTexts(entries, '') })
       return answer
     }
   }

@@ -1,24 +1,24 @@
 import type { FailureData } from '../../../../src/report/failure.js'
 import { literal } from '../delivery/rule-literal.js'
-import { differenceText, flawText, stepRows } from './order-text.js'
-import type { Outcome } from './outcome.js'
+import { anomalyWords, differenceText, flawText, stepRows } from './order-text.js'
+import type { ExplorationOutcome } from './outcome.js'
 
 // What an exploration says of what fails.
 
 /** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
-export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
+export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
-  return [flaw === undefined ? told : `${flaw.name}: ${told}`, why].filter(Boolean).join('; ')
+  return [flaw === undefined ? told : `${anomalyWords(flaw)}: ${told}`, why].filter(Boolean).join('; ')
 }
 
 const maxRows = 8
 
 /** @param table all outcomes, and a line that counts them */
-export function explorationFailure(outcomes: readonly Outcome[], table: string): FailureData {
+export function explorationFailure(outcomes: readonly ExplorationOutcome[], table: string): FailureData {
   const lines = table.split('\n')
   const failing = lines.filter((line) => line.startsWith('✗'))
   const first = outcomes.find(({ holds }) => !holds)!
-  const { flaw, steps, differences = [], rule, sandbox } = first
+  const { anomaly: flaw, steps, differences = [], rule, sandbox } = first
   const story =
     flaw === undefined || steps === undefined
       ? failing.slice(0, maxRows)
@@ -26,7 +26,7 @@ export function explorationFailure(outcomes: readonly Outcome[], table: string):
   const told = flaw === undefined ? maxRows : 1
   return {
     received: [
-      ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.why}`]),
+      ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.reason}`]),
       ...story,
       ...(failing.length > told ? [`… and ${failing.length - told} more that fail`] : []),
       lines.at(-1)!,

@@ -7,15 +7,15 @@ import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import {
   checkPlayOptions,
-  type Play,
   type PlayOptions,
+  type PlayResult,
   playOptionNames,
   playOptionsOf,
   playScenario,
 } from '../../../../src/scenarios/play-scenario.js'
 import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
-import { type CoverageFigure, CoverageTracker, withCoverage } from '../delivery/coverage.js'
+import { type Coverage, CoverageTracker, withCoverage } from '../delivery/coverage.js'
 import { faultName } from '../delivery/fault-names.js'
 import { askedOf } from '../delivery/foreign-calls.js'
 import type { InterleavingStep } from './client-run.js'
@@ -24,16 +24,16 @@ import { explorationFailure, reasonOf } from './exploration-text.js'
 import { flawIn } from './flaws.js'
 import { placesOf } from './interleaving-moments.js'
 import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
-import type { Outcome } from './outcome.js'
+import type { ExplorationOutcome } from './outcome.js'
 
 export interface ExploreOptions extends PlayOptions {
   /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
   readonly holds?: (sandbox: Sandbox) => unknown
   /** Runs at most. Default 1000. */
-  readonly bound?: number
+  readonly maxRuns?: number
 }
 
-export interface PlacementOptions extends ExploreOptions {
+export interface FaultExplorationOptions extends ExploreOptions {
   /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
   /** Where: any point, those of workflow runs too. Default `queue.delivery`. */
@@ -41,14 +41,14 @@ export interface PlacementOptions extends ExploreOptions {
 }
 
 export interface Exploration {
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly ExplorationOutcome[]
   /** Every way was tried: the bound did not cut any off. */
   readonly complete: boolean
   readonly runs: number
   /** All of it holds. */
   readonly holds: boolean
-  /** For `explore()`: which faults struck in which states, and which never did. */
-  readonly coverage?: CoverageFigure
+  /** For `exploreFaults()`: which faults struck in which states, and which never did. */
+  readonly coverage?: Coverage
   /** The outcomes as a text, a line each. */
   table(): string
   /** What fails, with the timeline of the first; `''` where all holds. */
@@ -59,10 +59,10 @@ export interface Exploration {
  * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
  * what if exactly this one fails?
  * @example
- * const tried = await explore(checkout, { prepare: ({ destinations }) => destinations.on(orders, route), holds })
+ * const tried = await exploreFaults(checkout, { setup: ({ destinations }) => destinations.on(orders, route), holds })
  * expect(tried.holds, tried.table()).toBe(true)
  */
-export async function explore(given: Scenario, options: PlacementOptions = {}): Promise<Exploration> {
+export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
   checkOptionNames('explore()', options, { ...playOptionNames, holds: true, bound: true, fault: true, on: true })
   checkPlayOptions(options)
   for (const one of [options.fault ?? []].flat()) {
@@ -70,11 +70,11 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
     if (problem !== undefined) throw new TypeError(`explore(): fault: ${problem.sentence}`)
   }
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
-  const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', bound = 1000 } = options
-  const outcomes: Outcome[] = []
+  const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', maxRuns: bound = 1000 } = options
+  const outcomes: ExplorationOutcome[] = []
   const places = await placesOf(scenario, [on].flat() as InjectionPoint[], [fault].flat() as Fault[], options)
   const undisturbed = await judged(await play(scenario, options), options)
-  outcomes.push({ what: 'no fault', times: 1, ...undisturbed })
+  outcomes.push({ title: 'no fault', count: 1, ...undisturbed })
   const kinds = [...new Set([fault].flat().map(({ kind }) => kind))]
   const coverage = new CoverageTracker(kinds)
   coverage.note(outcomes[0]!.sandbox)
@@ -90,8 +90,8 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
         coverage.note(run.sandbox)
         const verdict = await judged(run, options)
         outcomes.push({
-          what: `${faultName(each, faults)} at ${where}`,
-          times: 1,
+          title: `${faultName(each, faults)} at ${where}`,
+          count: 1,
           rule,
           ...verdict,
           ...(!verdict.holds &&
@@ -108,14 +108,14 @@ export async function explore(given: Scenario, options: PlacementOptions = {}): 
  * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
  * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
  * @example
- * const tried = await interleavings(twoBuyers, { prepare, holds: ({ store }) => store.get('stock') === '0' })
+ * const tried = await exploreInterleavings(twoBuyers, { setup, holds: ({ store }) => store.get('stock') === '0' })
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   checkOptionNames('interleavings()', options, { ...playOptionNames, holds: true, bound: true })
   checkPlayOptions(options)
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
-  const { bound = 1000 } = options
+  const { maxRuns: bound = 1000 } = options
   const endings = new Map<string, Ended>()
   const serial: SerialEnding[] = []
   let runs = 0
@@ -126,15 +126,15 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
     runs++
     const turnstile: DeliveryGate = new DeliveryGate(picks)
     const prepare = async (sandbox: Sandbox): Promise<void> => {
-      await options.prepare?.(sandbox)
+      await options.setup?.(sandbox)
       turnstile.guard(sandbox)
     }
-    const run = await play(scenario, { ...options, prepare })
+    const run = await play(scenario, { ...options, setup: prepare })
     const verdict = await judged(run, options)
     const found = endingOf({ sandbox: run.sandbox, results: new Map() })
     if (isOneByOne(turnstile.steps))
       serial.push({ clients: namesIn(turnstile.steps), ending: found, holds: verdict.holds })
-    const ending = JSON.stringify([verdict.holds, verdict.why, run.sandbox.store.dump().keys])
+    const ending = JSON.stringify([verdict.holds, verdict.reason, run.sandbox.store.dump().keys])
     const before = endings.get(ending)
     if (before !== undefined) before.times++
     else endings.set(ending, { times: 1, turnstile, verdict, found })
@@ -160,57 +160,59 @@ interface Ended {
   readonly found: Ending
 }
 
-function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly SerialEnding[]): Outcome {
+function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly SerialEnding[]): ExplorationOutcome {
   const { order, steps } = turnstile
-  const outcome = { what: order.join(', '), times, order, steps, ...verdict }
+  const outcome = { title: order.join(', '), count: times, order, steps, ...verdict }
   if (verdict.holds || right.length === 0) return outcome
   const differences = differencesFrom(right, found)
-  return { ...outcome, differences, flaw: flawIn(steps, new Set(differences.map(({ what }) => what))) }
+  return { ...outcome, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
 }
 
 /** Nobody came between the requests of another. */
 function isOneByOne(steps: readonly InterleavingStep[]): boolean {
-  return steps.filter(({ who }, at) => who !== steps[at - 1]?.who).length === namesIn(steps).length
+  return steps.filter(({ client: who }, at) => who !== steps[at - 1]?.client).length === namesIn(steps).length
 }
 
 function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
-  return [...new Set(steps.map(({ who }) => who))]
+  return [...new Set(steps.map(({ client: who }) => who))]
 }
 
-function play(scenario: Scenario, options: ExploreOptions): Promise<Play> {
+function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> {
   // A fault that is put in may keep another from striking.
   return playScenario(scenario, { strict: false, ...playOptionsOf(options) })
 }
 
 interface Verdict {
   readonly holds: boolean
-  readonly why: string
+  readonly reason: string
   readonly sandbox: Sandbox
 }
 
-async function judged(run: Play, { holds }: ExploreOptions): Promise<Verdict> {
+async function judged(run: PlayResult, { holds }: ExploreOptions): Promise<Verdict> {
   const { sandbox } = run
-  const broken = run.findings.filter((finding) => !finding.holds).map(({ place, expected }) => `${place}: ${expected}`)
+  const broken = run.checks
+    .filter((finding) => !finding.holds)
+    .map(({ path: place, expected }) => `${place}: ${expected}`)
   try {
     if (holds !== undefined && (await holds(sandbox)) === false) broken.push('holds() answered false')
   } catch (error) {
     broken.push(((error as Error).message ?? String(error)).trim().split('\n')[0]!)
   }
-  return { holds: broken.length === 0, why: broken.join('; '), sandbox }
+  return { holds: broken.length === 0, reason: broken.join('; '), sandbox }
 }
 
 function exploration(
-  outcomes: readonly Outcome[],
+  outcomes: readonly ExplorationOutcome[],
   complete: boolean,
   runs: number,
   quiet: readonly InjectionPoint[] = [],
 ): Exploration {
-  const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { times }) => sum + times, 0)
+  const broken = outcomes.filter(({ holds }) => !holds).reduce((sum, { count: times }) => sum + times, 0)
   const table = (): string => {
     const rows = outcomes.map((outcome) => [
       outcome.holds ? '✓' : '✗',
-      outcome.times > 1 ? `${outcome.times} ×` : '',
-      outcome.what || 'nothing ran at the same time',
+      outcome.count > 1 ? `${outcome.count} ×` : '',
+      outcome.title || 'nothing ran at the same time',
       reasonOf(outcome),
     ])
     const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
@@ -220,7 +222,7 @@ function exploration(
         .join('  ')
         .trimEnd(),
     )
-    const cut = complete ? '' : '; more were not tried, raise `bound`'
+    const cut = complete ? '' : '; more were not tried, raise `maxRuns`'
     const nowhere = quiet.length === 0 ? '' : ` Nothing reached ${quiet.join(', ')}: no fault was placed there.`
     return `${lines.join('\n')}\n${runs - broken} of ${runs} hold${cut}.${nowhere}`
   }

@@ -5,21 +5,21 @@ import { keysUsed } from './touched.js'
 // What goes wrong where several work on the same keys, by the names of the field.
 // [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
-export type FlawName =
-  | 'lost update'
-  | 'double spend'
-  | 'stale check'
-  | 'write skew'
-  | 'foreign delete'
-  | 'dirty read'
-  | 'non-repeatable read'
-  | 'read skew'
-  | 'mixed writes'
-  | 'not serial'
+export type AnomalyName =
+  | 'lost-update'
+  | 'double-spend'
+  | 'stale-check'
+  | 'write-skew'
+  | 'foreign-delete'
+  | 'dirty-read'
+  | 'non-repeatable-read'
+  | 'read-skew'
+  | 'mixed-writes'
+  | 'not-serializable'
   | 'none'
 
-export interface Flaw {
-  readonly name: FlawName
+export interface Anomaly {
+  readonly name: AnomalyName
   /** What happened, with the numbers of steps from 1. */
   readonly sentence: string
   /** The steps that make it, from 1. */
@@ -51,7 +51,7 @@ const maxUses = 40
 
 /** Uses of keys in the order of the steps, as far as they had an effect. */
 function usesOf(steps: readonly InterleavingStep[]): Use[] {
-  const uses = steps.flatMap(({ who, entries }, index) =>
+  const uses = steps.flatMap(({ client: who, entries }, index) =>
     entries.flatMap((entry): Use[] => {
       const at = index + 1
       if (entry.type === 'published')
@@ -76,12 +76,12 @@ function takes({ command, words }: Use): boolean {
   )
 }
 
-type Finder = (uses: readonly Use[]) => Generator<Flaw, void>
+type Finder = (uses: readonly Use[]) => Generator<Anomaly, void>
 
 const looksOnly = ({ reads, writes }: Use): boolean => reads && !writes
 
 /** One looked, another changed it, and the first one went on by what it had seen. */
-function* overwritten(uses: readonly Use[]): Generator<Flaw, void> {
+function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [look, change, act] of triples(uses)) {
     if (!looksOnly(look) || !change.writes || !act.writes) continue
     if (change.key !== look.key || change.who === look.who || act.who !== look.who) continue
@@ -95,20 +95,20 @@ function* overwritten(uses: readonly Use[]): Generator<Flaw, void> {
     if (act.key !== look.key) {
       const what = act.command === publishing ? 'published' : `changed ${shown(act.key)}`
       yield {
-        name: 'stale check',
+        name: 'stale-check',
         steps,
         keys,
         sentence: `${told}, and ${look.who} ${what} in step ${act.at} by what it had read.`,
       }
     } else if (!adding.test(act.command))
       yield {
-        name: 'lost update',
+        name: 'lost-update',
         steps,
         keys,
         sentence: `${told}, and ${look.who} overwrote it in step ${act.at} without having seen that.`,
       }
     else {
-      const name = takes(act) ? 'double spend' : 'stale check'
+      const name = takes(act) ? 'double-spend' : 'stale-check'
       const went = takes(act) ? 'took from it' : 'changed it'
       yield {
         name,
@@ -121,7 +121,7 @@ function* overwritten(uses: readonly Use[]): Generator<Flaw, void> {
 }
 
 /** Each looked at what the other changed then. */
-function* skewed(uses: readonly Use[]): Generator<Flaw, void> {
+function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
   const rivals = [...pairs(uses)].filter(
     ([look, change]) => looksOnly(look) && change.writes && look.key === change.key && look.who !== change.who,
   )
@@ -130,13 +130,13 @@ function* skewed(uses: readonly Use[]): Generator<Flaw, void> {
       if (other.who !== change.who || answer.who !== look.who || other.key === look.key || look.at > other.at) continue
       const steps = [...new Set([look.at, other.at, change.at, answer.at])].sort((a, b) => a - b)
       const sentence = `${look.who} read ${shown(look.key)} in step ${look.at} and ${other.who} read ${shown(other.key)} in step ${other.at}; then each changed what the other had read, in steps ${change.at} and ${answer.at}.`
-      yield { name: 'write skew', steps, keys: [look.key, other.key], sentence }
+      yield { name: 'write-skew', steps, keys: [look.key, other.key], sentence }
     }
   }
 }
 
 /** One deletes what another has put in the place of its own. */
-function* deleted(uses: readonly Use[]): Generator<Flaw, void> {
+function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [own, other, gone] of triples(uses)) {
     if (!/^(?:DEL|UNLINK)$/.test(gone.command) || own.key !== other.key || other.key !== gone.key) continue
     if (own.who !== gone.who || other.who === own.who || !own.writes || !other.writes) continue
@@ -147,18 +147,18 @@ function* deleted(uses: readonly Use[]): Generator<Flaw, void> {
     )
       continue
     const sentence = `${gone.who} deleted ${shown(gone.key)} in step ${gone.at}, but what stood there was ${other.who}'s, of step ${other.at}.`
-    yield { name: 'foreign delete', steps: [own.at, other.at, gone.at], keys: [own.key], sentence }
+    yield { name: 'foreign-delete', steps: [own.at, other.at, gone.at], keys: [own.key], sentence }
   }
 }
 
 /** Somebody saw the work of another half done, or before and after. */
-function* between(uses: readonly Use[]): Generator<Flaw, void> {
+function* between(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [first, middle, last] of triples(uses)) {
     if (first.who !== last.who || middle.who === first.who) continue
     const steps = [first.at, middle.at, last.at]
     if (first.writes && last.writes && looksOnly(middle) && middle.key === first.key && last.key === first.key)
       yield {
-        name: 'dirty read',
+        name: 'dirty-read',
         steps,
         keys: [first.key],
         sentence: `${middle.who} read ${shown(first.key)} in step ${middle.at}, between ${first.who}'s changes of it in steps ${first.at} and ${last.at}.`,
@@ -172,7 +172,7 @@ function* between(uses: readonly Use[]): Generator<Flaw, void> {
       first.reply !== last.reply
     )
       yield {
-        name: 'non-repeatable read',
+        name: 'non-repeatable-read',
         steps,
         keys: [first.key],
         sentence: `${first.who} read ${shown(first.key)} in steps ${first.at} and ${last.at}, and got something else: ${middle.who} changed it in step ${middle.at}.`,
@@ -187,21 +187,21 @@ function* between(uses: readonly Use[]): Generator<Flaw, void> {
     if (own && others && first.key === second.key && third.key === fourth.key) {
       if (first.writes && fourth.writes && looksOnly(second) && looksOnly(third))
         yield {
-          name: 'read skew',
+          name: 'read-skew',
           steps,
           keys,
           sentence: `${second.who} saw the work of ${first.who} half done: ${shown(first.key)} in step ${second.at} after its change, ${shown(third.key)} in step ${third.at} before its change.`,
         }
       else if (looksOnly(first) && looksOnly(fourth) && second.writes && third.writes)
         yield {
-          name: 'read skew',
+          name: 'read-skew',
           steps,
           keys,
           sentence: `${first.who} saw the work of ${second.who} half done: ${shown(first.key)} in step ${first.at} before its change, ${shown(third.key)} in step ${fourth.at} after it.`,
         }
       else if (first.writes && second.writes && third.writes && fourth.writes)
         yield {
-          name: 'mixed writes',
+          name: 'mixed-writes',
           steps,
           keys,
           sentence: `${shown(first.key)} is what ${second.who} wrote in step ${second.at}, ${shown(third.key)} what ${first.who} wrote in step ${fourth.at}: the work of two is mixed.`,
@@ -211,34 +211,34 @@ function* between(uses: readonly Use[]): Generator<Flaw, void> {
 }
 
 const finders: readonly Finder[] = [deleted, overwritten, skewed, between]
-const precedence: readonly FlawName[] = [
-  'foreign delete',
-  'lost update',
-  'double spend',
-  'write skew',
-  'stale check',
-  'read skew',
-  'dirty read',
-  'non-repeatable read',
-  'mixed writes',
+const precedence: readonly AnomalyName[] = [
+  'foreign-delete',
+  'lost-update',
+  'double-spend',
+  'write-skew',
+  'stale-check',
+  'read-skew',
+  'dirty-read',
+  'non-repeatable-read',
+  'mixed-writes',
 ]
 
 /**
  * What went wrong in an order.
  * @param differing keys that hold something else than in any order of the clients one after the other: flaws of these come first
  */
-export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Flaw {
+export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Anomaly {
   const uses = usesOf(steps)
   const found = finders.flatMap((find) => [...find(uses)])
-  const rank = ({ name, keys, steps }: Flaw): number =>
+  const rank = ({ name, keys, steps }: Anomaly): number =>
     (keys.some((key) => differing.has(key)) ? 0 : 10_000) +
     100 * precedence.indexOf(name) +
     Math.min(99, steps.at(-1)! - steps[0]!)
   const [best] = found.sort((a, b) => rank(a) - rank(b))
   if (best !== undefined) return best
-  const names = [...new Set(steps.map(({ who }) => who))].join(' and ')
+  const names = [...new Set(steps.map(({ client: who }) => who))].join(' and ')
   return {
-    name: 'not serial',
+    name: 'not-serializable',
     steps: [],
     keys: [],
     sentence: `No order of ${names} one after the other ends like this.`,

@@ -38,7 +38,7 @@ export class GivenOrder implements TurnPicker {
     const unknown = this.#names.find((name) => !clients.includes(name.split('#')[0]!))
     if (unknown !== undefined)
       throw new Unplayable(
-        `interleavings(): replay names ${JSON.stringify(unknown)}, which is no client. The clients are ${clients.join(', ')}.`,
+        `exploreInterleavings(): replay names ${JSON.stringify(unknown)}, which is no client. The clients are ${clients.join(', ')}.`,
       )
   }
 
@@ -47,7 +47,7 @@ export class GivenOrder implements TurnPicker {
     const name = this.#names[this.#at++]!
     if (waiting.includes(name)) return name
     throw new Unplayable(
-      `interleavings(): the order cannot be replayed: at step ${this.#at} it is ${name}'s turn, who asks for nothing there; ${waiting.join(' and ')} would go on. The clients do something else than when it was printed.`,
+      `exploreInterleavings(): the order cannot be replayed: at step ${this.#at} it is ${name}'s turn, who asks for nothing there; ${waiting.join(' and ')} would go on. The clients do something else than when it was printed.`,
     )
   }
 
@@ -58,7 +58,7 @@ export class GivenOrder implements TurnPicker {
     const left = this.#names.slice(this.#at)
     if (left.length > 0)
       throw new Unplayable(
-        `interleavings(): the order cannot be replayed: all clients had ended after ${this.#at} steps, and replay goes on with ${left.join(' ')}.`,
+        `exploreInterleavings(): the order cannot be replayed: all clients had ended after ${this.#at} steps, and replay goes on with ${left.join(' ')}.`,
       )
   }
 }

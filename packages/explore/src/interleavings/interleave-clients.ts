@@ -8,10 +8,10 @@ import { carrier, replaceChance } from '../crash/step-chance.js'
 import { inEnvironment } from '../delivery/delivery-run.js'
 import { Memory } from './client-memory.js'
 import {
-  type Client,
   type ClientContext,
-  type ClientResult,
+  type ClientOutcome,
   type ClientSubject,
+  type ConcurrentClient,
   type OrderRun,
   runClients,
   type TurnPicker,
@@ -20,32 +20,32 @@ import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
 import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
-import { TriedInterleavings, type TriedOrders } from './tried-orders.js'
+import { type InterleavingExploration, TriedInterleavings } from './tried-orders.js'
 
-export interface ClientOrderOptions {
+export interface InterleavingOptions {
   /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
-  readonly clients: Readonly<Record<string, Client>> | readonly Client[]
+  readonly clients: Readonly<Record<string, ConcurrentClient>> | readonly ConcurrentClient[]
   /** Makes the initial state, in each world anew. */
-  readonly prepare?: (sandbox: Sandbox) => unknown
+  readonly setup?: (sandbox: Sandbox) => unknown
   /**
    * What must be so in the end: answers false, or throws as an assertion does. Default: it has ended as it can end when
    * the clients go one after the other.
    */
-  readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientResult>>) => unknown
-  /** `first failure` stops there; `all`, the default, counts how many orders fail. */
-  readonly until?: 'first failure' | 'all'
+  readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
+  /** Whether the first order that fails is the last one tried. Default false: how many fail is counted. */
+  readonly stopOnFirstFailure?: boolean
   /** Only this order, as a failure prints it: `alice bob alice bob`. */
   readonly replay?: string
   /** Orders at most. Default 10,000. */
-  readonly bound?: number
+  readonly maxRuns?: number
   /** Time of the host at most, below the time-out of the test. Default 4 s. */
-  readonly within?: Duration
+  readonly timeBudget?: Duration
   /** Whether orders that only swap requests without a key in common are tried once. Default true. */
-  readonly reduce?: boolean
+  readonly skipEquivalent?: boolean
   /** Options of each order's sandbox, as of the fixture. */
   readonly sandbox?: FixtureOptions
-  /** Moves time when all clients have ended. Default `clock.drain({ budget: 20_000 })`. */
-  readonly settle?: (sandbox: Sandbox) => unknown
+  /** Moves time when all clients have ended. Default `clock.drain({ maxTimers: 20_000 })`. */
+  readonly drain?: (sandbox: Sandbox) => unknown
   /** Of time and chance in the clients. Default 1. */
   readonly seed?: number
 }
@@ -53,7 +53,7 @@ export interface ClientOrderOptions {
 const maxClients = 5
 
 /** Tries the orders of the clients' requests. */
-export async function interleaveClients(options: ClientOrderOptions): Promise<TriedOrders> {
+export async function interleaveClients(options: InterleavingOptions): Promise<InterleavingExploration> {
   checkOptionNames('interleavings()', options, {
     clients: true,
     prepare: true,
@@ -81,11 +81,11 @@ export async function interleaveClients(options: ClientOrderOptions): Promise<Tr
 }
 
 /** Does something with a search, while time and chance in the clients come from the seed. */
-async function searching<T>(options: ClientOrderOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
+async function searching<T>(options: InterleavingOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
   const clients = clientsOf(options)
-  const names = carrier<string>('interleavings()')
+  const names = carrier<string>('exploreInterleavings()')
   const context: ClientContext = { names, chances: new Map() }
-  const { prepare, settle, sandbox, seed = 1 } = options
+  const { setup: prepare, drain: settle, sandbox, seed = 1 } = options
   const search = new ClientSearch({ clients, prepare, settle, sandbox, seed }, options, context)
   return inEnvironment({ sandbox } as never, async () => {
     const restore = replaceChance(() => context.chances.get(names.getStore() ?? ''))
@@ -100,23 +100,23 @@ async function searching<T>(options: ClientOrderOptions, work: (search: ClientSe
 /** Goes through orders until all are tried, or something says that it is enough. */
 class ClientSearch {
   readonly #subject: ClientSubject
-  readonly #options: ClientOrderOptions
+  readonly #options: InterleavingOptions
   readonly #context: ClientContext
   readonly #orders: TriedInterleavings
   readonly #memory = new Memory()
   readonly #serial: SerialEnding[] = []
   readonly #deadline: number
 
-  constructor(subject: ClientSubject, options: ClientOrderOptions, context: ClientContext) {
+  constructor(subject: ClientSubject, options: InterleavingOptions, context: ClientContext) {
     this.#subject = subject
     this.#options = options
     this.#context = context
     this.#orders = new TriedInterleavings([...subject.clients.keys()], this.#serial)
-    this.#deadline = hostTime() + milliseconds(options.within ?? '4s')
+    this.#deadline = hostTime() + milliseconds(options.timeBudget ?? '4s')
   }
 
-  async all(): Promise<TriedOrders> {
-    const { replay, reduce = true } = this.#options
+  async all(): Promise<InterleavingExploration> {
+    const { replay, skipEquivalent: reduce = true } = this.#options
     const names = [...this.#subject.clients.keys()]
     await this.#oneAfterTheOther(names)
     if (replay !== undefined) {
@@ -170,11 +170,11 @@ class ClientSearch {
   }
 
   get #isEarly(): boolean {
-    return this.#options.until === 'first failure' && this.#orders.hasFailed
+    return this.#options.stopOnFirstFailure === true && this.#orders.hasFailed
   }
 
   get #isEnough(): boolean {
-    const { bound = 10_000 } = this.#options
+    const { maxRuns: bound = 10_000 } = this.#options
     return this.#isEarly || this.#orders.size >= bound || hostTime() >= this.#deadline
   }
 
@@ -189,13 +189,13 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "interleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
+        "exploreInterleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))
       const [one] = results
       if (one !== undefined && results.every((result) => result !== undefined && 'error' in result) && 'error' in one)
-        throw new Error(`interleavings(): ${name} throws in every order, even alone: ${messageOf(one.error)}`, {
+        throw new Error(`exploreInterleavings(): ${name} throws in every order, even alone: ${messageOf(one.error)}`, {
           cause: one.error,
         })
     }
@@ -237,20 +237,22 @@ function isAssertion(error: unknown): boolean {
   return error instanceof Error && (/^(?:Jest)?AssertionError/.test(error.name) || 'matcherResult' in error)
 }
 
-function clientsOf({ clients, bound, replay }: ClientOrderOptions): ReadonlyMap<string, Client> {
+function clientsOf({ clients, maxRuns: bound, replay }: InterleavingOptions): ReadonlyMap<string, ConcurrentClient> {
   const named = Array.isArray(clients)
-    ? clients.map((client: Client, at): [string, Client] => [`client-${at + 1}`, client])
-    : Object.entries((clients ?? {}) as Record<string, Client>)
+    ? clients.map((client: ConcurrentClient, at): [string, ConcurrentClient] => [`client-${at + 1}`, client])
+    : Object.entries((clients ?? {}) as Record<string, ConcurrentClient>)
   if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
     throw new TypeError(
-      `interleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
+      `exploreInterleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
     )
   const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
   if (odd !== undefined)
-    throw new TypeError(`interleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`)
+    throw new TypeError(
+      `exploreInterleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`,
+    )
   if (bound !== undefined && !(Number.isInteger(bound) && bound > 0))
-    throw new TypeError(`interleavings(): bound is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
+    throw new TypeError(`exploreInterleavings(): maxRuns is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
   if (replay !== undefined && (typeof replay !== 'string' || replay.trim() === ''))
-    throw new TypeError(`interleavings(): replay names who goes, one after the other: 'alice bob alice bob'.`)
+    throw new TypeError(`exploreInterleavings(): replay names who goes, one after the other: 'alice bob alice bob'.`)
   return new Map(named)
 }

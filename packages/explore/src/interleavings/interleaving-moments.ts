@@ -28,11 +28,11 @@ export async function placesOf(
     return { name: counting(point), on: point, skip: Number.MAX_SAFE_INTEGER, fault: fault! } as FaultRule
   })
   const prepare = async (sandbox: Sandbox): Promise<void> => {
-    await options.prepare?.(sandbox)
+    await options.setup?.(sandbox)
     const { faults: asked } = sandbox
     const ask = asked.injections.bind(asked)
     const counted = (point: InjectionPoint): number =>
-      asked.list().find(({ rule }) => rule.name === counting(point))?.matched ?? 0
+      asked.rules.find(({ rule }) => rule.name === counting(point))?.matched ?? 0
     asked.injections = (point, facts, ...more) => {
       const before = counted(point)
       const strikes = ask(point, facts, ...more)
@@ -42,31 +42,31 @@ export async function placesOf(
     }
   }
   const counts = { ...scenario, faults: [...rules, ...(scenario.faults ?? [])] }
-  await playScenario(counts, { ...playOptionsOf(options), strict: false, prepare })
+  await playScenario(counts, { ...playOptionsOf(options), strict: false, setup: prepare })
   return places
 }
 
 function counting(point: InjectionPoint): string {
-  return `explore() counts ${point}`
+  return `exploreFaults() counts ${point}`
 }
 
 function fitting(points: readonly InjectionPoint[], faults: readonly Fault[]): Omit<Places, 'moments'>[] {
   const unknown = points.find((point) => !injectionPoints.includes(point))
   if (unknown !== undefined || points.length === 0)
     throw new TypeError(
-      `explore() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${injectionPoints.join(', ')}.`,
+      `exploreFaults() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${injectionPoints.join(', ')}.`,
     )
   const [first] = points as readonly [InjectionPoint, ...InjectionPoint[]]
   for (const fault of faults) {
     const fits = points.find((point) => catalog[fault?.kind]?.points.includes(point)) ?? first
     const [problem] = ruleProblems({ on: fits, times: 1, fault })
-    if (problem !== undefined) throw new TypeError(`explore(): ${problem.sentence}`)
+    if (problem !== undefined) throw new TypeError(`exploreFaults(): ${problem.sentence}`)
   }
   return points.map((point) => {
     const there = faults.filter(({ kind }) => catalog[kind].points.includes(point))
     if (there.length > 0) return { point, faults: there }
     throw new TypeError(
-      `explore(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} can strike at ${point}.`,
+      `exploreFaults(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} can strike at ${point}.`,
     )
   })
 }

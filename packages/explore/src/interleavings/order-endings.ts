@@ -2,16 +2,16 @@ import { plural } from '../../../../src/kernel/plural.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import { effectsOf } from '../delivery/delivery-effects.js'
 import type { HandledOutbound } from '../delivery/foreign-calls.js'
-import type { ClientResult, OrderRun } from './client-run.js'
+import type { ClientOutcome, OrderRun } from './client-run.js'
 
 /** What an order left behind, by names that a report can show: keys of the store, messages, what clients returned. */
 export type Ending = ReadonlyMap<string, string>
 
 /** Something that is otherwise than where the clients go one after the other. */
-export interface OrderDifference {
+export interface SerialDifference {
   /** A key of the data store, `what alice returned`, or a message. */
-  readonly what: string
-  readonly found: string
+  readonly subject: string
+  readonly actual: string
   /** In the order of the clients, one after the other, that comes nearest. */
   readonly expected: string
   /** That order: who comes first, then who. */
@@ -31,7 +31,7 @@ export function endingOf(
   { sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>,
   calls: readonly HandledOutbound[] = [],
 ): Ending {
-  const ids = new Set(sandbox.traffic.of('published').map(({ messageId }) => messageId))
+  const ids = new Set(sandbox.traffic.ofType('published').map(({ messageId }) => messageId))
   // Ids are drawn one after the other, whoever asks.
   const plain = (given: string): string =>
     ids.size === 0 ? given : given.replace(/msg_[\w-]+/g, (id) => (ids.has(id) ? 'msg_…' : id))
@@ -47,7 +47,7 @@ export function endingOf(
   return ending
 }
 
-export function resultText(result: ClientResult): string {
+export function resultText(result: ClientOutcome): string {
   if ('error' in result) return `threw ${messageOf(result.error)}`
   try {
     return JSON.stringify(result.value, (_, value) => (typeof value === 'bigint' ? String(value) : value)) ?? 'nothing'
@@ -62,18 +62,18 @@ export function messageOf(error: unknown): string {
 }
 
 /** Keys of the store and messages come before what clients returned. */
-export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly OrderDifference[] {
+export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly SerialDifference[] {
   const all = serials.map(({ clients, ending: expected }) => {
     const names = [...new Set([...ending.keys(), ...expected.keys()])]
     return names
       .filter((name) => ending.get(name) !== expected.get(name))
       .map((what) => ({
-        what,
-        found: ending.get(what) ?? absent,
+        subject: what,
+        actual: ending.get(what) ?? absent,
         expected: expected.get(what) ?? absent,
         serial: clients,
       }))
-      .sort((a, b) => Number(isResult(a.what)) - Number(isResult(b.what)))
+      .sort((a, b) => Number(isResult(a.subject)) - Number(isResult(b.subject)))
   })
   return all.sort((a, b) => a.length - b.length)[0] ?? []
 }

@@ -1,6 +1,6 @@
 import { lineOf } from '../campaign/failure-line.js'
 import type { FailedRun, IndexSpace } from '../campaign/index-space.js'
-import type { TriedOrders } from './tried-orders.js'
+import type { InterleavingExploration } from './tried-orders.js'
 
 /** Hears what came of an order, and who really went. */
 export type OrderEnded = (broken: string | undefined, order: readonly string[]) => void
@@ -11,7 +11,7 @@ type Turns = ReadonlyMap<string, number>
 interface OrderWork {
   plan(): Promise<Turns>
   attempt(orders: (turns: Turns) => Iterable<readonly string[]>, ended: OrderEnded): Promise<void>
-  replay(order: string): Promise<TriedOrders>
+  replay(order: string): Promise<InterleavingExploration>
 }
 
 /**

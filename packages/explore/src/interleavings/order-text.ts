@@ -1,17 +1,17 @@
 import { plural } from '../../../../src/kernel/plural.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import type { InterleavingStep } from './client-run.js'
-import type { Flaw } from './flaws.js'
-import type { OrderDifference } from './order-endings.js'
+import type { Anomaly } from './flaws.js'
+import type { SerialDifference } from './order-endings.js'
 
 const maxRows = 6
 const widest = 60
 
 /** Who did what, and what came back; of a long order the steps that make the flaw, and those around them. */
-export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Flaw, 'steps'>): string[] {
+export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Anomaly, 'steps'>): string[] {
   const shown = chosen(steps.length, telling)
   const rows = shown.map((at) => {
-    const { who, request, reply } = steps[at - 1]!
+    const { client: who, request, reply } = steps[at - 1]!
     return [`${telling.includes(at) ? '→' : ' '} ${at}`, who, excerpt(request, widest), excerpt(reply, widest)]
   })
   const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)))
@@ -37,11 +37,17 @@ export function namesList(names: readonly string[], word: 'and' | 'or' = 'and'):
 }
 
 /** `stock = "9", expected "8"`. */
-export function differenceText({ what, found, expected }: OrderDifference): string {
+export function differenceText({ subject: what, actual: found, expected }: SerialDifference): string {
   return `${what} = ${found}, expected ${expected}`
 }
 
 /** Its name at the beginning of a line. */
-export function flawText({ name }: Flaw): string {
-  return name === 'none' ? 'Failure' : name[0]!.toUpperCase() + name.slice(1)
+/** The name of an anomaly as the literature writes it: `lost update`. */
+export function anomalyWords({ name }: Pick<Anomaly, 'name'>): string {
+  return name === 'non-repeatable-read' ? 'non-repeatable read' : name.replaceAll('-', ' ')
+}
+
+export function flawText({ name }: Anomaly): string {
+  const words = anomalyWords({ name })
+  return name === 'none' ? 'Failure' : words[0]!.toUpperCase() + words.slice(1)
 }

@@ -45,7 +45,7 @@ export class OrderTree {
     if (node !== undefined) {
       if (waiting.includes(node.picked)) return node.picked
       throw new Unplayable(
-        `interleavings(): the same order goes on otherwise when it is played again: ${node.picked} asks for nothing where it did before. Clients must not depend on what is outside of their world, such as a variable that an earlier order has left.`,
+        `exploreInterleavings(): the same order goes on otherwise when it is played again: ${node.picked} asks for nothing where it did before. Clients must not depend on what is outside of their world, such as a variable that an earlier order has left.`,
       )
     }
     if (waiting.some((name) => name.includes('#'))) this.isAmbiguous = true

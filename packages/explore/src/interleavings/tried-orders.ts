@@ -4,33 +4,33 @@ import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { InterleavingStep, OrderRun } from './client-run.js'
 import type { Exploration } from './exploration.js'
-import { type Flaw, flawIn } from './flaws.js'
-import { differencesFrom, endingOf, type OrderDifference, type SerialEnding } from './order-endings.js'
-import { differenceText, flawText, namesList, stepRows } from './order-text.js'
+import { type Anomaly, type AnomalyName, flawIn } from './flaws.js'
+import { differencesFrom, endingOf, type SerialDifference, type SerialEnding } from './order-endings.js'
+import { anomalyWords, differenceText, flawText, namesList, stepRows } from './order-text.js'
 import type { OrderTree } from './order-tree.js'
-import type { Outcome } from './outcome.js'
+import type { ExplorationOutcome } from './outcome.js'
 
 /** One way in which orders ended. */
-export interface OrderOutcome extends Outcome {
+export interface InterleavingOutcome extends ExplorationOutcome {
   /** Who did what, and what came back, in the order that is the easiest to follow. */
   readonly steps: readonly InterleavingStep[]
   /** That order, for `replay`: `alice bob alice bob`. */
   readonly replay: string
   /** What goes wrong, where something does. */
-  readonly flaw?: Flaw
+  readonly anomaly?: Anomaly
   /** What differs from the clients one after the other. */
-  readonly differences: readonly OrderDifference[]
+  readonly differences: readonly SerialDifference[]
 }
 
 /** What came of the orders that were tried. */
-export interface TriedOrders extends Exploration {
-  readonly outcomes: readonly OrderOutcome[]
+export interface InterleavingExploration extends Exploration {
+  readonly outcomes: readonly InterleavingOutcome[]
   /** Those that do not hold. */
-  readonly failures: readonly OrderOutcome[]
+  readonly failures: readonly InterleavingOutcome[]
   /** How many orders there are, about: what was tried where all were. */
-  readonly about: number
+  readonly estimatedTotal: number
   /** What was not tried, in words; `''` where all orders were. */
-  readonly untried: string
+  readonly notTried: string
   /** The failure as a text with its timeline, `''` where all orders hold. */
   report(): string
 }
@@ -85,7 +85,7 @@ export class TriedInterleavings {
   add(run: OrderRun, said: string | undefined, isClaimed: boolean): void {
     this.#seen.add(run.order.join(' '))
     const requests = new Map<string, number>()
-    for (const { who } of run.steps) requests.set(who, (requests.get(who) ?? 0) + 1)
+    for (const { client: who } of run.steps) requests.set(who, (requests.get(who) ?? 0) + 1)
     this.#requests = requests
     const ending = endingText(run)
     const complaint = this.complaintOf(run, said, isClaimed)
@@ -105,7 +105,7 @@ export class TriedInterleavings {
     return said ?? (isSerial ? undefined : 'ends as no order of the clients one after the other does')
   }
 
-  tried(progress: Progress): TriedOrders {
+  tried(progress: Progress): InterleavingExploration {
     const outcomes = [...this.#endings.values()].map((kept) => this.#outcome(kept))
     const failures = outcomes.filter(({ holds }) => !holds).sort((a, b) => a.steps.length - b.steps.length)
     const { complete } = progress
@@ -117,18 +117,28 @@ export class TriedInterleavings {
     const table = (): string => `${outcomes.map(row).join('\n')}\n${summary()}`
     const failure = (): FailureData => ordersFailure(failures, summary())
     const report = (): string => (holds ? '' : failureText(failure()))
-    const tried = { outcomes, failures, complete, runs: this.size, about, untried, holds, table, report }
+    const tried = {
+      outcomes,
+      failures,
+      complete,
+      runs: this.size,
+      estimatedTotal: about,
+      notTried: untried,
+      holds,
+      table,
+      report,
+    }
     return carryFailureOf(tried, failure)
   }
 
-  #outcome({ run, complaint, times }: GroupedOutcome): OrderOutcome {
+  #outcome({ run, complaint, times }: GroupedOutcome): InterleavingOutcome {
     const { sandbox, steps, order } = run
     const replay = order.join(' ')
     const base = {
-      what: replay,
-      times,
+      title: replay,
+      count: times,
       holds: complaint === undefined,
-      why: complaint ?? '',
+      reason: complaint ?? '',
       sandbox,
       order,
       steps,
@@ -138,8 +148,8 @@ export class TriedInterleavings {
     const right = this.#serial.filter(({ holds }) => holds)
     const differences = differencesFrom(right, endingOf(run))
     if (right.length === 0 || run.error !== undefined)
-      return { ...base, differences, flaw: noFlaw(run.error !== undefined) }
-    return { ...base, differences, flaw: flawIn(steps, new Set(differences.map(({ what }) => what))) }
+      return { ...base, differences, anomaly: noFlaw(run.error !== undefined) }
+    return { ...base, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
   }
 
   /** Orders in all: as many as there would be if nothing were left out, or what the tree promises. */
@@ -164,7 +174,7 @@ export class TriedInterleavings {
 
   #summary(found: Found, { isReplay, isEarly, tree }: Progress): string {
     const { failures, complete, about, all, untried } = found
-    const failed = failures.reduce((sum, { times }) => sum + times, 0)
+    const failed = failures.reduce((sum, { count: times }) => sum + times, 0)
     const who = namesList(this.#clients)
     const size = number(this.size)
     if (isReplay) return `This order of ${who} ${failed > 0 ? 'does not hold' : 'holds'}.`
@@ -181,7 +191,7 @@ function number(given: number): string {
 }
 
 interface Found {
-  readonly failures: readonly OrderOutcome[]
+  readonly failures: readonly InterleavingOutcome[]
   readonly complete: boolean
   readonly about: number
   readonly all: number
@@ -189,7 +199,7 @@ interface Found {
 }
 
 /** A failure that is not about who came between. */
-function noFlaw(isBroken: boolean): Flaw {
+function noFlaw(isBroken: boolean): Anomaly {
   const sentence = isBroken
     ? 'The order was not played to its end.'
     : 'It fails when the clients go one after the other, too.'
@@ -223,8 +233,8 @@ function rounded(given: number): number {
   return Math.round(given / unit) * unit
 }
 
-function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): string {
-  const named = flaw === undefined || flaw.name === 'none' ? '' : `${flaw.name}: `
+function row({ holds, count: times, anomaly: flaw, replay, differences, reason: why }: InterleavingOutcome): string {
+  const named = flaw === undefined || flaw.name === 'none' ? '' : `${anomalyWords(flaw)}: `
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [holds ? '✓' : '✗', `${times} ×`, `${named}${replay}`, told || why].filter(Boolean).join('  ').trimEnd()
 }
@@ -232,17 +242,19 @@ function row({ holds, times, flaw, replay, differences, why }: OrderOutcome): st
 const maxDifferences = 2
 
 /** At most thirteen lines, then the timeline. */
-function ordersFailure(failures: readonly OrderOutcome[], summary: string): FailureData {
+function ordersFailure(failures: readonly InterleavingOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
-  const { flaw = noFlaw(false), steps, differences, why, replay, sandbox } = first!
+  const { anomaly: flaw = noFlaw(false), steps, differences, reason: why, replay, sandbox } = first!
   const shown = differences.slice(0, maxDifferences).map((one) => {
     const { serial } = one
     return `  ${differenceText(one)} (${serial.join(', then ')})`
   })
   const left = differences.length - shown.length
-  const names = new Map<string, number>()
-  for (const { flaw, times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
-  const named = [...names].filter(([name]) => name !== 'none').map(([name, times]) => `${name} ${times} ×`)
+  const names = new Map<AnomalyName, number>()
+  for (const { anomaly: flaw, count: times } of others) names.set(flaw!.name, (names.get(flaw!.name) ?? 0) + times)
+  const named = [...names]
+    .filter(([name]) => name !== 'none')
+    .map(([name, times]) => `${anomalyWords({ name })} ${times} ×`)
   return {
     received: [
       `${flawText(flaw)}: ${summary}`,
@@ -254,7 +266,7 @@ function ordersFailure(failures: readonly OrderOutcome[], summary: string): Fail
       ...(shown.length === 0 ? [`  ${why}`] : []),
       ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
     ],
-    replay: `interleavings({ …, replay: '${replay}' })`,
+    replay: `exploreInterleavings({ …, replay: '${replay}' })`,
     timeline: (sandbox as Sandbox).traffic.timeline({ limit: 60 }).split('\n'),
   }
 }

@@ -1,13 +1,13 @@
 import { fromBase64, text, toBase64, utf8 } from '../../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
-import type { HistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
+import type { RunHistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
 
 /** Values as JSON that stand for one that a history lacks: code that does not look at it goes on alike with all of them. */
 export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
 
 /** An entry with another value, where it has none of its own. */
-export function withStandIn(entry: HistoryEntry, at: number, standIn: string): HistoryEntry {
+export function withStandIn(entry: RunHistoryEntry, at: number, standIn: string): RunHistoryEntry {
   if (entry.unknown === undefined) return entry
   if (at === 0) return { ...entry, body: toBase64(utf8(standIn)) }
   const step = stepOfEntry(entry, at)
@@ -17,7 +17,7 @@ export function withStandIn(entry: HistoryEntry, at: number, standIn: string): H
 }
 
 /** An entry with a step that no route has. */
-export function probeOf(step: StepIdentity): HistoryEntry {
+export function probeOf(step: StepIdentity): RunHistoryEntry {
   const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next', out: 'null' })
   return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
 }

@@ -5,9 +5,9 @@ import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
 import { isRealHost } from '../../../../src/protocol/dialect.js'
-import type { Call } from '../../../../src/protocol/service.js'
+import type { RawRequest } from '../../../../src/protocol/service.js'
 import { createSandbox, type Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { History, StepIdentity } from '../../../../src/workflow/run-history.js'
+import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import { headerEndingIn, stepsIn } from '../crash/run-delivery.js'
 import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
@@ -37,28 +37,28 @@ const setUpFactor = 10
  * @param patience milliseconds of the host's time
  */
 export async function deliver(
-  history: History,
+  history: RunHistory,
   body: string,
   isFirst: boolean,
   app: ReplayedApp,
   patience: number,
 ): Promise<Delivered> {
   using sandbox = createSandbox({
-    warn: () => {},
+    onWarning: () => {},
     ...(history.createdAt !== undefined && { startAt: history.createdAt }),
   })
   const host = globalThis.fetch
   globalThis.fetch = () => Promise.reject(unreachable())
   // Data bases and clients over node:http do not use `fetch`.
   const allowLookups = refuseLookups(unreachable)
-  const restore = connect(sandbox, { realHosts: 'allow', via: 'fetch' })
+  const restore = connect(sandbox, { realHosts: 'allow', intercept: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
   // The SDK says of every list that it refuses what is in the result too.
   const speak = silence(() => true)
   let done: DeliveryResult = 'nothing'
   const exchange = sandbox.exchange.bind(sandbox)
-  const { queue } = sandbox.addresses
-  sandbox.exchange = async (call: Call) => {
+  const { queue } = sandbox.urls
+  sandbox.exchange = async (call: RawRequest) => {
     const endpoint = call.url.startsWith(`${queue}/`) ? call.url.slice(queue.length).split('?')[0]! : undefined
     const given = await call.body()
     if (endpoint === undefined || call.method === 'GET' || !isOfRun(call, endpoint, given, history.runId))
@@ -72,7 +72,7 @@ export async function deliver(
     if (!served) throw new Error('replay(): the function that serves the app did not come to its end.')
     const headers = headersOf(history, isFirst)
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
-    const outcome = (): AttemptOutcome | undefined => sandbox.traffic.of('attempt')[0]?.outcome
+    const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
     await within(patience, sandbox.clock.advance(longest, { until: () => outcome() !== undefined }))
     if (outcome()?.note?.startsWith('Nobody answers at ') === true) {
       throw new TypeError(
@@ -115,12 +115,12 @@ function withRealQueue(sandbox: Sandbox, inner: typeof globalThis.fetch): typeof
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input, 'http://nowhere.test')
     if (!isRealHost(url.hostname) || !url.pathname.startsWith('/v2/')) return inner(input, init)
-    const ours = sandbox.addresses.queue + url.pathname + url.search
+    const ours = sandbox.urls.queue + url.pathname + url.search
     return sandbox.fetch(input instanceof Request ? new Request(ours, input) : ours, init)
   }
 }
 
-function headersOf({ runId, url, createdAt = 0, headers }: History, isFirst: boolean): Record<string, string> {
+function headersOf({ runId, url, createdAt = 0, headers }: RunHistory, isFirst: boolean): Record<string, string> {
   return {
     ...headers,
     'content-type': 'application/json',

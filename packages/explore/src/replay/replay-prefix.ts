@@ -1,6 +1,11 @@
 import type { AttemptOutcome } from '../../../../src/kernel/traffic-log.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
-import { type History, type HistoryEntry, isHidden, type StepIdentity } from '../../../../src/workflow/run-history.js'
+import {
+  isHidden,
+  type RunHistory,
+  type RunHistoryEntry,
+  type StepIdentity,
+} from '../../../../src/workflow/run-history.js'
 import { headerEndingIn } from '../crash/run-delivery.js'
 import { refusalOf } from '../crash/run-requests.js'
 import { describeStep, meaningOf, nameExpected, placeOf } from './describe-step.js'
@@ -28,7 +33,7 @@ const same: PrefixVerdict = { is: 'same' }
 
 /** The history, the app that is asked, and how long it may take. */
 export interface PrefixTrial {
-  readonly history: History
+  readonly history: RunHistory
   readonly steps: RecordedSteps
   readonly app: ReplayedApp
   /** Milliseconds of the host's time. */
@@ -66,11 +71,11 @@ export class Prefix {
 
   /** Whether it is the values that the history lacks. A value that was perhaps undefined only needs to make no difference. */
   async #withOthers(
-    entries: readonly HistoryEntry[],
+    entries: readonly RunHistoryEntry[],
     lacking: readonly number[],
     difference: PrefixDifference,
   ): Promise<PrefixVerdict | undefined> {
-    const isPerhapsThere = lacking.every((at) => entries[at]!.unknown === 'perhaps undefined')
+    const isPerhapsThere = lacking.every((at) => entries[at]!.unknown === 'maybe-undefined')
     for (const standIn of replacements) {
       const other = await this.#differenceOf(entries.map((entry, at) => withStandIn(entry, at, standIn)))
       if (other === undefined && !isPerhapsThere) return same
@@ -79,14 +84,14 @@ export class Prefix {
     return isPerhapsThere ? undefined : unchecked(difference, this.#named(lacking))
   }
 
-  async #differenceOf(entries: readonly HistoryEntry[]): Promise<PrefixDifference | undefined> {
+  async #differenceOf(entries: readonly RunHistoryEntry[]): Promise<PrefixDifference | undefined> {
     const delivered = await this.#deliver(entries)
     this.hasHung ||= delivered.outcome === undefined
     const difference = this.#difference(delivered)
     return difference !== undefined && (await this.#isOnlyBody(entries, delivered)) ? undefined : difference
   }
 
-  #deliver(entries: readonly HistoryEntry[]): Promise<Delivered> {
+  #deliver(entries: readonly RunHistoryEntry[]): Promise<Delivered> {
     const { history, app, patience } = this.#trial
     return deliver(history, listOf(entries), this.#at === 0, app, patience)
   }
@@ -95,7 +100,7 @@ export class Prefix {
    * The body of a step runs, but what it needs may not be there, and code around it may hide that it failed. A list with
    * a step that nobody has at its place makes the SDK say which one the code has there, and no body runs.
    */
-  async #isOnlyBody(entries: readonly HistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
+  async #isOnlyBody(entries: readonly RunHistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
     if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
     const expected = this.#expected
     if (expected === 'nothing') return false
@@ -115,7 +120,7 @@ export class Prefix {
   }
 
   /** The name of the step that the code has where a list ends with one that nobody has. */
-  async #nameAt(entries: readonly HistoryEntry[]): Promise<string | undefined> {
+  async #nameAt(entries: readonly RunHistoryEntry[]): Promise<string | undefined> {
     const { outcome } = await this.#deliver(entries)
     return outcome === undefined ? undefined : nameExpected(messageOf(outcome))
   }

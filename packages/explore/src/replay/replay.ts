@@ -1,7 +1,7 @@
 import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { checkedHistory } from '../../../../src/workflow/history-file.js'
-import type { History } from '../../../../src/workflow/run-history.js'
+import type { RunHistory } from '../../../../src/workflow/run-history.js'
 import type { ReplayedApp } from './replay-delivery.js'
 import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
 import { RecordedSteps } from './replayed-history.js'
@@ -15,28 +15,28 @@ export interface Incompatibility {
   /** What the code did instead. */
   readonly actual: string
   /** The same as a sentence: where, what was recorded, what the code does. */
-  readonly sentence: string
+  readonly message: string
   /** The SDK's words, where it refuses the list. */
-  readonly refusal?: string
+  readonly sdkError?: string
 }
 
 /** A list that is answered otherwise than recorded, perhaps only because of what the history or the sandbox lacks. */
-export interface Unchecked {
+export interface InconclusivePrefix {
   readonly prefix: number
   readonly reason: string
 }
 
-export interface Replay {
+export interface ReplayResult {
   /** Lists that were delivered. */
   readonly prefixes: number
   readonly incompatible: readonly Incompatibility[]
   /** Where the history has too little to tell. */
-  readonly unchecked: readonly Unchecked[]
+  readonly unchecked: readonly InconclusivePrefix[]
 }
 
 export interface ReplayOptions {
-  /** Real time that the app may take for one delivery: `'10s'`, or milliseconds. Default 2 s. */
-  readonly patience?: Duration
+  /** Host time that the app may take for one delivery. Default 2 s. */
+  readonly timeout?: Duration
 }
 
 /** Lists that may hang: a body that waits for what is not there may be one of them. */
@@ -53,18 +53,19 @@ let turn: Promise<unknown> = Promise.resolve()
  * @throws TypeError for what is no history, and when nothing is served at its url; what the app throws while it is set up
  * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
  */
-export function replay(history: History, app: ReplayedApp, options: ReplayOptions = {}): Promise<Replay> {
+export function replay(history: RunHistory, app: ReplayedApp, options: ReplayOptions = {}): Promise<ReplayResult> {
   checkOptionNames('replay()', options, { patience: true })
   const mine = turn.then(() => replayed(history, app, options))
   turn = mine.catch(() => {})
   return mine
 }
 
-async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<Replay> {
-  const history = checked(given, app, patience)
+async function replayed(given: RunHistory, app: ReplayedApp, { timeout = '2s' }: ReplayOptions): Promise<ReplayResult> {
+  const history = checked(given, app)
+  const patience = patienceOf(timeout)
   const trial: PrefixTrial = { history, steps: new RecordedSteps(history), app, patience: milliseconds(patience) }
   const incompatible: Incompatibility[] = []
-  const unchecked: Unchecked[] = []
+  const unchecked: InconclusivePrefix[] = []
   let prefixes = 0
   let hung = 0
   for (const [at, { callType }] of history.entries.entries()) {
@@ -85,17 +86,23 @@ async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: R
 }
 
 function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<Incompatibility, 'prefix'> {
-  return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
+  return { expected, actual, message: sentence, ...(refusal !== undefined && { sdkError: refusal }) }
 }
 
-function checked(history: History, app: unknown, patience: Duration): History {
+function patienceOf(timeout: Duration): number {
+  const patience = milliseconds(timeout)
+  if (patience > 0 && patience <= 1e8) return patience
+  throw new TypeError(`replay() takes a timeout of 1 ms or more, such as '2s', got ${JSON.stringify(timeout)}.`)
+}
+
+function checked(history: RunHistory, app: Duration): RunHistory {
   const isHistory = typeof history === 'object' && history !== null && 'format' in history
   if (!isHistory || typeof app !== 'function') {
     throw new TypeError(
-      'replay() takes a history, as historyOf(sandbox, runId) gives it, and a function that serves the app.',
+      'replay() takes a history, as sandbox.workflow.getRun(runId).history() gives it, and a function that serves the app.',
     )
   }
-  const span = typeof patience === 'number' ? patience : milliseconds(patience)
-  if (!(span > 0 && span <= 1e8)) throw new TypeError('replay() takes { patience } above 0, at most 1d.')
+  const span = typeof timeout === 'number' ? timeout : milliseconds(timeout)
+  if (!(span > 0 && span <= 1e8)) throw new TypeError('replay() takes { timeout } above 0, at most 1d.')
   return checkedHistory(history)
 }

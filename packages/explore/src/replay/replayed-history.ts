@@ -1,36 +1,16 @@
-import type { RemoteSandbox } from '../../../../src/client/connect.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
-import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
-import type { History, HistoryOptions, StepIdentity } from '../../../../src/workflow/run-history.js'
+import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { StepBody } from '../../../../src/workflow/step.js'
-
-/**
- * The history of a run of this sandbox, to be kept in a file and replayed against later code. Of a connected sandbox it
- * is a promise.
- * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
- * @example writeFileSync('histories/order.json', JSON.stringify(historyOf(sandbox, workflowRunId)))
- * @throws TypeError when there is no such run, with the runs that there are
- */
-export function historyOf(sandbox: Sandbox, runId: string, options?: HistoryOptions): History
-export function historyOf(sandbox: RemoteSandbox, runId: string, options?: HistoryOptions): Promise<History>
-export function historyOf(
-  { workflow }: Sandbox | RemoteSandbox,
-  runId: string,
-  options?: HistoryOptions,
-): History | Promise<History> {
-  if (options !== undefined) checkOptionNames('historyOf()', options, { secrets: true })
-  return workflow.run(runId).history(options)
-}
 
 /** What a history says of the steps of a run, for one prefix of its list after the other. */
 export class RecordedSteps {
-  readonly #history: History
+  readonly #history: RunHistory
   /** The first entry of each step: the SDK looks at no other. */
   readonly #steps: readonly { readonly at: number; readonly step: StepBody }[]
   readonly #duplicates: ReadonlySet<number>
 
-  constructor(history: History) {
+  constructor(history: RunHistory) {
     this.#history = history
     const seen = new Set<string>()
     const duplicates = new Set<number>()

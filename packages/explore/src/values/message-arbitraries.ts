@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type Duration, type DurationText, milliseconds } from '../../../../src/kernel/duration.js'
-import { type Instant, instant } from '../../../../src/kernel/instant.js'
+import { type Instant, instant, iso } from '../../../../src/kernel/instant.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
@@ -15,8 +15,8 @@ export type GeneratedMessage = {
   readonly retries?: number
   readonly retryDelay?: string
   readonly delay?: DurationText
-  /** Seconds since the Unix epoch. */
-  readonly notBefore?: number
+  /** ISO text. */
+  readonly notBefore?: string
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: boolean
   readonly callback?: string
@@ -97,7 +97,7 @@ function messageModel({
     retries,
     retryDelay: retryDelays,
     delay: spans,
-    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => start + seconds),
+    notBefore: fc.integer({ min: -3600, max: 7200 }).map((seconds) => iso((start + seconds) * 1000)),
     deduplicationId: fc.constantFrom('a', 'b'),
     contentBasedDeduplication: fc.boolean(),
     ...callbackModel('callback'),
@@ -179,9 +179,9 @@ export function cron(): fc.Arbitrary<string> {
 }
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
-export function clockMove(options: { readonly longest?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
-  checkOptionNames('clockMoves()', options, { longest: true })
-  const longest = milliseconds(options.longest ?? '1d')
+export function clockMove(options: { readonly maxLength?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
+  checkOptionNames('clockMove()', options, { maxLength: true })
+  const longest = milliseconds(options.maxLength ?? '1d')
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
   return fc
     .oneof(fc.nat({ max: longest }), ...(usual.length > 0 ? [fc.constantFrom(...usual)] : []))

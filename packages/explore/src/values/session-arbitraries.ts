@@ -4,27 +4,27 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type CommandOptions, command } from './arbitraries.js'
 
 /** One request of one client of the data store. */
-export interface StoreTurn {
+export interface StoreRequest {
   readonly client: string
   /** `command`: one alone. `pipeline`: several, others may come between. `transaction`: several, all at once. */
   readonly form: 'command' | 'pipeline' | 'transaction'
   readonly commands: readonly (readonly string[])[]
 }
 
-export interface StoreTurnOptions extends CommandOptions {
+export interface StoreRequestOptions extends CommandOptions {
   /** Default 2. */
   readonly clients?: number
   /** Requests of all clients together, at most. Default 8. */
-  readonly max?: number
+  readonly maxRequests?: number
   /** Commands of one pipeline or transaction, at most. Default 4. */
-  readonly longest?: number
+  readonly maxLength?: number
 }
 
 /**
  * Requests of several clients, in the order in which they come: one interleaving of what each of them does. They
  * shrink to fewer requests, shorter ones, and single commands.
  */
-export function storeRequests(options: StoreTurnOptions = {}): fc.Arbitrary<readonly StoreTurn[]> {
+export function storeRequests(options: StoreRequestOptions = {}): fc.Arbitrary<readonly StoreRequest[]> {
   checkOptionNames('storeTurns()', options, {
     clients: true,
     max: true,
@@ -34,7 +34,7 @@ export function storeRequests(options: StoreTurnOptions = {}): fc.Arbitrary<read
     weight: true,
     mistakes: true,
   })
-  const { clients = 2, max = 8, longest = 4, ...rest } = options
+  const { clients = 2, maxRequests: max = 8, maxLength: longest = 4, ...rest } = options
   const row = command(rest)
   const turn = fc
     .tuple(
@@ -43,7 +43,11 @@ export function storeRequests(options: StoreTurnOptions = {}): fc.Arbitrary<read
       fc.array(row, { minLength: 1, maxLength: longest, size: 'max' }),
     )
     .map(
-      ([client, form, list]): StoreTurn => ({ client, form, commands: form === 'command' ? list.slice(0, 1) : list }),
+      ([client, form, list]): StoreRequest => ({
+        client,
+        form,
+        commands: form === 'command' ? list.slice(0, 1) : list,
+      }),
     )
   return fc.array(turn, { maxLength: max, size: 'max' })
 }
@@ -54,14 +58,14 @@ const paths = { command: '', pipeline: '/pipeline', transaction: '/multi-exec' }
  * Sends the requests over HTTP and returns their answers, in the order of the turns. `sequence`: one after the other,
  * as they stand. `concurrent`: all clients at the same time, each waiting for its own answers.
  */
-export async function takeTurns(
+export async function sendStoreRequests(
   sandbox: Sandbox,
-  turns: readonly StoreTurn[],
+  turns: readonly StoreRequest[],
   how: 'sequence' | 'concurrent' = 'sequence',
 ): Promise<readonly unknown[]> {
   const answers: unknown[] = []
-  const send = async ([index, { form, commands }]: readonly [number, StoreTurn]): Promise<void> => {
-    const answer = await sandbox.fetch(sandbox.addresses.store + paths[form], {
+  const send = async ([index, { form, commands }]: readonly [number, StoreRequest]): Promise<void> => {
+    const answer = await sandbox.fetch(sandbox.urls.store + paths[form], {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify(form === 'command' ? commands[0] : commands),

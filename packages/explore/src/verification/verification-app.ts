@@ -4,9 +4,9 @@ import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import { engineOf } from '../../../../src/queue/direct-queue.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type Effects, effectsOf } from '../delivery/delivery-effects.js'
-import { type DeliveryHandler, type DeliverySubject, runDelivery } from '../delivery/delivery-run.js'
+import { type DeliveryHandler, type DeliveryUnderTest, runDelivery } from '../delivery/delivery-run.js'
 import type { Question, SignedDelivery } from './verification-cases.js'
-import type { VerificationOptions, VerificationSubject } from './verification-options.js'
+import type { AppUnderTest, VerificationOptions } from './verification-options.js'
 import { isElsewhere } from './verification-options.js'
 
 /** What an app did with one delivery. */
@@ -28,22 +28,22 @@ export interface VerificationRequest extends VerificationOptions {
 }
 
 /** An app and the world in which it is asked, but for what is delivered. */
-export interface AppWorld extends Omit<DeliverySubject, 'handler' | 'deliver'> {
+export interface AppWorld extends Omit<DeliveryUnderTest, 'handler' | 'publish'> {
   readonly sandbox: FixtureOptions
-  readonly app: VerificationSubject
+  readonly app: AppUnderTest
 }
 
-export function worldOf(app: VerificationSubject, options: VerificationOptions): AppWorld {
-  const { calls, settle, keys, hosts = [] } = options
+export function worldOf(app: AppUnderTest, options: VerificationOptions): AppWorld {
+  const { outbound: calls, drain: settle, keys, hosts = [] } = options
   const deliver = ['127.0.0.1', 'localhost', '[::1]', ...hosts]
   return {
     app,
-    ...(calls !== undefined && { calls }),
-    ...(settle !== undefined && { settle }),
+    ...(calls !== undefined && { outbound: calls }),
+    ...(settle !== undefined && { drain: settle }),
     sandbox: {
       ...options.sandbox,
-      ...(keys !== undefined && { signingKey: keys.current, nextSigningKey: keys.next }),
-      ...(isElsewhere(app) && { deliver, fetch: options.sandbox?.fetch ?? globalThis.fetch }),
+      ...(keys !== undefined && { signingKeys: { current: keys.current, next: keys.next } }),
+      ...(isElsewhere(app) && { deliverTo: deliver, fetch: options.sandbox?.fetch ?? globalThis.fetch }),
     },
   }
 }
@@ -54,12 +54,13 @@ export async function ask(world: AppWorld, delivery: SignedDelivery, options: Ve
   const wrong: FaultRule[] =
     flaw === undefined ? [] : [{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw } }]
   const deliver = (sandbox: Sandbox): void => publish(sandbox, delivery, options)
-  const run = await runDelivery({ ...taking(world, delivery), deliver }, wrong)
+  const run = await runDelivery({ ...taking(world, delivery), publish: deliver }, wrong)
   run.end()
-  const [attempt] = run.sandbox.traffic.of('attempt')
+  const [attempt] = run.sandbox.traffic.ofType('attempt')
   // An assertion that fails inside of a handler refuses as any other error does.
   if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
-  if (attempt === undefined) throw new TypeError('expectVerified(): nothing was delivered. `settle` has to move time.')
+  if (attempt === undefined)
+    throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `settle` has to move time.')
   const { status = 0 } = attempt.outcome ?? {}
   const effects = effectsOf(run, { ...options, given: false })
   return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }
@@ -71,12 +72,15 @@ function publish(
   { to, method = 'POST', headers, keys }: VerificationRequest,
 ): void {
   const { former = [] } = keys ?? {}
-  if (former.length > 0) engineOf(queue).keys.replace({ ...queue.keys.pair(), former })
+  if (former.length > 0) engineOf(queue).keys.replace({ ...queue.signingKeys.pair(), former })
   queue.publish({ to, method, retries: 0, headers: { 'content-type': 'application/json', ...headers }, body })
 }
 
 /** The app where the delivery arrives as it is meant to: a signature may get lost on the way. */
-function taking({ app, sandbox, ...world }: AppWorld, { unsigned }: SignedDelivery): Omit<DeliverySubject, 'deliver'> {
+function taking(
+  { app, sandbox, ...world }: AppWorld,
+  { unsigned }: SignedDelivery,
+): Omit<DeliveryUnderTest, 'publish'> {
   if (isElsewhere(app)) {
     const { fetch } = sandbox
     const lossy: typeof fetch = (input, init) => fetch!(stripped(new Request(input, init)), { redirect: 'manual' })

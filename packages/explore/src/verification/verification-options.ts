@@ -1,24 +1,17 @@
+import type { ReceiverKeys } from '../../../../matchers/signatures.js'
 import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
 import { checkOptionNames, nearestName } from '../../../../src/kernel/nearest-name.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import type { EffectOptions } from '../delivery/delivery-effects.js'
-import { checkHandler, type DeliveryHandler, type DeliverySubject } from '../delivery/delivery-run.js'
+import { checkHandler, type DeliveryHandler, type DeliveryUnderTest } from '../delivery/delivery-run.js'
 
 import { type Question, rightSignatures, type VerificationCase } from './verification-cases.js'
 
-export function isElsewhere(app: VerificationSubject): app is string | URL {
+export function isElsewhere(app: AppUnderTest): app is string | URL {
   return typeof app === 'string' || app instanceof URL
 }
 
-/** The signing keys of an app. */
-export interface AppKeys {
-  readonly current: string
-  readonly next: string
-  /** Keys that were current once, the latest first: the app must not know them any more. */
-  readonly former?: readonly string[]
-}
-
-export interface VerificationOptions extends Omit<DeliverySubject, 'handler' | 'deliver'>, EffectOptions {
+export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
   readonly to?: string
   /** A text, or a value that becomes JSON, that the app can handle. Default `{"id":1}`. */
@@ -28,7 +21,7 @@ export interface VerificationOptions extends Omit<DeliverySubject, 'handler' | '
   /** Default `POST`. */
   readonly method?: string
   /** The keys that the app knows. Default: those of the sandbox, which are in the environment meanwhile. */
-  readonly keys?: AppKeys
+  readonly keys?: ReceiverKeys
   /** What the app may answer as it likes, such as `url` behind a wrapper of the vendor's SDK. */
   readonly except?: readonly VerificationCase[]
   /** Nothing but this is tried. */
@@ -38,12 +31,12 @@ export interface VerificationOptions extends Omit<DeliverySubject, 'handler' | '
 }
 
 /** What takes the deliveries: a route, routes by url, or the address of an app that runs elsewhere. */
-export type VerificationSubject = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
+export type AppUnderTest = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
 
 const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys(signatureFlaws)]
 
 /** @throws TypeError with the next step */
-export function checkOptions(subject: VerificationSubject, options: VerificationOptions): void {
+export function checkOptions(subject: AppUnderTest, options: VerificationOptions): void {
   checkOptionNames('expectVerified()', options, {
     to: true,
     body: true,
@@ -63,21 +56,21 @@ export function checkOptions(subject: VerificationSubject, options: Verification
   const { keys } = options
   if (typeof keys === 'object')
     checkOptionNames('keys of expectVerified()', keys, { current: true, next: true, former: true })
-  if (!isElsewhere(subject)) checkHandler(subject, 'expectVerified()')
+  if (!isElsewhere(subject)) checkHandler(subject, 'assertVerifiesSignatures()')
   for (const option of ['only', 'except'] as const) checkCases(option, options[option])
   if (keys !== undefined && (typeof keys?.current !== 'string' || typeof keys.next !== 'string'))
-    throw new TypeError("expectVerified(): keys are two texts: { current: 'sig_…', next: 'sig_…' }.")
+    throw new TypeError("assertVerifiesSignatures(): keys are two texts: { current: 'sig_…', next: 'sig_…' }.")
 }
 
 function checkCases(option: 'only' | 'except', given: unknown): void {
   if (given === undefined) return
   if (!Array.isArray(given) || (option === 'only' && given.length === 0))
-    throw new TypeError(`expectVerified(): \`${option}\` is a list of ${cases.join(', ')}.`)
+    throw new TypeError(`assertVerifiesSignatures(): \`${option}\` is a list of ${cases.join(', ')}.`)
   const unknown = given.find((name) => !cases.includes(name))
   if (unknown === undefined) return
   const near = typeof unknown === 'string' ? nearestName(unknown, cases) : undefined
   throw new TypeError(
-    `expectVerified(): \`${option}\` knows no ${JSON.stringify(unknown)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} It knows ${cases.join(', ')}.`,
+    `assertVerifiesSignatures(): \`${option}\` knows no ${JSON.stringify(unknown)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} It knows ${cases.join(', ')}.`,
   )
 }
 
@@ -87,7 +80,7 @@ export function asked(questions: readonly Question[], options: VerificationOptio
   return questions.filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name))
 }
 
-export function addressesOf(subject: VerificationSubject, { to }: VerificationOptions): readonly string[] {
+export function addressesOf(subject: AppUnderTest, { to }: VerificationOptions): readonly string[] {
   if (to !== undefined) return [checkedAddress(to)]
   if (isElsewhere(subject)) return [checkedAddress(String(subject))]
   return typeof subject === 'function' ? ['https://app.test/'] : Object.keys(subject).map(checkedAddress)
@@ -96,7 +89,7 @@ export function addressesOf(subject: VerificationSubject, { to }: VerificationOp
 function checkedAddress(given: string): string {
   if (!String(given).includes('*') && URL.canParse(given) && /^https?:/.test(given)) return given
   throw new TypeError(
-    `expectVerified() delivers to an address, and ${JSON.stringify(given)} is none. Give one: expectVerified(handler, { to: 'https://shop.test/api/orders' }).`,
+    `assertVerifiesSignatures() delivers to an address, and ${JSON.stringify(given)} is none. Give one: assertVerifiesSignatures(handler, { to: 'https://shop.test/api/orders' }).`,
   )
 }
 

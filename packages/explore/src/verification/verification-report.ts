@@ -44,7 +44,7 @@ export function notVerified(
   const total = new Set(answers.map(({ question }) => question.name)).size
   const [first = right] = groups[0]?.answers ?? []
   const rest = total - failed.size
-  const replay = `expectVerified(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`
+  const replay = `assertVerifiesSignatures(app, { …, only: ${literal(takesAny ? [...failed] : ['current'])} })`
   const timeline = first.sandbox.traffic.timeline({ limit: 20 })
   const error = new Error(
     [
@@ -92,7 +92,7 @@ function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<Verific
 }
 
 const tooLate =
-  'it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreCalls'
+  'it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreOutbound'
 
 /** What a refused delivery did that an accepted one does, too. */
 function inCommon(now: Effects, right: Effects): readonly string[] {
@@ -143,12 +143,12 @@ function answerText({ attempt, accepted }: Reaction): string {
 }
 
 function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
-  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.vocabulary).at(-1)!.environment
+  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.dialect).at(-1)!.environment
   const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right).replace(/\.+$/, '')}.`
   if (words !== undefined)
     return [
       head,
-      `  → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: '${words}' } }.`,
+      `  → It expects the words of another vendor: leave the option dialect out, or set { sandbox: { dialect: '${words}' } }.`,
     ]
   return [
     head,

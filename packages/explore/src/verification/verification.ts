@@ -2,12 +2,12 @@ import { inEnvironment } from '../delivery/delivery-run.js'
 import { ask, type VerificationAnswer, type VerificationRequest, worldOf } from './verification-app.js'
 import { questionsFor } from './verification-cases.js'
 import {
+  type AppUnderTest,
   addressesOf,
   asked,
   bodyText,
   checkOptions,
   type VerificationOptions,
-  type VerificationSubject,
 } from './verification-options.js'
 import { notVerified } from './verification-report.js'
 
@@ -16,15 +16,18 @@ import { notVerified } from './verification-report.js'
  * the current and with the next key, however its JSON is written. Each of `signatureFlaws` is tried, and a request
  * without signature, each in a world of its own. Accepted is what is answered with 2xx; any other answer, and an error
  * that is thrown, is a refusal, unless the app has done its work nevertheless. [queue.md 9]
- * @example await expectVerified(POST, { to: 'https://shop.test/api/orders' })
+ * @example await assertVerifiesSignatures(POST, { to: 'https://shop.test/api/orders' })
  * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
  */
-export async function expectVerified(subject: VerificationSubject, options: VerificationOptions = {}): Promise<void> {
+export async function assertVerifiesSignatures(
+  subject: AppUnderTest,
+  options: VerificationOptions = {},
+): Promise<void> {
   checkOptions(subject, options)
   for (const to of addressesOf(subject, options)) await verify(subject, { ...options, to })
 }
 
-async function verify(subject: VerificationSubject, options: VerificationRequest): Promise<void> {
+async function verify(subject: AppUnderTest, options: VerificationRequest): Promise<void> {
   const questions = questionsFor(bodyText(options.body))
   const world = worldOf(subject, options)
   const simple = questions[0]!.deliveries[0]!
@@ -41,8 +44,8 @@ async function verify(subject: VerificationSubject, options: VerificationRequest
 
   /** `auto`, if the app would have accepted the delivery in that, which is in the words of all. */
   async function otherWords(): Promise<string | undefined> {
-    if (right.sandbox.vocabulary.both !== undefined) return undefined
-    const other = { ...world, sandbox: { ...world.sandbox, vocabulary: 'auto' } } as const
+    if (right.sandbox.dialect.both !== undefined) return undefined
+    const other = { ...world, sandbox: { ...world.sandbox, dialect: 'auto' } } as const
     return (await inEnvironment(other, () => ask(other, simple, options))).accepted ? 'auto' : undefined
   }
 }

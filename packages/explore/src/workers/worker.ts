@@ -50,7 +50,7 @@ async function load(file: string): Promise<CampaignInternals> {
   const found = candidates.map(campaignInternals.find).find((one) => one !== undefined)
   if (found !== undefined) return found
   throw new TypeError(
-    `Its default export is ${campaign === undefined ? 'missing' : 'no campaign'}: write export default defineCampaign(() => checkDelivery({ … })), with defineCampaign from stuntdouble/checks.`,
+    `Its default export is ${campaign === undefined ? 'missing' : 'no campaign'}: write export default defineCampaign(() => assertResilient({ … })), with defineCampaign from stuntdouble/checks.`,
   )
 }
 
@@ -86,4 +86,4 @@ function told(error: unknown): string {
 export const maxLines = 12
 
 /** Sentences that tell what to do: where they were thrown helps nobody. */
-const ours = /^(?:checkDelivery|everyCrashPoint|interleavings|defineCampaign)\(\)|^Its default export/
+const ours = /^(?:assertResilient|assertCrashSafe|interleavings|defineCampaign)\(\)|^Its default export/

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../../../src/index.js'
 import { united } from '../../src/campaign/coverage-rows.js'
 import { type Campaign, campaignInternals, type IndexResult, type Tried } from '../../src/campaign/index-space.js'
-import { defineCampaign, everyCrashPoint, interleavings } from '../../src/checks.js'
-import { checkDelivery, type DeliveryBroken } from '../../src/fast-check.js'
+import { defineCampaign, assertCrashSafe, exploreInterleavings } from '../../src/checks.js'
+import { assertResilient, type ResilienceError } from '../../src/fast-check.js'
 
 // What a campaign does in blocks is what the check does in one go: that is the second way of computing it.
 
@@ -24,10 +24,10 @@ const tell = async (campaign: Campaign, run: number): Promise<string | undefined
 
 const orders = 'https://shop.test/orders'
 
-describe('checkDelivery', () => {
+describe('assertResilient', () => {
   test('blocks in any order reach what one check reaches, in the same runs', { timeout: 240_000 }, async () => {
     const app = {
-      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
+      publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
       handler: (_: Request, __: unknown, { store }: Sandbox) => {
         store.run('INCR', 'count')
         return new Response()
@@ -35,10 +35,10 @@ describe('checkDelivery', () => {
       stateOf: ({ store }: Sandbox) => store.get('count') ?? 'none',
       holds: () => true,
     }
-    const campaign = defineCampaign(() => checkDelivery(app))
-    expect(await count(campaign)).toEqual({ check: 'checkDelivery', size: runs })
+    const campaign = defineCampaign(() => assertResilient(app))
+    expect(await count(campaign)).toEqual({ check: 'assertResilient', size: runs })
     const [second, first] = [await attempt(campaign, 1000, runs), await attempt(campaign, 0, 1000)]
-    const whole = await checkDelivery({ ...app, seed, runs })
+    const whole = await assertResilient({ ...app, seed, runs })
     const rows = united([second, first].map(({ coverage }) => coverage))
     const cells = rows.flatMap(({ state, point, could, struck }) =>
       could.flatMap((fault) => (struck[fault] === undefined ? [] : [{ state, fault, point, run: struck[fault] }])),
@@ -55,39 +55,39 @@ describe('checkDelivery', () => {
 
   /** Fails from its 1,050th run on: what went before is known to the test alone. */
   const late = (before: { runs: number }) => ({
-    deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
+    publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
     handler: () => new Response(),
-    holds: ({ traffic }: Sandbox) => ++before.runs <= 1050 || traffic.of('fault').length === 0,
+    holds: ({ traffic }: Sandbox) => ++before.runs <= 1050 || traffic.ofType('fault').length === 0,
   })
 
   test('the failing run is numbered over all blocks, and its path leads there', { timeout: 240_000 }, async () => {
-    const found = (await checkDelivery({ ...late({ runs: 0 }), seed, runs, exhausted: true }).catch(
+    const found = (await assertResilient({ ...late({ runs: 0 }), seed, runs, includeExhausted: true }).catch(
       (e) => e,
-    )) as DeliveryBroken
+    )) as ResilienceError
     const at = Number.parseInt(found.path, 10)
     expect(at).toBeGreaterThanOrEqual(1050)
     expect(found.message).toContain(`Fails after ${at + 1} of ${runs} fault schedules (seed 3`)
-    const campaign = defineCampaign(() => checkDelivery({ ...late({ runs: 1000 }), exhausted: true }))
+    const campaign = defineCampaign(() => assertResilient({ ...late({ runs: 1000 }), includeExhausted: true }))
     const { first } = await attempt(campaign, 1000, runs)
     expect(first).toEqual({ run: at, why: 'holds() answered false.' })
     // The schedule is the same in a block alone, shrunk in the same steps, and by its path.
-    const always = { ...late({ runs: 2000 }), exhausted: true }
+    const always = { ...late({ runs: 2000 }), includeExhausted: true }
     expect(
       await tell(
-        defineCampaign(() => checkDelivery(always)),
+        defineCampaign(() => assertResilient(always)),
         at,
       ),
     ).toBe(found.message)
-    const replayed = (await checkDelivery({ ...always, seed, runs, path: found.path }).catch(
+    const replayed = (await assertResilient({ ...always, seed, runs, path: found.path }).catch(
       (e) => e,
-    )) as DeliveryBroken
+    )) as ResilienceError
     expect(replayed.faults).toEqual(found.faults)
   })
 
   test('what is tried one by one is numbered behind what is drawn', { timeout: 240_000 }, async () => {
     const app = {
-      deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
-      calls: { 'https://bank.test/*': () => Response.json({}) },
+      publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
+      outbound: { 'https://bank.test/*': () => Response.json({}) },
       handler: async (_: Request, __: unknown, { store }: Sandbox) => {
         // Whoever takes a call for done that failed loses it.
         const isPaid = await fetch('https://bank.test/pay')
@@ -98,10 +98,10 @@ describe('checkDelivery', () => {
       },
       holds: ({ store }: Sandbox) => store.get('paid') === 'true',
     }
-    const campaign = defineCampaign(() => checkDelivery(app))
+    const campaign = defineCampaign(() => assertResilient(app))
     const small = { seed, runs: 30 }
     const { size } = (await campaignInternals.of(campaign).perform(small, { do: 'count' })) as { size: number }
-    const found = (await checkDelivery({ ...app, ...small }).catch((e) => e)) as DeliveryBroken
+    const found = (await assertResilient({ ...app, ...small }).catch((e) => e)) as ResilienceError
     const done = await campaignInternals.of(campaign).perform(small, { do: 'attempt', from: 0, to: size, ended() {} })
     expect(size).toBeGreaterThan(30)
     expect(done).toMatchObject({ tried: { first: { run: Number(found.path) } } })
@@ -117,25 +117,25 @@ test('the function of a campaign goes no further than its one check', async () =
   const seen: string[] = []
   const campaign = defineCampaign(async () => {
     try {
-      await interleavings({ clients: { a: ask, b: ask } })
+      await exploreInterleavings({ clients: { a: ask, b: ask } })
       seen.push('behind')
     } finally {
       seen.push('finally')
     }
   })
   const ask = (sandbox: Sandbox): Promise<unknown> =>
-    sandbox.fetch(`${sandbox.addresses.store}/get/a`, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } })
+    sandbox.fetch(`${sandbox.urls.store}/get/a`, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } })
   expect(await count(campaign)).toEqual({ check: 'interleavings', size: 2 })
   expect(seen).toEqual(['finally'])
   const two = defineCampaign(async () => {
-    await interleavings({ clients: { a: ask, b: ask } }).catch(() => {})
-    await everyCrashPoint(() => () => {})
+    await exploreInterleavings({ clients: { a: ask, b: ask } }).catch(() => {})
+    await assertCrashSafe(() => () => {})
   })
   await expect(count(two)).rejects.toThrow(
-    'calls interleavings() and everyCrashPoint(). A campaign is around one check',
+    'calls exploreInterleavings() and assertCrashSafe(). A campaign is around one check',
   )
-  const plays = defineCampaign(() => interleavings({ name: 'x', steps: [{ drain: true }] }))
+  const plays = defineCampaign(() => exploreInterleavings({ name: 'x', steps: [{ drain: true }] }))
   await expect(count(plays)).rejects.toThrow('a campaign tries the orders of clients')
   // And afterwards checks are whole again.
-  expect((await interleavings({ clients: { a: ask, b: ask } })).runs).toBe(2)
+  expect((await exploreInterleavings({ clients: { a: ask, b: ask } })).runs).toBe(2)
 })

@@ -94,10 +94,14 @@ describe('whatever a campaign does', () => {
     ['another default export', 'export default { holds: true }', /Its default export is no campaign: write/],
     ['throws on import', "throw new Error('no database')", /cannot be run\. Error: no database\n +at .*bad\.ts:1/],
     ['does not parse', 'export default (', /cannot be run\. .*bad\.ts/],
-    ['checks nothing', body('() => 1'), /called none of checkDelivery\(\), everyCrashPoint\(\) and interleavings\(\)/],
+    [
+      'checks nothing',
+      body('() => 1'),
+      /called none of assertResilient\(\), assertCrashSafe\(\) and interleavings\(\)/,
+    ],
     [
       'publishes nothing',
-      body('() => checkDelivery({ deliver() {}, handler: () => new Response(), holds: () => true })'),
+      body('() => assertResilient({ deliver() {}, handler: () => new Response(), holds: () => true })'),
       /nothing was published/,
     ],
     [
@@ -227,11 +231,11 @@ describe('whatever a campaign does', () => {
 
 /** A campaign around a function. */
 function body(text: string): string {
-  return `import { checkDelivery } from 'stuntdouble/fast-check'
+  return `import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/checks'
 import { playScenario } from 'stuntdouble/scenarios'
 export default defineCampaign(${text})
-void checkDelivery
+void assertResilient
 `
 }
 
@@ -278,7 +282,7 @@ describe('merge tells the story of the campaign that the user gives', () => {
     written('moved.ts', files.shop)
     await explore('run', 'moved.ts', '--runs', '60', '--out', 'moved.json')
     const told = await explore('merge', 'moved.json', '--file', 'moved.ts')
-    expect(told.out).toContain("Replay: checkDelivery({ …, seed: 1, path: '4:")
+    expect(told.out).toContain("Replay: assertResilient({ …, seed: 1, path: '4:")
     const elsewhere = await explore('merge', 'moved.json', '--file', 'shop.ts')
     expect(elsewhere.out).toBe(told.out)
     const untold = await explore('merge', 'moved.json')

@@ -2,14 +2,14 @@
 export const files = {
   /** Fails now and then. */
   shop: `
-import { checkDelivery } from 'stuntdouble/fast-check'
+import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/checks'
 
 const orders: string = 'https://shop.test/orders'
 
 export default defineCampaign(() =>
-  checkDelivery({
-    deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
+  assertResilient({
+    publish: ({ queue }) => queue.publish({ to: orders, body: { id: 42 } }),
     handler: async (request, _, { store }) => {
       const { id } = await request.json()
       store.run('INCR', 'charged:' + id)
@@ -41,14 +41,14 @@ import { defineCampaign, interleavings } from 'stuntdouble/checks'
 
 const buy = async (sandbox) => {
   const get = (...words) =>
-    sandbox.fetch(sandbox.addresses.store + '/' + words.join('/'), { headers: { authorization: 'Bearer ' + sandbox.tokens.store } })
+    sandbox.fetch(sandbox.urls.store + '/' + words.join('/'), { headers: { authorization: 'Bearer ' + sandbox.tokens.store } })
   const { result } = await (await get('get', 'stock')).json()
   await get('set', 'stock', Number(result) - 1)
   await get('get', 'stock')
 }
 
 export default defineCampaign(() =>
-  interleavings({ prepare: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
+  interleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
 )
 `,
   /** A workflow that charges twice when its process dies. */
@@ -57,12 +57,12 @@ export default defineCampaign(() =>
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
-import { defineCampaign, everyCrashPoint } from 'stuntdouble/checks'
+import { defineCampaign, assertCrashSafe } from 'stuntdouble/checks'
 
 const checkout = 'https://shop.test/api/checkout'
 
 function shop(sandbox) {
-  const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+  const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
   const { POST } = serve(
     async (context) => {
       const { id } = context.requestPayload
@@ -74,6 +74,6 @@ function shop(sandbox) {
   return () => new Client(connection).trigger({ url: checkout, body: { id: 42 } })
 }
 
-export default defineCampaign(() => everyCrashPoint(shop))
+export default defineCampaign(() => assertCrashSafe(shop))
 `,
 } as const

@@ -7,7 +7,7 @@ import { campaignInternals, type IndexResult } from '../../src/campaign/index-sp
 import { merged, type NamedReport } from '../../src/campaign/merge.js'
 import { type ShardReport, shardReportFrom } from '../../src/campaign/shard-report.js'
 import { defineCampaign } from '../../src/checks.js'
-import { checkDelivery } from '../../src/fast-check.js'
+import { assertResilient } from '../../src/fast-check.js'
 import { ShardRun } from '../../src/workers/shard-run.js'
 import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
 
@@ -16,13 +16,13 @@ import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
 const size = amount(2300, 2300, 20_300)
 const seed = 5
 const campaign = defineCampaign(() =>
-  checkDelivery({
-    deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
+  assertResilient({
+    publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
     handler: (_, __, { store }) => {
       store.run('INCR', 'count')
       return new Response()
     },
-    holds: ({ store, traffic }) => Number(store.get('count')) < 4 || traffic.of('fault').length < 4,
+    holds: ({ store, traffic }) => Number(store.get('count')) < 4 || traffic.ofType('fault').length < 4,
   }),
 )
 
@@ -82,14 +82,14 @@ describe('one run of all', () => {
     expect(text).toMatch(/^campaign\.ts, seed 5: \d+ of [\d,]+ runs fail\. All were run\.\n.*\nReached \d+ of \d+ \(/)
     expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() answered false.`)
     // What it has reached is what the check itself says.
-    const { coverage } = await checkDelivery({
-      deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
+    const { coverage } = await assertResilient({
+      publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
       handler: () => new Response(),
       holds: () => true,
       seed,
       runs: size,
     })
-    expect(text).toContain(coverage.text())
+    expect(text).toContain(coverage.toString())
   })
 
   test.each([1, 2, 3, 5, 8, 100])('%i shards come to the same, byte for byte', async (of) => {
@@ -171,7 +171,7 @@ describe('files that do not belong together are refused', () => {
     ['another version', () => ({ version: '0.2.0' }), /the version of stuntdouble is 0\.1\.0 in the one and 0\.2\.0/],
     [
       'another size',
-      () => ({ counted: { check: 'checkDelivery', size: 2290 } }),
+      () => ({ counted: { check: 'assertResilient', size: 2290 } }),
       /the code under test is not the same/,
     ],
   ])('%s', async (_, change, sentence) => {
@@ -235,7 +235,7 @@ describe('damaged files', () => {
     ['a shard that cannot be', () => ({ shard: { nth: 3, of: 2 } }), /it is shard 3 of 2/],
     [
       'a size without end',
-      () => ({ counted: { check: 'checkDelivery', size: Number.MAX_SAFE_INTEGER } }),
+      () => ({ counted: { check: 'assertResilient', size: Number.MAX_SAFE_INTEGER } }),
       /it has \d+ blocks/,
     ],
     [

@@ -40,7 +40,7 @@ export function signaturesOf(entry: TraceEntry): readonly Signature[] {
         claims: Object.entries(told).map(([claim, given]) => judged(claim, given, entry)),
         seal: /^[\w-]{20,}$/.test(seal ?? '')
           ? 'It is there, and no key is known here to check it with.'
-          : 'Its last part is hidden here as every secret; the invariant signatures-verify of sandbox.check() checks it.',
+          : 'Its last part is hidden here as every secret; the invariant signatures-verify of sandbox.assertInvariants() checks it.',
       },
     ]
   })

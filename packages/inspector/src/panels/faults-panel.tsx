@@ -15,8 +15,8 @@ interface ListedFault {
     readonly fault: { readonly kind: string }
   }
   readonly matched: number
-  readonly struck: number
-  readonly line: string
+  readonly injected: number
+  readonly location: string
 }
 
 /** Rules of faults with their hits, those that never struck, and a form for another one. */
@@ -56,7 +56,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
   const act = useAct()
   const when = [control, changed.value, view.entries.value.length, view.world.value]
   const rules = useAsked<readonly ListedFault[]>(() => control.ask('GET', '/faults'), when)
-  const unused = useAsked<readonly { sentence: string }[]>(() => control.ask('GET', '/faults/unused'), when)
+  const unused = useAsked<readonly { message: string }[]>(() => control.ask('GET', '/faults/unused'), when)
   const remove = (query: string): void => {
     void act.run(() => control.ask('DELETE', `/faults${query}`)).then(() => changed.value++)
   }
@@ -68,7 +68,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
       <Failure of={act} />
       {rules.value?.length === 0 && <p class="pn-none">There are no rules.</p>}
       <ul class="pn-list">
-        {rules.value?.map(({ rule, matched, struck, line }, at) => {
+        {rules.value?.map(({ rule, matched, injected: struck, location: line }, at) => {
           const { kind, ...fields } = rule.fault
           return (
             <li key={`${at} ${rule.name}`}>
@@ -104,7 +104,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
         <>
           <h2>Never struck</h2>
           <ul class="pn-list">
-            {unused.value?.map(({ sentence }, at) => (
+            {unused.value?.map(({ message: sentence }, at) => (
               <li key={`${at} ${sentence}`}>
                 <Name of={sentence} />
               </li>

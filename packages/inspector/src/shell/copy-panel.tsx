@@ -2,13 +2,13 @@ import { signal, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type * as forms from '../../../../src/report/copy/copy-forms.js'
-import type { CopyContext, Selection } from '../../../../src/report/copy/selection.js'
+import type { CopyContext, CopySelection } from '../../../../src/report/copy/selection.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import type { PageState } from '../page-state.js'
 
 interface Choice {
   readonly name: string
-  readonly selection: Selection
+  readonly selection: CopySelection
 }
 
 /** The forms are asked for when somebody wants to copy. */
@@ -33,19 +33,19 @@ export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
   return <Copying page={page} {...known.value} />
 }
 
-function Copying({ page, copyForms, formsFor }: typeof forms & { readonly page: PageState }): JSX.Element {
+function Copying({ page, copyFormats, copyFormatsFor }: typeof forms & { readonly page: PageState }): JSX.Element {
   const { view } = page
   const wanted = useSignal({ choice: '', form: '' })
   const done = useSignal('')
-  const choices = choicesOf(page).filter(({ selection }) => formsFor(selection).length > 0)
+  const choices = choicesOf(page).filter(({ selection }) => copyFormatsFor(selection).length > 0)
   const choice = choices.find(({ name }) => name === wanted.value.choice) ?? choices[0]
   if (choice === undefined) {
     return <p class="quiet">Choose an entry or a range: here it stands as a test, a scenario or a command.</p>
   }
-  const fitting = formsFor(choice.selection)
-  const form = fitting.find(({ name }) => name === wanted.value.form) ?? fitting[0] ?? copyForms[0]!
+  const fitting = copyFormatsFor(choice.selection)
+  const form = fitting.find(({ name }) => name === wanted.value.form) ?? fitting[0] ?? copyFormats[0]!
   const { name: _, now: __, mode: ___, canGoOn: ____, ...context } = view.facts.value ?? { name: '', now: 0 }
-  const text = multiLine(form.of(choice.selection, context as CopyContext))
+  const text = multiLine(form.render(choice.selection, context as CopyContext))
   const copy = async (): Promise<void> => {
     done.value = await navigator.clipboard.writeText(text).then(
       () => 'Copied.',

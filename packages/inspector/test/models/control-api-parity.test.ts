@@ -27,7 +27,7 @@ describe('the catalog of faults', () => {
         // An outage has an end.
         const until = kind.kind === 'outage' ? { until: '5m' } : {}
         faults.add({ on, ...until, fault: faultOf(kind, typedOf(kind)) } as never)
-        expect(faults.list()).toHaveLength(1)
+        expect(faults.rules).toHaveLength(1)
       }
     },
   )

@@ -55,7 +55,7 @@ describe('where a fault strikes because of an entry', () => {
   test('strikes what the entry tells of when it comes again, and nothing else', async () => {
     const sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
     const { queue, clock, traffic, destinations, faults } = sandbox
-    destinations.answer('https://*', 200)
+    destinations.respond('https://*', 200)
     destinations.script(orders, [fault.status(500)])
     const failing = queue.publish({ to: orders, retryDelay: '1000' })
     const other = queue.publish({ to: 'https://shop.test/other', delay: '1s' })
@@ -64,17 +64,17 @@ describe('where a fault strikes because of an entry', () => {
     const [nextAttempt] = rulesOf(entry)
     faults.add({ ...nextAttempt, on: 'queue.delivery', times: 1, fault: fault.lostAck() })
     await clock.advance('2s')
-    const injected = traffic.of('fault')
+    const injected = traffic.ofType('fault')
     expect(injected).toHaveLength(1)
-    expect(traffic.find(injected[0]!.cause!)).toMatchObject({ messageId: failing.id })
-    expect(traffic.about(other.id)).toContainEqual(
+    expect(traffic.get(injected[0]!.cause!)).toMatchObject({ messageId: failing.id })
+    expect(traffic.forMessage(other.id)).toContainEqual(
       expect.objectContaining({ outcome: expect.objectContaining({ status: 200 }) }),
     )
   })
 
   test('strikes a command of the same key, whatever is in the key, and requests', async () => {
     const sandbox = createSandbox()
-    const { store, faults, traffic, addresses, tokens } = sandbox
+    const { store, faults, traffic, urls: addresses, tokens } = sandbox
     const ask = (command: string[]) =>
       sandbox.fetch(addresses.store, {
         method: 'POST',

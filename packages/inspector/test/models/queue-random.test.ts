@@ -20,7 +20,7 @@ function told({ queue }: Sandbox): object {
     messages: queue.messages.map(({ id, state, retried }) => ({ id, state, retried })).sort(byId),
     ended: [...courier.byId.values()]
       .filter(({ visible }) => !visible)
-      .map(({ id, state, ended }) => ({ id, state: ended ? state : 'CANCEL_REQUESTED' }))
+      .map(({ id, state, isEnded: ended }) => ({ id, state: ended ? state : 'CANCEL_REQUESTED' }))
       .sort(byId),
     lanes: lanes
       .list()
@@ -134,7 +134,7 @@ describe('the queue at any instant', () => {
 describe('dead letters', () => {
   test('are there until a request takes them out', async () => {
     const sandbox = worldOf([{ status: 500, seconds: 0 }], {}, 3)
-    const { queue, clock, addresses, tokens } = sandbox
+    const { queue, clock, urls: addresses, tokens } = sandbox
     for (let n = 0; n < 12; n++) queue.publish({ to: 'https://shop.test/orders', retries: 0 })
     await clock.advance('1s')
     const ask = (method: string, path: string) =>

@@ -5,7 +5,7 @@ import { comingOf } from '../../src/models/upcoming.js'
 
 async function schedule(sandbox: Sandbox, id: string): Promise<void> {
   const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, 'upstash-cron': '*/5 * * * *' }
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/https://shop.test/${id}`, {
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/schedules/https://shop.test/${id}`, {
     method: 'POST',
     headers: { ...headers, 'upstash-schedule-id': id },
   })
@@ -19,13 +19,13 @@ function modelOf(sandbox: Sandbox): QueueModel {
 
 test('a schedule that a state brought is told apart from one that has not fired', async () => {
   using origin = createSandbox()
-  origin.destinations.answer('https://*', 200)
+  origin.destinations.respond('https://*', 200)
   await schedule(origin, 'nightly')
   await schedule(origin, 'hourly')
   origin.queue.pauseQueue('slow')
   await origin.clock.advance('12m')
   using sandbox = createSandbox()
-  sandbox.destinations.answer('https://*', 200)
+  sandbox.destinations.respond('https://*', 200)
   sandbox.load(origin.dump())
   await schedule(sandbox, 'fresh')
   const imports = (): unknown =>
@@ -50,9 +50,9 @@ test('a schedule that a state brought is told apart from one that has not fired'
 
 test('what waited for its time at an instant is what came then', async () => {
   using sandbox = createSandbox()
-  sandbox.destinations.answer('https://shop.test/later', 200)
-  sandbox.destinations.answer('https://shop.test/nightly', 200)
-  sandbox.destinations.answer('https://shop.test/broken', 500)
+  sandbox.destinations.respond('https://shop.test/later', 200)
+  sandbox.destinations.respond('https://shop.test/nightly', 200)
+  sandbox.destinations.respond('https://shop.test/broken', 500)
   const later = sandbox.queue.publish({ to: 'https://shop.test/later', delay: '90s' })
   const broken = sandbox.queue.publish({ to: 'https://shop.test/broken', retries: 1, retryDelay: '120000' })
   await schedule(sandbox, 'nightly')

@@ -172,11 +172,11 @@ describe('of a double charge', () => {
     const orders = 'https://shop.test/orders'
     const bank = 'https://bank.test/charges'
     using sandbox = createSandbox({ seed: 7 })
-    sandbox.calls.answer(bank, 201)
-    if (way === 'call') sandbox.calls.script(bank, [fault.lostAck(), 201])
+    sandbox.outbound.respond(bank, 201)
+    if (way === 'call') sandbox.outbound.script(bank, [fault.lostAck(), 201])
     else sandbox.destinations.script(orders, [fault.lostAck(), fault.pass()])
     sandbox.destinations.on(orders, async () => {
-      const answer = await sandbox.calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+      const answer = await sandbox.outbound.fetch(bank, { method: 'POST' }).catch(() => undefined)
       return new Response(null, { status: answer?.status ?? 500 })
     })
     sandbox.queue.publish({ to: orders })

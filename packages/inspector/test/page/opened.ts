@@ -9,7 +9,7 @@ export async function story(seed = 7): Promise<Sandbox> {
   const sandbox = createSandbox({ seed, startAt: '2030-01-01T09:00:00Z' })
   const { queue, destinations, clock, store } = sandbox
   destinations.script(orders, [fault.status(500), fault.status(503)])
-  destinations.answer('https://shop.test/done', () => 200)
+  destinations.respond('https://shop.test/done', () => 200)
   store.run('SET', 'stock', 5)
   queue.publish({ to: orders, body: { id: 42, note: 'gift' }, callback: 'https://shop.test/done' })
   await clock.drain()

@@ -3,7 +3,7 @@ import type { Browser, Page } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fault } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
-import { type RunningServer, startServer } from '../../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 import { inspectorPage } from '../../src/page.js'
 import { orders, seriousFindings } from './opened.js'
 
@@ -21,10 +21,10 @@ test('the page is small: at most 61 kB compressed, without the editor', () => {
 
 describe.runIf(hasBrowser)('a live page', () => {
   let browser: Browser
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     browser = await launch()
-    server = await startServer({ port: 0, clock: 'manual', controlToken: token, report: () => {} })
+    server = await startServer({ port: 0, clock: 'manual', controlToken: token, onError: () => {} })
   })
   afterAll(async () => {
     await browser?.close()
@@ -38,7 +38,7 @@ describe.runIf(hasBrowser)('a live page', () => {
     readonly asked: { readonly url: string; readonly hasToken: boolean; readonly hasCookie: boolean }[]
   }
 
-  const link = (): string => new URL(server.inspector).hash
+  const link = (): string => new URL(server.inspectorUrl).hash
 
   async function opened(fragment: string): Promise<Opened> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
@@ -148,7 +148,11 @@ describe.runIf(hasBrowser)('a live page', () => {
   test('axe finds nothing serious in any panel, and hostile captures run nothing', async () => {
     const { store, queue, destinations, clock } = server.tenant('evil')
     const evil = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=2</script>'
-    destinations.answer('https://shop.test/*', () => ({ status: 500, body: evil, headers: { 'x-<b>': evil } as never }))
+    destinations.respond('https://shop.test/*', () => ({
+      status: 500,
+      body: evil,
+      headers: { 'x-<b>': evil } as never,
+    }))
     store.run('SET', evil, evil)
     store.run('HSET', `user:${evil}`, evil, evil)
     queue.publish({ to: `https://shop.test/?q=${evil}`, body: evil, label: evil, retries: 0 })

@@ -4,7 +4,7 @@ import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { fault } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
-import { type RunningServer, startServer } from '../../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 
 // The pictures of docs/inspector.md, painted when they are asked for: PICTURES=1 npx vitest run <this file>.
 
@@ -27,7 +27,7 @@ const pictures: readonly Picture[] = [
 ]
 
 /** A shop in a bad hour. */
-async function shop(server: RunningServer): Promise<void> {
+async function shop(server: StuntdoubleServer): Promise<void> {
   const sandbox = server.tenant('main')
   const { clock, destinations, faults, queue, store } = sandbox
   const [orders, done] = ['https://shop.test/api/orders', 'https://shop.test/api/done']
@@ -38,7 +38,7 @@ async function shop(server: RunningServer): Promise<void> {
     return new Response('{"ok":true}', { headers: { 'content-type': 'application/json' } })
   })
   destinations.script(orders, [fault.status(200), fault.status(503), fault.status(502), fault.status(500)])
-  destinations.answer(done, () => 200)
+  destinations.respond(done, () => 200)
   store.run('SET', 'stock', 20)
   store.run('SET', 'session:ada', '{"name":"Ada","cart":[7,9]}', 'EX', 86_400)
   faults.add({ on: 'queue.delivery', times: 1, skip: 6, fault: fault.status(502) })
@@ -57,10 +57,10 @@ async function shop(server: RunningServer): Promise<void> {
 
 describe.runIf(hasBrowser && process.env.PICTURES === '1')('pictures', () => {
   let browser: Browser
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     browser = await launch()
-    server = await startServer({ port: 0, clock: 'manual', report: () => {} })
+    server = await startServer({ port: 0, clock: 'manual', onError: () => {} })
     await shop(server)
     mkdirSync(folder, { recursive: true })
   })
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser && process.env.PICTURES === '1')('pictures', () => {
     const colorScheme = dark ? 'dark' : 'light'
     const page = await browser.newPage({ viewport: { width, height }, colorScheme })
     const { traffic } = server.tenant('main')
-    const failed = traffic.of('attempt').find(({ outcome }) => outcome?.status === 503) ?? traffic.last('attempt')!
+    const failed = traffic.ofType('attempt').find(({ outcome }) => outcome?.status === 503) ?? traffic.last('attempt')!
     page.setDefaultTimeout(5_000)
     await page.goto(`${server.origin}/#entry=${failed.seq}`)
     await page.waitForFunction(() => document.documentElement.dataset.ready === 'true')

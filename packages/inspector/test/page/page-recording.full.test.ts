@@ -51,10 +51,10 @@ describe.runIf(hasBrowser)('a recording', () => {
   test('of a double charge, every row shows its bar: that of the last instant, too', async () => {
     const bank = 'https://bank.test/charges'
     using sandbox = createSandbox()
-    sandbox.calls.answer(bank, 201)
-    sandbox.calls.script(bank, [fault.lostAck(), 201])
+    sandbox.outbound.respond(bank, 201)
+    sandbox.outbound.script(bank, [fault.lostAck(), 201])
     sandbox.destinations.on(orders, async () => {
-      const answer = await sandbox.calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+      const answer = await sandbox.outbound.fetch(bank, { method: 'POST' }).catch(() => undefined)
       return new Response(null, { status: answer?.status ?? 500 })
     })
     sandbox.queue.publish({ to: orders })
@@ -117,7 +117,7 @@ describe.runIf(hasBrowser)('a recording', () => {
 
   test('opens on the assertion that failed, with its nearest entry selected', async () => {
     const { traffic } = await story()
-    const { seq } = traffic.of('attempt')[1]!
+    const { seq } = traffic.ofType('attempt')[1]!
     const { page } = await open(
       browser,
       toHtml(traffic, { failure: { message: 'expected 200\n\nand got 503', nearest: seq } }),
@@ -148,7 +148,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     const title = page.locator('#detail-title')
     await page.keyboard.press('j')
     await page.keyboard.press('j')
-    const published = sandbox.traffic.of('published')[0]!
+    const published = sandbox.traffic.ofType('published')[0]!
     await page.keyboard.press('/')
     await page.keyboard.type('attempt 503 unavailable')
     await expect.poll(() => page.locator('#count').textContent()).toMatch(/^1 of \d+ entries$/)
@@ -224,7 +224,7 @@ describe.runIf(hasBrowser)('a recording', () => {
   test('lines have dates where the day changes, waits with their reasons, and never lose the status', async () => {
     const long = `${orders}/${'a-part-of-a-path/'.repeat(12)}the-end`
     const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T23:00:00Z' })
-    sandbox.destinations.answer(long, () => 503)
+    sandbox.destinations.respond(long, () => 503)
     sandbox.queue.publish({ to: long, retries: 1, delay: '2h' })
     await sandbox.clock.drain()
     const { page } = await open(browser, toHtml(sandbox.traffic))
@@ -271,7 +271,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     const sandbox = createSandbox()
     const evil =
       '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=2">\u2028alert(1)\u2029<!--<script>'
-    sandbox.destinations.answer('https://shop.test/*', () => ({
+    sandbox.destinations.respond('https://shop.test/*', () => ({
       status: 500,
       body: utf8(evil),
       headers: { 'x-evil': '<svg onload=window.pwned=3>' },
@@ -313,7 +313,7 @@ describe.runIf(hasBrowser)('a recording', () => {
 
   test('of ten thousand entries it draws only those that are in sight, wherever one scrolls', async () => {
     const sandbox = createSandbox()
-    sandbox.destinations.answer(orders, () => 200)
+    sandbox.destinations.respond(orders, () => 200)
     for (let count = 0; count < 1500; count++) {
       sandbox.queue.publish({ to: orders, body: { id: count }, delay: `${1 + (count % 60)}s` })
     }

@@ -3,7 +3,7 @@ import type { Browser, Locator } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
-import type { RunningServer } from '../../../server/src/server.js'
+import type { StuntdoubleServer } from '../../../server/src/server.js'
 import { inspectorPage } from '../../src/page.js'
 import { type OpenedPage, openPage } from './page.js'
 import { shopServer } from './world.js'
@@ -14,7 +14,7 @@ const panels = ['Store', 'Console', 'Queue', 'Time', 'Faults', 'Tenants']
 
 describe.runIf(hasBrowser)('the panels, against a real server', () => {
   let browser: Browser
-  let server: RunningServer
+  let server: StuntdoubleServer
   let opened: OpenedPage
   beforeAll(async () => {
     ;[browser, server] = await Promise.all([launch(), shopServer()])
@@ -109,13 +109,13 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     const queue = await panel('Queue')
     await button(queue, 'https://shop.test/broken').click()
     await queue.getByText(/retry 1 of 3/).waitFor()
-    const before = main().traffic.of('attempt').length
+    const before = main().traffic.ofType('attempt').length
     await button(queue, 'Deliver now').click()
     await expect
       .poll(() =>
         main()
           .clock.advance(0)
-          .then(() => main().traffic.of('attempt').length),
+          .then(() => main().traffic.ofType('attempt').length),
       )
       .toBe(before + 1)
     await queue.getByText('queue slow is paused').waitFor()
@@ -168,7 +168,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     const time = await panel('Time')
     const { clock } = main()
     await clock.advance(0)
-    const [next] = clock.pending()
+    const [next] = clock.pending
     await button(time, 'Step to the next event').click()
     await expect.poll(() => clock.now()).toBe(next!.at)
     await time.getByLabel('How long: 90s, 5m, 1d').fill('90s')
@@ -212,7 +212,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('of several entries at one instant the selected one is where one looks', async () => {
-    const [, second] = main().traffic.of('command')
+    const [, second] = main().traffic.ofType('command')
     await opened.page.evaluate((seq) => {
       location.hash = `entry=${seq}&tab=Store`
     }, second!.seq)
@@ -242,7 +242,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   test('the next attempt of a message is struck; rules have their hits', async () => {
     const faults = await panel('Faults')
     const [message] = main().queue.messages.filter(({ url }) => url.endsWith('/orders'))
-    const seq = main().traffic.about(message!.id)[0]!.seq
+    const seq = main().traffic.forMessage(message!.id)[0]!.seq
     await opened.page.evaluate((seq) => {
       location.hash = `entry=${seq}&tab=Faults`
     }, seq)
@@ -258,13 +258,13 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
       .getByText(/never injected/)
       .first()
       .waitFor()
-    main().queue.release(message!.id)
+    main().queue.deliverNow(message!.id)
     await main().clock.advance(0)
-    const attempts = main().traffic.about(message!.id)
+    const attempts = main().traffic.forMessage(message!.id)
     expect(attempts).toContainEqual(expect.objectContaining({ outcome: expect.objectContaining({ status: 503 }) }))
     await expect.poll(() => faults.getByText('struck 1 of 1 times').count()).toBe(2)
     await button(faults, 'Remove never met').click()
-    await expect.poll(() => main().faults.list().length).toBe(3)
+    await expect.poll(() => main().faults.rules.length).toBe(3)
   })
 
   test('a fork goes on in a tenant of its own; tenants are compared, exported, imported and reset', async () => {
@@ -396,7 +396,7 @@ test.runIf(hasBrowser)(
     const [browser, server] = await Promise.all([launch(), shopServer()])
     try {
       using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-      sandbox.destinations.answer('https://shop.test/broken', 500)
+      sandbox.destinations.respond('https://shop.test/broken', 500)
       sandbox.queue.publish({ to: 'https://shop.test/broken', retries: 0 })
       sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
       await sandbox.clock.advance('1s')

@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { fault, type Sandbox } from '../../../../src/index.js'
-import { type RunningServer, startServer } from '../../../server/src/server.js'
+import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 
 // An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
 
@@ -10,8 +10,8 @@ import { type RunningServer, startServer } from '../../../server/src/server.js'
 const hostile = '<img src=x onerror=alert(1)>'
 const orders = 'https://shop.test/orders'
 
-export async function shopServer(): Promise<RunningServer> {
-  const server = await startServer({ port: 0, clock: 'manual', report: () => {} })
+export async function shopServer(): Promise<StuntdoubleServer> {
+  const server = await startServer({ port: 0, clock: 'manual', onError: () => {} })
   await fill(server.tenant('main'))
   server.tenant('second').store.run('SET', 'only:there', 1)
   server.tenant('third').queue.publish({ to: orders, delay: '1h' })
@@ -20,9 +20,9 @@ export async function shopServer(): Promise<RunningServer> {
 
 async function fill(sandbox: Sandbox): Promise<void> {
   const { queue, clock, destinations, store, faults } = sandbox
-  destinations.answer('https://*', 200)
+  destinations.respond('https://*', 200)
   destinations.script('https://shop.test/broken', [fault.status(500), fault.status(503)])
-  destinations.answer('https://shop.test/gone', 410)
+  destinations.respond('https://shop.test/gone', 410)
   fillStore(sandbox)
   faults.add({ on: 'queue.delivery', name: 'lost once', times: 1, match: { url: orders }, fault: fault.lostAck() })
   faults.add({
@@ -31,18 +31,18 @@ async function fill(sandbox: Sandbox): Promise<void> {
     match: { url: 'https://nowhere.test/' },
     fault: fault.lostAck(),
   })
-  queue.urlGroup('warehouses', ['https://north.test/stock', 'https://south.test/stock'])
+  queue.urlGroups.addEndpoints('warehouses', ['https://north.test/stock', 'https://south.test/stock'])
   for (let n = 0; n < 150; n++) queue.publish({ to: orders, body: { id: n }, delay: `${n % 50}s` })
   for (let n = 0; n < 10; n++) queue.publish({ to: 'warehouses', body: { n } })
   queue.publish({ to: 'https://shop.test/broken', retries: 3, retryDelay: '3600000' })
   for (let n = 0; n < 3; n++) queue.publish({ to: 'https://shop.test/gone', retries: 0, label: hostile })
   faults.add({ on: 'queue.callback', name: hostile, fault: fault.lostAck() })
-  queue.upsertQueue('slow', 2)
+  queue.upsertQueue('slow', { parallelism: 2 })
   for (let n = 0; n < 5; n++) queue.publish({ to: 'https://shop.test/slow', queue: 'slow' })
   for (let n = 0; n < 5; n++) {
     queue.publish({ to: 'https://shop.test/limited', flowControlKey: 'user-1', flowControlValue: 'rate=1, period=1h' })
   }
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/https://shop.test/nightly`, {
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/schedules/https://shop.test/nightly`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${sandbox.tokens.queue}`,
@@ -74,7 +74,7 @@ function fillStore({ store }: Sandbox): void {
 }
 
 async function workflow(sandbox: Sandbox): Promise<void> {
-  const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+  const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
   const { POST } = serve<unknown, unknown>(
     async (context) => {
       await context.run('reserve', () => ({ reserved: true }))

@@ -9,18 +9,23 @@ export interface ClusterOptions {
    * The Redis or Valkey that keeps the tenants: `redis://:PASSWORD@HOST:PORT`, `rediss://` for TLS; several servers of one
    * Redis Cluster with commas between them.
    */
-  readonly engine: string
+  readonly url: string
   /** The same for all nodes: they sign with it what they hand on to each other. At least 16 characters. */
   readonly secret: string
   /** Where the other nodes call this one. Default: the address that it listens on, or the first of the machine's network. */
-  readonly address?: string
+  readonly nodeUrl?: string
   /** Where clients call, such as the address of a load balancer; the same for all nodes. Default: that of this server. */
-  readonly base?: string
-  /** After this the tenants of a node that is gone are taken over: `'2s'`, or milliseconds, 500 to 60,000. Default 1,500. */
+  readonly publicUrl?: string
+  /** Host time after which the tenants of a node that is gone are taken over: 500 ms to 60 s. Default 1.5 s. */
   readonly lease?: Duration
 }
 
 export const defaultLease = 1_500
+
+/** The lease in milliseconds. */
+export function leaseOf({ lease = defaultLease }: ClusterOptions): number {
+  return milliseconds(lease)
+}
 
 /** @throws TypeError for what cannot be used, and what cannot be used beside a cluster */
 export function checkCluster(
@@ -29,7 +34,8 @@ export function checkCluster(
   lacksSecret: boolean,
 ): void {
   checkOptionNames('cluster', options, { engine: true, secret: true, address: true, base: true, lease: true })
-  const { secret, lease = defaultLease, address, base } = options
+  const { secret, nodeUrl: address, publicUrl: base } = options
+  const lease = leaseOf(options)
   for (const [name, why] of Object.entries(besides)) {
     if (beside[name] !== undefined) throw new TypeError(`${why} Leave one of the two out.`)
   }

@@ -1,5 +1,5 @@
 import { json } from '../../../../src/protocol/call.js'
-import type { Answer } from '../../../../src/protocol/service.js'
+import type { RawResponse } from '../../../../src/protocol/service.js'
 import { EngineAway } from './cluster-store.js'
 import { NotTaken, nodeHeader, Unanswered } from './forward.js'
 import { CannotOpen } from './ownership.js'
@@ -10,18 +10,18 @@ import { NotOwner } from './tenant-lease.js'
 // What a node answers instead of a tenant.
 
 /** To a node that took this one for the owner. */
-export function elsewhere(): Answer {
+export function elsewhere(): RawResponse {
   return json({ error: 'Another node has this tenant.' }, 421, [[nodeHeader, 'elsewhere']])
 }
 
 /** To whoever claims to be a node. */
-export function refused(why: string): Answer {
+export function refused(why: string): RawResponse {
   const error = `This request says that a node of the cluster handed it on, and ${why}.`
   return json({ error }, 401, [[nodeHeader, 'refused']])
 }
 
 /** An owner that cannot be reached, or that could not keep what was asked of it. @throws what is a mistake of ours */
-export function unavailable(error: unknown): Answer {
+export function unavailable(error: unknown): RawResponse {
   if (error instanceof CannotOpen) return json({ error: sentence(error.message) }, 500)
   // Nobody's mistake here: a key that somebody else has written, or a user who may not.
   if (error instanceof EngineError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)

@@ -3,7 +3,7 @@ import { milliseconds } from '../../../../src/kernel/duration.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
-import { type ClusterOptions, defaultLease } from './cluster-options.js'
+import { type ClusterOptions, leaseOf } from './cluster-options.js'
 import { EngineAway, type LuaScript } from './cluster-store.js'
 import { Forwarder } from './forward.js'
 import { JournaledSandbox } from './journaled-sandbox.js'
@@ -13,12 +13,12 @@ import { OwnerWatch } from './owner-watch.js'
 import { Ownership } from './ownership.js'
 import { RedisEngine } from './redis-engine.js'
 import { RequestRouter } from './request-router.js'
-import type { Node, NodeHost, TenantRecords } from './tenant-lease.js'
+import type { ClusterNode, NodeHost, TenantRecords } from './tenant-lease.js'
 import { warningsOf } from './warnings.js'
 
 /** This server as one node of a cluster. */
 export interface ClusterRuntime {
-  readonly node: Node
+  readonly node: ClusterNode
   readonly front: RequestRouter
   /** Hands its tenants over. What is asked of it from here on is refused. */
   close(): Promise<void>
@@ -51,9 +51,9 @@ const exists: LuaScript = {
 /** @throws TypeError for options that do not fit; EngineAway where there is no engine */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
   const { secret } = cluster
-  const lease = milliseconds(cluster.lease ?? defaultLease)
+  const lease = leaseOf(cluster)
   const engine = await RedisEngine.open({
-    urls: cluster.engine.split(','),
+    urls: cluster.url.split(','),
     patience: Math.max(1_000, lease * 0.6),
     report,
   })
@@ -64,7 +64,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     engine.close()
     throw error
   }
-  const node: Node = { id: randomBytes(6).toString('hex'), address }
+  const node: ClusterNode = { id: randomBytes(6).toString('hex'), address }
   tenants.node = node.id
   const open = (tenant: string, kept: TenantRecords): Promise<JournaledSandbox> =>
     JournaledSandbox.open(() => tenants.fresh(tenant), kept)
@@ -75,7 +75,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   const signer = new Signer(secret, node.id, Date.now)
   const verifier = new Verifier(secret, node.id, Date.now)
   const forwarder = new Forwarder(signer)
-  const isOwner = async (tenant: string, { id }: Node): Promise<boolean> => {
+  const isOwner = async (tenant: string, { id }: ClusterNode): Promise<boolean> => {
     const found = await ownership.where(tenant)
     return found.node?.id === id
   }

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../src/protocol/service.js'
+import type { RawResponse } from '../../../../src/protocol/service.js'
 import type { OwnedTenant } from './owned-tenant.js'
 
 /** A stream of which each part leaves when what it tells of is kept; it breaks off when the tenant is lost. */
@@ -39,6 +39,6 @@ export function committedStream(
   })
 }
 
-export function withCommits(answer: Answer, own: Pick<OwnedTenant, 'commit' | 'signal'>): Answer {
+export function withCommits(answer: RawResponse, own: Pick<OwnedTenant, 'commit' | 'signal'>): RawResponse {
   return answer.body instanceof ReadableStream ? { ...answer, body: committedStream(answer.body, own) } : answer
 }

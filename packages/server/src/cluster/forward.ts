@@ -4,12 +4,12 @@ import { Readable } from 'node:stream'
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js'
 import { ConnectionBroken, type HeaderList, headerOf } from '../../../../src/kernel/http.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { endToEnd } from '../listener.js'
 import type { Signer } from './node-signature.js'
 import type { Watched } from './owner-watch.js'
 import { passHeader } from './pass-header.js'
-import type { Node } from './tenant-lease.js'
+import type { ClusterNode } from './tenant-lease.js'
 
 /** The header of an answer that is the node's own and not its tenant's: what it says beyond the status. */
 export const nodeHeader = 'stuntdouble-node'
@@ -45,7 +45,7 @@ export class Forwarder {
    * @param watched that node: when it does not own the tenant any more, nothing that it still says counts
    * @throws NotTaken, Unanswered, ConnectionBroken where the tenant wants that
    */
-  async forward(call: Call, target: string, node: Node, watched: Watched): Promise<Answer> {
+  async forward(call: RawRequest, target: string, node: ClusterNode, watched: Watched): Promise<RawResponse> {
     const request = this.#request(call, target, node, await call.body())
     const { signal } = watched
     const signals = call.signal === undefined ? [signal] : [signal, call.signal]
@@ -59,7 +59,7 @@ export class Forwarder {
     return await answerOf(await answered(request), call.method)
   }
 
-  #request({ method, headers }: Call, target: string, { id, address }: Node, body: Bytes): ClientRequest {
+  #request({ method, headers }: RawRequest, target: string, { id, address }: ClusterNode, body: Bytes): ClientRequest {
     const signature = this.#signer.sign({ method, target, headers, body }, id)
     const url = new URL(address)
     const isSecure = url.protocol === 'https:'
@@ -111,7 +111,7 @@ function answered(request: ClientRequest): Promise<IncomingMessage> {
 }
 
 /** Whole where its length is known, so that half of it is nobody's answer. */
-async function answerOf(response: IncomingMessage, method: string): Promise<Answer> {
+async function answerOf(response: IncomingMessage, method: string): Promise<RawResponse> {
   const status = response.statusCode ?? 502
   const { headers, bodyLength } = endToEnd(response.rawHeaders)
   const word = headerOf(headers, nodeHeader) as NodeWord | undefined

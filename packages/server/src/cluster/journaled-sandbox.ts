@@ -76,7 +76,7 @@ export class JournaledSandbox {
       world.#bytes = kept.reduce((sum, { length }) => sum + length, 0)
       await sandboxInternals.of(world.sandbox).adopt(begun, inputsOf(notes), () => world.#listen())
     }
-    world.sandbox.onRenewal(() => world.#begin())
+    world.sandbox.onReset(() => world.#begin())
     return world
   }
 

@@ -12,7 +12,7 @@ export async function nodeOf(
   cluster: ClusterOptions,
   world: SandboxOptions,
   tenants: Tenants,
-  { tenants: most }: ServerLimits,
+  { maxTenants: most }: ServerLimits,
   listening: string,
   origin: string,
   tell: (text: string) => void,
@@ -21,9 +21,16 @@ export async function nodeOf(
     import('./cluster-runtime.js'),
     import('./cluster-options.js'),
   ])
-  const address = cluster.address === undefined ? reachableAt(listening, origin) : originOf(cluster.address)
+  const address = cluster.nodeUrl === undefined ? reachableAt(listening, origin) : originOf(cluster.nodeUrl)
   const report = (text: string): void => tell(`stuntdouble: ${clause(text)}.`)
-  return await openNode({ cluster, world: { ...world, base: tenants.origin }, address, tenants, most, report })
+  return await openNode({
+    cluster,
+    world: { ...world, urls: { base: tenants.origin } },
+    address,
+    tenants,
+    most,
+    report,
+  })
 }
 
 export async function handedOver(

@@ -1,5 +1,5 @@
 import { hostSetTimeout, unref } from '../../../../src/kernel/host.js'
-import type { Node } from './tenant-lease.js'
+import type { ClusterNode } from './tenant-lease.js'
 
 /** A request that is with another node. */
 export interface Watched {
@@ -16,19 +16,19 @@ interface Watching {
 
 /** Whether the other node is still the owner: one that stands still closes no connection, and says nothing. */
 export class OwnerWatch {
-  readonly #isOwner: (tenant: string, node: Node) => Promise<boolean>
+  readonly #isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>
   readonly #every: number
   readonly #watching = new Map<string, Watching>()
   #isClosed = false
 
   /** @param every host milliseconds */
-  constructor(isOwner: (tenant: string, node: Node) => Promise<boolean>, every: number) {
+  constructor(isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>, every: number) {
     this.#isOwner = isOwner
     this.#every = every
   }
 
   /** Requests to one tenant at one node are watched together. */
-  on(tenant: string, node: Node): Watched {
+  on(tenant: string, node: ClusterNode): Watched {
     const key = `${node.id} ${tenant}`
     let watching = this.#watching.get(key)
     if (watching === undefined) {
@@ -47,7 +47,7 @@ export class OwnerWatch {
   }
 
   /** Who has no requests any more is forgotten at the next look, and not at once: the next one may come soon. */
-  #look(key: string, watching: Watching, tenant: string, node: Node): void {
+  #look(key: string, watching: Watching, tenant: string, node: ClusterNode): void {
     const timer = hostSetTimeout(async () => {
       if (this.#isClosed || watching.requests === 0) {
         this.#watching.delete(key)

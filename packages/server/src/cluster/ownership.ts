@@ -3,10 +3,10 @@ import type { Patience } from './group-commit.js'
 import { type JournaledTenant, type OpenOptions, OwnedTenant, type SnapshotAfter } from './owned-tenant.js'
 import { Registry, type RegistryView } from './registry.js'
 import {
+  type ClusterNode,
   Deleted,
   type HeldElsewhere,
   type LeaseHolder,
-  type Node,
   type NodeHost,
   NotOwner,
   TenantLease,
@@ -16,7 +16,7 @@ import {
 /** What a node of a cluster is made with. */
 export interface OwnershipOptions<W extends JournaledTenant> {
   readonly engine: ClusterStore
-  readonly node: Node
+  readonly node: ClusterNode
   /** How long a tenant stays with a node that says nothing, in ms of the engine's clock. Default 1,500. */
   readonly lease?: number
   readonly host: NodeHost
@@ -34,7 +34,7 @@ export interface OwnershipOptions<W extends JournaledTenant> {
 /** Where a tenant is: here, or at another node. */
 export type TenantLocation<W extends JournaledTenant> =
   | { readonly own: OwnedTenant<W>; readonly node?: never }
-  | { readonly node: Node; readonly own?: never }
+  | { readonly node: ClusterNode; readonly own?: never }
 
 /** The journal of a tenant cannot be played: somebody has to look. */
 export class CannotOpen extends Error {

@@ -1,11 +1,11 @@
 import * as scripts from './cluster-scripts.js'
 import type { LuaScript, ScriptReply } from './cluster-store.js'
 import { textOf } from './replies.js'
-import type { LeaseRequest, Node } from './tenant-lease.js'
+import type { ClusterNode, LeaseRequest } from './tenant-lease.js'
 
 /** What the registry knows; it is always a little behind the leases. */
 export interface RegistryView {
-  readonly nodes: readonly (Node & { readonly isAlive: boolean })[]
+  readonly nodes: readonly (ClusterNode & { readonly isAlive: boolean })[]
   /** `owner`: the id of a node, `undefined` where nobody is known. */
   readonly tenants: readonly { readonly name: string; readonly owner: string | undefined }[]
 }

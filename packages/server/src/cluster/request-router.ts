@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { hostTime } from '../../../../src/kernel/host.js'
 import { ConnectionBroken, type HeaderList, headerOf } from '../../../../src/kernel/http.js'
 import { json } from '../../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { endToEnd, targetOf } from '../listener.js'
 import type { Tenants } from '../tenants.js'
 import { elsewhere, refused, unavailable } from './cluster-rejections.js'
@@ -15,7 +15,7 @@ import type { OwnedTenant } from './owned-tenant.js'
 import type { OwnerWatch } from './owner-watch.js'
 import { CannotOpen, type Ownership, type TenantLocation } from './ownership.js'
 import { passHeader } from './pass-header.js'
-import { type Node, NotOwner } from './tenant-lease.js'
+import { type ClusterNode, NotOwner } from './tenant-lease.js'
 
 /** What the front door of a node is made of. */
 export interface RouterParts {
@@ -25,7 +25,7 @@ export interface RouterParts {
   readonly verifier: Verifier
   readonly watch: OwnerWatch
   /** This one. */
-  readonly node: Node
+  readonly node: ClusterNode
   /** Whether a tenant is kept, although perhaps nobody has it just now. */
   readonly exists: (tenant: string) => Promise<boolean>
   /** New tenants are made as long as this node has fewer. */
@@ -49,7 +49,7 @@ export class RequestRouter {
   }
 
   /** An answer is given when what it tells of is kept. */
-  async exchange(call: Call): Promise<Answer> {
+  async exchange(call: RawRequest): Promise<RawResponse> {
     const { verifier } = this.#parts
     const signature = headerOf(call.headers, passHeader)
     if (signature === undefined) return await this.#entered(call, false)
@@ -67,13 +67,13 @@ export class RequestRouter {
     return this.#parts.verifier.wrongWith(signature, { ...head, headers: withoutPass(headers) }) === undefined
   }
 
-  #passageOf(call: Call): PassageHead {
+  #passageOf(call: RawRequest): PassageHead {
     const { method, headers } = call
     return { method, target: this.#parts.tenants.targetOf(call), headers: withoutPass(headers) }
   }
 
   /** A connection that a tenant wants broken is broken where its client is. */
-  async #passedOn(call: Call): Promise<Answer> {
+  async #passedOn(call: RawRequest): Promise<RawResponse> {
     try {
       return await this.#entered(call, true)
     } catch (error) {
@@ -86,7 +86,7 @@ export class RequestRouter {
    * The answer for a call whose body is not worth reading. A token that is not known here may be one that the tenant has
    * given to somebody, and its owner judges; what a node hands on it has to have signed.
    */
-  turnsAway(call: Call): Answer | Promise<Answer> | undefined {
+  turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const { tenants, verifier } = this.#parts
     const signature = headerOf(call.headers, passHeader)
     if (signature !== undefined) {
@@ -97,7 +97,7 @@ export class RequestRouter {
     return isForOthers ? undefined : tenants.turnsAway(call)
   }
 
-  async #entered(call: Call, isPassed: boolean): Promise<Answer> {
+  async #entered(call: RawRequest, isPassed: boolean): Promise<RawResponse> {
     const { tenants, most, exists } = this.#parts
     const own = await this.#ofNode(call)
     if (own !== undefined) return own
@@ -119,7 +119,7 @@ export class RequestRouter {
   }
 
   /** What a node is asked, and no tenant. */
-  async #ofNode(call: Call): Promise<Answer | undefined> {
+  async #ofNode(call: RawRequest): Promise<RawResponse | undefined> {
     const { tenants, ownership, node } = this.#parts
     const [path = ''] = tenants.targetOf(call).split(/[?#]/)
     const list = /^\/_control(\/(?:cluster\/?)?)?$/.exec(path)
@@ -134,7 +134,7 @@ export class RequestRouter {
     }
   }
 
-  async #found(tenant: string, call: Call, isPassed: boolean): Promise<Answer> {
+  async #found(tenant: string, call: RawRequest, isPassed: boolean): Promise<RawResponse> {
     const { patience } = this.#parts
     const until = hostTime() + patience
     for (let again = false; ; again = true) {
@@ -157,7 +157,7 @@ export class RequestRouter {
   /** A tenant can be deleted although its journal cannot be played, or what it did last cannot be kept. */
   async #where(
     tenant: string,
-    call: Call,
+    call: RawRequest,
     again: boolean,
   ): Promise<TenantLocation<JournaledSandbox> | 'to be dropped'> {
     const { ownership, tenants } = this.#parts
@@ -171,19 +171,19 @@ export class RequestRouter {
     }
   }
 
-  async #dropped(tenant: string): Promise<Answer> {
+  async #dropped(tenant: string): Promise<RawResponse> {
     await this.#parts.ownership.drop(tenant).catch((cause: Error) => {
       throw cause instanceof EngineAway ? new Unanswered(cause.message, { cause }) : cause
     })
     return json({ dropped: true })
   }
 
-  #handedOn(tenant: string, call: Call, node: Node): Promise<Answer> {
+  #handedOn(tenant: string, call: RawRequest, node: ClusterNode): Promise<RawResponse> {
     const { forwarder, watch, tenants } = this.#parts
     return forwarder.forward(call, tenants.targetOf(call), node, watch.on(tenant, node))
   }
 
-  async #served(own: OwnedTenant<JournaledSandbox>, tenant: string, call: Call): Promise<Answer> {
+  async #served(own: OwnedTenant<JournaledSandbox>, tenant: string, call: RawRequest): Promise<RawResponse> {
     const { tenants } = this.#parts
     const target = tenants.targetOf(call)
     const order = orderOf(call, target)
@@ -212,7 +212,7 @@ function withoutPass(headers: HeaderList): HeaderList {
 }
 
 /** What only a node may say. */
-function withoutNodeWords(answer: Answer): Answer {
+function withoutNodeWords(answer: RawResponse): RawResponse {
   if (headerOf(answer.headers, nodeHeader) === undefined) return answer
   return { ...answer, headers: answer.headers.filter(([name]) => name.toLowerCase() !== nodeHeader) }
 }
@@ -228,12 +228,12 @@ async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
 }
 
 /** Orders that are about a tenant as a whole, which its world cannot carry out. */
-function orderOf({ method }: Call, target: string): 'drop' | 'fork' | undefined {
+function orderOf({ method }: RawRequest, target: string): 'drop' | 'fork' | undefined {
   if (method === 'DELETE' && /^\/_control\/[^/?#]+\/*(?:[?#]|$)/.test(target)) return 'drop'
   return method === 'POST' && /^\/_control\/[^/?#]+\/fork\/*(?:[?#]|$)/.test(target) ? 'fork' : undefined
 }
 
-function withHeaders(call: Call, headers: Call['headers']): Call {
+function withHeaders(call: RawRequest, headers: RawRequest['headers']): RawRequest {
   return {
     method: call.method,
     url: call.url,

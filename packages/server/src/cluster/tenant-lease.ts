@@ -3,7 +3,7 @@ import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from 
 import { bytesOf, concatenated, numberOf, textOf } from './replies.js'
 
 /** One process of the cluster. */
-export interface Node {
+export interface ClusterNode {
   /** New at every start of a process. */
   readonly id: string
   /** Where the others reach it, without a slash at the end: `http://10.0.0.5:4010`. */
@@ -22,7 +22,7 @@ export interface NodeHost {
 
 /** Who holds a tenant, as the engine says. */
 export interface LeaseHolder {
-  readonly node: Node
+  readonly node: ClusterNode
   readonly fence: number
 }
 
@@ -173,7 +173,7 @@ export class TenantLease {
 export interface LeaseRequest {
   readonly engine: ClusterStore
   readonly host: NodeHost
-  readonly node: Node
+  readonly node: ClusterNode
   /** Milliseconds of the engine's clock. */
   readonly lease: number
 }
@@ -183,7 +183,7 @@ export function isAway(error: unknown): error is EngineAway {
   return error instanceof EngineAway
 }
 
-function nameOf({ id, address }: Node): string {
+function nameOf({ id, address }: ClusterNode): string {
   return `${id}@${address}`
 }
 

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import type { MoveOptions } from '../../../../src/kernel/clock.js'
+import type { AdvanceOptions } from '../../../../src/kernel/clock.js'
 import type { Duration } from '../../../../src/kernel/duration.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import type { PendingTimer } from '../../../../src/kernel/time.js'
-import type { Call } from '../../../../src/protocol/service.js'
+import type { RawRequest } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 import { duration, nothing, time } from './schemas.js'
 
-const budget = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)))
+const maxTimers = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)))
 
 export const clockOrders: readonly ControlOperation[] = [
   {
@@ -30,14 +30,14 @@ export const clockOrders: readonly ControlOperation[] = [
       next: 'step_clock runs the first of them, advance_clock a span of time.',
       defaults: { limit: 20 },
     },
-    run: ({ clock }, _, asked) => listed(clock.pending(), asked, { of: 'timers', view: timerView }),
+    run: ({ clock }, _, asked) => listed(clock.pending, asked, { of: 'timers', view: timerView }),
   },
   order({
     method: 'POST',
     path: '/clock/advance',
     summary:
       'Moves time by a duration and runs what falls due, at most `maxTimers` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
-    body: v.strictObject({ by: duration, maxTimers: budget }),
+    body: v.strictObject({ by: duration, maxTimers }),
     example: { by: '5m' },
     tool: {
       name: 'advance_clock',
@@ -51,8 +51,8 @@ export const clockOrders: readonly ControlOperation[] = [
       },
       tells: true,
     },
-    run: async (sandbox, { by, maxTimers: budget }, { call }) => {
-      await sandbox.clock.advance(by as Duration, optionsOf(call, budget))
+    run: async (sandbox, { by, maxTimers }, { call }) => {
+      await sandbox.clock.advance(by as Duration, optionsOf(call, maxTimers))
       return timeOf(sandbox)
     },
   }),
@@ -60,7 +60,7 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/advance-to',
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
-    body: v.strictObject({ at: time, maxTimers: budget }),
+    body: v.strictObject({ at: time, maxTimers }),
     example: { at: '2030-01-02T03:00:00Z' },
     tool: {
       name: 'advance_clock_to',
@@ -74,8 +74,8 @@ export const clockOrders: readonly ControlOperation[] = [
       },
       tells: true,
     },
-    run: async (sandbox, { at, maxTimers: budget }, { call }) => {
-      await sandbox.clock.advanceTo(at, optionsOf(call, budget))
+    run: async (sandbox, { at, maxTimers }, { call }) => {
+      await sandbox.clock.advanceTo(at, optionsOf(call, maxTimers))
       return timeOf(sandbox)
     },
   }),
@@ -83,7 +83,7 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/drain',
     summary: 'Runs until no timer is left but those of schedules; `maxTimers` limits how many may fire.',
-    body: v.strictObject({ maxTimers: budget }),
+    body: v.strictObject({ maxTimers }),
     example: { maxTimers: 1000 },
     tool: {
       name: 'drain_clock',
@@ -94,8 +94,8 @@ export const clockOrders: readonly ControlOperation[] = [
       args: { maxTimers: 'how many timers may fire' },
       tells: true,
     },
-    run: async (sandbox, { maxTimers: budget }, { call }) => {
-      await sandbox.clock.drain(optionsOf(call, budget))
+    run: async (sandbox, { maxTimers }, { call }) => {
+      await sandbox.clock.drain(optionsOf(call, maxTimers))
       return timeOf(sandbox)
     },
   }),
@@ -114,7 +114,7 @@ export const clockOrders: readonly ControlOperation[] = [
       tells: true,
     },
     run: async (sandbox, _, { call }) => {
-      const [first] = sandbox.clock.pending()
+      const [first] = sandbox.clock.pending
       if (first !== undefined)
         await sandbox.clock.advanceTo(Math.max(first.at, sandbox.clock.now()), optionsOf(call, undefined))
       return { fired: first === undefined ? null : timerView(first), ...timeOf(sandbox) }
@@ -134,15 +134,15 @@ export const clockOrders: readonly ControlOperation[] = [
     summary: 'Answers once nothing runs; time does not move.',
     body: nothing,
     run: async (sandbox) => {
-      await sandbox.clock.settled()
+      await sandbox.clock.settle()
       return timeOf(sandbox)
     },
   }),
 ]
 
 /** A client that goes away ends the move that it asked for. */
-function optionsOf({ signal }: Call, budget: number | undefined): MoveOptions {
-  return { ...(signal !== undefined && { signal }), ...(budget !== undefined && { budget }) }
+function optionsOf({ signal }: RawRequest, maxTimers: number | undefined): AdvanceOptions {
+  return { ...(signal !== undefined && { signal }), ...(maxTimers !== undefined && { maxTimers }) }
 }
 
 export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; mode: string } {
@@ -155,7 +155,7 @@ export const maxPending = 1_000
 
 /** The timers that wait, the first of many. */
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
-  const all = clock.pending()
+  const all = clock.pending
   const pending = all.slice(0, maxPending).map(timerView)
   const more = `${all.length - maxPending} more timers wait: GET /clock/pending has them.`
   return all.length > maxPending ? { pending, more } : { pending }

@@ -4,7 +4,7 @@ import { type Bytes, text } from '../../../../src/kernel/bytes.js'
 import { hasMoreValues, isDeeper } from '../../../../src/kernel/json-depth.js'
 import { didYouMean, nearestName } from '../../../../src/kernel/nearest-name.js'
 import { HttpError, json } from '../../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
@@ -31,11 +31,11 @@ export interface TenantSource {
   readonly origin: string
   readonly names: readonly string[]
   /** A tenant, made on first use where the request may make one. */
-  asked(name: string, call: Call): Sandbox
+  asked(name: string, call: RawRequest): Sandbox
   /** Disposes a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
   /** An address of a tenant as the caller reaches it. */
-  reached(address: string, call: Call, name: string): string
+  reached(address: string, call: RawRequest, name: string): string
   /** Serves a sandbox that was made of a tenant. @returns its name */
   adoptFork(sandbox: Sandbox, of: string, name: string | undefined): string
 }
@@ -63,7 +63,7 @@ for (const order of controlOperations) addRoute(router, order.method, order.path
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** Whether a request below `/_control` is answered without a look at its body: there is nothing of this path or method. */
-export function isStray({ method }: Call, path: string): boolean {
+export function isStray({ method }: RawRequest, path: string): boolean {
   try {
     const [, , name = '', ...rest] = partsOf(path)
     if (name === '' || name === 'openapi.json') return true
@@ -80,7 +80,7 @@ function partsOf(path: string): string[] {
 }
 
 /** Answers a request below `/_control`. */
-export async function control(call: Call, path: string, tenants: TenantSource): Promise<Answer> {
+export async function control(call: RawRequest, path: string, tenants: TenantSource): Promise<RawResponse> {
   try {
     const { searchParams: query } = new URL(path, 'http://control.test')
     const [, , name = '', ...rest] = partsOf(path)
@@ -147,11 +147,11 @@ function meant(method: string, below: string): string {
 }
 
 /** An order may answer by itself: a text, a stream. */
-function isAnswer(value: unknown): value is Answer {
+function isAnswer(value: unknown): value is RawResponse {
   return typeof value === 'object' && value !== null && 'status' in value && 'headers' in value && 'body' in value
 }
 
-function failure(error: unknown): Answer {
+function failure(error: unknown): RawResponse {
   if (error instanceof HttpError) return json({ error: error.message }, error.status)
   if (error instanceof ReplyError) return json({ error: error.message, reply: true }, 400)
   if (error instanceof URIError)

@@ -3,7 +3,7 @@ import { answerSchema, shallowStepSchema } from '../../../../src/faults/step-sch
 import { portableString } from '../../../../src/kernel/portable.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import type { Step } from '../../../../src/queue/destinations/delivery-script.js'
-import type { PlainAnswer } from '../../../../src/queue/destinations/destination-responses.js'
+import type { DestinationResponse } from '../../../../src/queue/destinations/destination-responses.js'
 import { destinationsInternals } from '../../../../src/queue/destinations/destinations.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { type ControlOperation, order } from './operation.js'
@@ -53,7 +53,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       next: 'publish_message and drain_clock, then get_timeline.',
       args: { to: 'url or pattern', response: 'a status, or `{"status":201,"body":{"id":1}}`' },
     },
-    run: ({ destinations }, { to, response: answer }) => void destinations.answer(to, answer as PlainAnswer),
+    run: ({ destinations }, { to, response: answer }) => void destinations.respond(to, answer as DestinationResponse),
   }),
   order({
     method: 'POST',
@@ -64,7 +64,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     example: { to: 'https://shop.test/failed' },
     run: ({ destinations }, { to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) destinations.answer(to, answer as PlainAnswer)
+      if (answer !== undefined) destinations.respond(to, answer as DestinationResponse)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
     },
   }),
@@ -100,7 +100,7 @@ export const destinationOrders: readonly ControlOperation[] = [
       effect: 'reads',
       next: 'respond_to_deliveries for a url that has no endpoint.',
     },
-    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unused: destinations.unplayed }),
+    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unused: destinations.unused }),
   },
 ]
 

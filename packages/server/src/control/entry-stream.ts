@@ -3,7 +3,7 @@ import { hostPause } from '../../../../src/kernel/host.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { chunkFor, dataLine, ReaderTooSlow } from '../../../../src/protocol/event-stream.js'
 import type { EntryWriter } from '../../../../src/report/trace.js'
-import type { TrafficView } from '../../../../src/report/traffic-view.js'
+import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
@@ -73,7 +73,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             })
         }
         let unsubscribe = sandbox.traffic.subscribe(add)
-        const stay = sandbox.onRenewal((by) => {
+        const stay = sandbox.onReset((by) => {
           unsubscribe()
           unsubscribe = sandbox.traffic.subscribe(add)
           // What a world was filled with is in its log before it takes the place of the one before.
@@ -145,7 +145,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
 
 /** What of the log of one world a reader has taken. */
 class Reading {
-  #traffic: TrafficView | undefined
+  #traffic: Traffic | undefined
   /** `seq` of the last entry that was taken, or passed over. */
   #last: number
   /** `seq` of the newest entry when it began: a long log that was there is no reason to drop its reader. */
@@ -156,7 +156,7 @@ class Reading {
   isTold = false
 
   constructor(
-    traffic: TrafficView | undefined,
+    traffic: Traffic | undefined,
     last: number,
     readonly renewed?: 'reset' | 'load',
   ) {

@@ -50,8 +50,8 @@ export const faultOrders: readonly ControlOperation[] = [
         location: 'where the rule comes from, for messages',
       },
     },
-    run: (sandbox, { rules, scenario, location: line }) =>
-      kept(sandbox, sandbox.faults.add(rules ?? rulesOf(scenario as Scenario), line === undefined ? {} : { line })),
+    run: (sandbox, { rules, scenario, location }) =>
+      kept(sandbox, sandbox.faults.add(rules ?? rulesOf(scenario as Scenario), location === undefined ? {} : { location })),
   }),
   {
     method: 'GET',
@@ -66,7 +66,7 @@ export const faultOrders: readonly ControlOperation[] = [
       next: 'list_unused_faults for why one did not strike.',
       defaults: { limit: 50 },
     },
-    run: ({ faults }, _, asked) => listed(faults.list(), asked, { of: 'rules', view: same }),
+    run: ({ faults }, _, asked) => listed(faults.rules, asked, { of: 'rules', view: same }),
   },
   {
     method: 'GET',
@@ -93,7 +93,7 @@ export const faultOrders: readonly ControlOperation[] = [
       next: 'remove_faults, and add_fault as it should be.',
       defaults: { limit: 50 },
     },
-    run: ({ faults }, _, asked) => listed(faults.unused(), asked, { of: 'rules', view: same }),
+    run: ({ faults }, _, asked) => listed(faults.unused, asked, { of: 'rules', view: same }),
   },
   {
     method: 'DELETE',
@@ -175,17 +175,17 @@ async function played(
   signal: AbortSignal | undefined,
 ): Promise<object> {
   const { playScenario } = await import('../../../../src/scenarios/play-scenario.js')
-  const { fetch, deliver, vocabulary } = options
+  const { fetch, deliverTo: deliver, dialect: vocabulary } = options
   const play = await playScenario(scenario, {
     ...(seed !== undefined && { seed }),
     ...(signal !== undefined && { signal }),
     sandbox: {
       ...(fetch !== undefined && { fetch }),
-      ...(deliver !== undefined && { deliver }),
-      ...(vocabulary !== undefined && { vocabulary }),
+      ...(deliver !== undefined && { deliverTo: deliver }),
+      ...(vocabulary !== undefined && { dialect: vocabulary }),
     },
   })
-  const { holds, findings, endedAt, virtualMs } = play
+  const { holds, checks: findings, endedAt, virtualMs } = play
   return {
     name: scenario.name,
     holds,

@@ -1,6 +1,10 @@
 import * as v from 'valibot'
-import type { Breach } from '../../../../src/invariants/invariant.js'
-import { BrokenPromise, type Check, type CheckOptions } from '../../../../src/invariants/invariant-check.js'
+import type { InvariantViolation } from '../../../../src/invariants/invariant.js'
+import {
+  InvariantError,
+  type InvariantOptions,
+  type InvariantReport,
+} from '../../../../src/invariants/invariant-check.js'
 import { json } from '../../../../src/protocol/call.js'
 import { failureOf } from '../../../../src/report/failure.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -21,11 +25,11 @@ export const checkOrders: readonly ControlOperation[] = [
     example,
     run: (sandbox, options) => {
       try {
-        return wireCheck(sandbox, sandbox.check(options as CheckOptions))
+        return wireCheck(sandbox, sandbox.assertInvariants(options as InvariantOptions))
       } catch (error) {
-        if (!(error instanceof BrokenPromise)) throw error
+        if (!(error instanceof InvariantError)) throw error
         const { replay } = failureOf(error) ?? {}
-        return json({ error: error.message, violations: wireBreaches(sandbox, error.breaches), replay }, 409)
+        return json({ error: error.message, violations: wireBreaches(sandbox, error.violations), replay }, 409)
       }
     },
   }),
@@ -43,15 +47,15 @@ export const checkOrders: readonly ControlOperation[] = [
       next: 'list_entries with the `seq` of a breach in `after`.',
       args: { only: 'names of promises', except: 'names of promises' },
     },
-    run: (sandbox, options) => wireCheck(sandbox, sandbox.examine(options as CheckOptions)),
+    run: (sandbox, options) => wireCheck(sandbox, sandbox.checkInvariants(options as InvariantOptions)),
   }),
 ]
 
-function wireCheck(sandbox: Sandbox, { checked, breaches, unknown }: Check): object {
+function wireCheck(sandbox: Sandbox, { checked, violations: breaches, unknown }: InvariantReport): object {
   return { checked, violations: wireBreaches(sandbox, breaches), unknown }
 }
 
-function wireBreaches(sandbox: Sandbox, breaches: readonly Breach[]): object[] {
+function wireBreaches(sandbox: Sandbox, breaches: readonly InvariantViolation[]): object[] {
   const writer = writerOf(sandbox)
   return breaches.map((breach) => ({ ...breach, entries: breach.entries.map((entry) => writer.entry(entry)) }))
 }

@@ -2,7 +2,7 @@ import { hostPause } from '../../../../src/kernel/host.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { type DirectQueue, engineOf } from '../../../../src/queue/direct-queue.js'
+import { engineOf, type Queue } from '../../../../src/queue/direct-queue.js'
 import { weightOfMessage } from '../../../../src/queue/message/message.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { measure } from '../../../../src/store/keyspace/measure.js'
@@ -58,7 +58,7 @@ export function sizeOfStore({ store }: Pick<Sandbox, 'store'>): number {
 }
 
 /** Of the messages that it knows, those that are over included. */
-export function sizeOfQueue(queue: DirectQueue): number {
+export function sizeOfQueue(queue: Queue): number {
   let size = 0
   for (const message of engineOf(queue).courier.byId.values()) size += around.entry + weightOfMessage(message)
   return size

@@ -2,7 +2,7 @@ import { UsageError } from '@stuntdouble/command-line'
 import { AddressPattern } from '../../../../src/kernel/address-pattern.js'
 import { isRealHost } from '../../../../src/protocol/dialect.js'
 import { networkErrors } from '../../../../src/queue/destinations/delivery-script.js'
-import type { PlainAnswer } from '../../../../src/queue/destinations/destination-responses.js'
+import type { DestinationResponse } from '../../../../src/queue/destinations/destination-responses.js'
 import { networkErrorText } from '../../../../src/queue/destinations/raw-response.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { isLoopback } from '../../../../src/queue/settings/url.js'
@@ -29,11 +29,11 @@ export function liveDestinations(
   scenario: Scenario,
   to: string,
   limits: Limits,
-): Pick<PlayOptions, 'prepare' | 'elsewhere' | 'sandbox'> & LiveApplication {
+): Pick<PlayOptions, 'setup' | 'elsewhere' | 'sandbox'> & LiveApplication {
   const target = targetOf(to, limits.deliver)
   const routes = routesOf(scenario, target)
   const reached = { refused: 0, taken: 0 }
-  const send = async (delivery: Attempt, address: string): Promise<PlainAnswer> => {
+  const send = async (delivery: Attempt, address: string): Promise<DestinationResponse> => {
     const answer = await forwarded(delivery, address, limits.timeout)
     const isRefused = typeof answer === 'object' && 'kind' in answer && absent.includes(answer.kind)
     reached[isRefused ? 'refused' : 'taken']++
@@ -46,8 +46,9 @@ export function liveDestinations(
       const taken = new AddressPattern(pattern)
       return [...routes.keys()].some((url) => taken.matches(url))
     },
-    prepare: ({ destinations }) => {
-      for (const [url, address] of routes) destinations.answer(url, (delivery) => send(delivery, address(delivery.url)))
+    setup: ({ destinations }) => {
+      for (const [url, address] of routes)
+        destinations.respond(url, (delivery) => send(delivery, address(delivery.url)))
     },
     silence: () => {
       if (reached.taken > 0 || reached.refused === 0) return undefined
@@ -116,7 +117,7 @@ function patternOf(url: string): string {
 }
 
 /** One delivery over the network. What goes wrong there is what the attempt meets. */
-async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<PlainAnswer> {
+async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<DestinationResponse> {
   const { method } = delivery
   try {
     return await fetch(address, {

@@ -1,6 +1,6 @@
 import { latin1, utf8 } from '../../../../src/kernel/bytes.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
-import type { Answer } from '../../../../src/protocol/service.js'
+import type { RawResponse } from '../../../../src/protocol/service.js'
 import { inSlices } from './large.js'
 import type { OperationContext } from './operation.js'
 
@@ -37,7 +37,7 @@ export async function listed<T>(
   items: readonly T[],
   { query }: OperationContext,
   { of, view, size = () => 0 }: ListOptions<T>,
-): Promise<Answer> {
+): Promise<RawResponse> {
   const given = wholeNumber(query, 'limit')
   const skip = wholeNumber(query, 'skip') ?? 0
   const limit = given ?? maxItems

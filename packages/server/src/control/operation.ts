@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { QueueRegion } from '../../../../src/protocol/address.js'
-import type { Call } from '../../../../src/protocol/service.js'
+import type { RawRequest } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Tool } from './tool.js'
 
@@ -11,7 +11,7 @@ export interface OperationContext {
   readonly query: URLSearchParams
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
-  readonly call: Call
+  readonly call: RawRequest
   /** Serves a sandbox as one more tenant. @returns its name: the one that is asked for, or a free one like it */
   adopt(sandbox: Sandbox, name: string | undefined): string
   /** An address of the server as the one who asks has reached it; other texts as they are. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { callsInternals } from '../../../../src/calls/calls.js'
-import type { ForeignCall } from '../../../../src/calls/foreign-call.js'
-import type { PlainCallAnswer } from '../../../../src/calls/outbound-responses.js'
-import type { CallStep } from '../../../../src/calls/outbound-steps.js'
+import type { OutboundRequest } from '../../../../src/calls/foreign-call.js'
+import type { OutboundResponse } from '../../../../src/calls/outbound-responses.js'
+import type { OutboundStep } from '../../../../src/calls/outbound-steps.js'
 import { faultSchema } from '../../../../src/faults/fault-schema.js'
 import { statusCode } from '../../../../src/faults/fault-values.js'
 import { answerSchema } from '../../../../src/faults/step-schema.js'
@@ -24,7 +24,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ url: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ url: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { url: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
-    run: ({ calls }, { url: to, steps }) => void calls.script(to, steps as CallStep[]),
+    run: ({ outbound: calls }, { url: to, steps }) => void calls.script(to, steps as OutboundStep[]),
   }),
   order({
     method: 'POST',
@@ -33,7 +33,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ url: v.string(), response: given }),
     describes: v.strictObject({ url: v.string(), response: described() }),
     example: { url: 'https://bank.test/charges', response: { status: 201, body: { id: 'ch_1' } } },
-    run: ({ calls }, { url: to, response: answer }) => void calls.answer(to, answer as PlainCallAnswer),
+    run: ({ outbound: calls }, { url: to, response: answer }) => void calls.respond(to, answer as OutboundResponse),
   }),
   order({
     method: 'POST',
@@ -43,9 +43,9 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ url: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
     example: { url: 'https://bank.test/*' },
-    run: ({ calls }, { url: to, response: answer }) => {
+    run: ({ outbound: calls }, { url: to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) calls.answer(to, answer as PlainCallAnswer)
+      if (answer !== undefined) calls.respond(to, answer as OutboundResponse)
       if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
     },
   }),
@@ -54,13 +54,13 @@ export const callOrders: readonly ControlOperation[] = [
     path: '/outbound/recorded',
     summary: 'What a recorder of calls has recorded.',
     query: { url: 'the url as it was given to record', ...partOf },
-    run: ({ calls }, _, asked) => {
+    run: ({ outbound: calls }, _, asked) => {
       const to = asked.query.get('url') ?? ''
       const recorder = callsInternals.of(calls).recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /outbound/record first.`)
       }
-      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: ForeignCall) => body.length }
+      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: OutboundRequest) => body.length }
       return listed(recorder.requests, asked, options)
     },
   },
@@ -69,16 +69,16 @@ export const callOrders: readonly ControlOperation[] = [
     path: '/outbound',
     summary: 'Forgets one registration of a foreign url, or all of them.',
     query: { url: 'the url or pattern to forget' },
-    run: ({ calls }, _, { query }) => calls.off(query.get('url') ?? undefined),
+    run: ({ outbound: calls }, _, { query }) => calls.off(query.get('url') ?? undefined),
   },
   {
     method: 'GET',
     path: '/outbound',
     summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
-    run: ({ calls }) => ({ unhandled: calls.unhandled, unused: calls.unplayed }),
+    run: ({ outbound: calls }) => ({ unhandled: calls.unhandled, unused: calls.unused }),
   },
 ]
 
-function recordedView({ url, method, at, headers, body, handlerRuns, response: answer }: ForeignCall): unknown {
+function recordedView({ url, method, at, headers, body, handlerRuns, response: answer }: OutboundRequest): unknown {
   return { url, method, at, headers, body: portableString(body), handlerRuns, status: answer?.status }
 }

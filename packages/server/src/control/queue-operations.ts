@@ -3,7 +3,7 @@ import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import { deadLetterView, messageView } from '../../../../src/client/remote-views.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { type DirectPublish, type DirectQueue, engineOf } from '../../../../src/queue/direct-queue.js'
+import { engineOf, type PublishOptions, type Queue } from '../../../../src/queue/direct-queue.js'
 import type { QueueDump } from '../../../../src/queue/dump/queue-dump.js'
 import type { Message } from '../../../../src/queue/message/message.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
@@ -25,7 +25,7 @@ const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.
 const explained = v.union([
   v.strictObject({ queue: v.string() }),
   v.strictObject({ flowControlKey: v.string() }),
-  v.strictObject({ schedule: v.string() }),
+  v.strictObject({ scheduleId: v.string() }),
   v.strictObject({ deduplicationId: v.string() }),
 ])
 
@@ -60,7 +60,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     run: ({ queue }, { bytes, ...direct }) =>
       refusing(() => {
         const body = bytes === undefined ? direct.body : wordOfWire(bytes)
-        const published = queue.publish({ ...direct, body } as DirectPublish)
+        const published = queue.publish({ ...direct, body } as PublishOptions)
         return Array.isArray(published) ? published.map(messageView) : messageView(published as Message)
       }),
   }),
@@ -129,7 +129,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       args: {
         queue: 'name of a FIFO queue',
         flowControlKey: 'name of a flow-control key',
-        schedule: 'id of a schedule',
+        scheduleId: 'id of a schedule',
         deduplicationId: 'id that a duplicate was recognised by',
       },
     },
@@ -157,7 +157,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: nothing,
     run: ({ queue }, _, { params }) => {
       const message = known(queue, params)
-      queue.release(message.id)
+      queue.deliverNow(message.id)
       return messageView(message)
     },
   }),
@@ -178,7 +178,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       listed(queue.deadLetters, asked, {
         of: 'dead letters',
         view: deadLetterView,
-        size: ({ message, reply }) => message.body.length + reply.body.length,
+        size: ({ message, response: reply }) => message.body.length + reply.body.length,
       }),
   },
   order({
@@ -219,7 +219,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ endpoints: v.array(endpoint) }),
     example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
     run: ({ queue }, { endpoints }, { params }) =>
-      refusing(() => queue.urlGroup(params.name ?? '', endpoints).toJSON()),
+      refusing(() => queue.urlGroups.addEndpoints(params.name ?? '', endpoints).toJSON()),
   }),
   {
     method: 'DELETE',
@@ -237,7 +237,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     }),
     example: { parallelism: 2, paused: false },
     run: ({ queue }, { parallelism, paused }, { params }) =>
-      refusing(() => queue.upsertQueue(params.name ?? '', parallelism, paused)),
+      refusing(() => queue.upsertQueue(params.name ?? '', { parallelism, paused })),
   }),
   {
     method: 'DELETE',
@@ -264,7 +264,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       does: 'What is published again and again, and when next.',
       when: 'To find the id of one.',
       effect: 'reads',
-      next: 'list_fire_times for its calendar, explain_resource with `schedule` for why one does not fire.',
+      next: 'list_fire_times for its calendar, explain_resource with `scheduleId` for why one does not fire.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -297,14 +297,14 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/signing-keys',
     summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
-    run: ({ queue: { keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
+    run: ({ queue: { signingKeys: keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
   },
   order({
     method: 'POST',
     path: '/queue/signing-keys/rotate',
     summary: 'The next signing key becomes the current one, a fresh one the next.',
     body: nothing,
-    run: ({ queue }) => queue.keys.rotate(),
+    run: ({ queue }) => queue.signingKeys.rotate(),
   }),
   order({
     method: 'POST',
@@ -316,8 +316,8 @@ export const queueOrders: readonly ControlOperation[] = regional([
       flaw: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
     }),
     example: { url: 'https://shop.test/orders', body: '{"id":42}', flaw: 'expired' },
-    run: ({ queue }, { url, body, flaw: wrong }) => ({
-      signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { wrong }),
+    run: ({ queue }, { url, body, flaw }) => ({
+      signature: queue.sign({ url, ...(body !== undefined && { body }) }, flaw === undefined ? {} : { flaw }),
     }),
   }),
   {
@@ -357,8 +357,8 @@ export const queueOrders: readonly ControlOperation[] = regional([
   }),
 ])
 
-function upcoming({ schedules }: DirectQueue, id: string, from: number, to: number): readonly number[] {
-  const slots = schedules.upcoming(id, Math.max(from, 0), to, maxSlots + 1)
+function upcoming(queue: Queue, id: string, from: number, to: number): readonly number[] {
+  const slots = engineOf(queue).schedules.upcoming(id, Math.max(from, 0), to, maxSlots + 1)
   if (slots.length <= maxSlots) return slots
   const last = iso(slots[maxSlots - 1]!)
   throw new HttpError(
@@ -367,7 +367,7 @@ function upcoming({ schedules }: DirectQueue, id: string, from: number, to: numb
   )
 }
 
-function known(queue: DirectQueue, { id = '' }: Readonly<Record<string, string>>): Message {
+function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Message {
   const message = engineOf(queue).courier.byId.get(id)
   if (message !== undefined) return message
   throw new HttpError(404, `There is no message ${JSON.stringify(id)}. Ask GET /queue/messages for those that wait.`)

@@ -30,7 +30,7 @@ export const worldOrders: readonly ControlOperation[] = [
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
-      urls: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
+      urls: { ...eachOf(sandbox.urls, reached), regions: eachOf(sandbox.urls.regions, reached) },
       env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
       ...pendingOf(sandbox),
@@ -73,7 +73,7 @@ export const worldOrders: readonly ControlOperation[] = [
     query: { rebaseTime: '`true`: moves all times of a state back if it is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
-      sandbox.load(given, { shift: query.get('rebaseTime') === 'true' })
+      sandbox.load(given, { rebaseTime: query.get('rebaseTime') === 'true' })
       return timeOf(sandbox)
     },
   }),
@@ -111,10 +111,10 @@ export const worldOrders: readonly ControlOperation[] = [
       },
     },
     run: async (sandbox, { at, name, deliver = false }, { adopt }) => {
-      const { fetch, deliver: reach } = sandbox.options
+      const { fetch, deliverTo: reach } = sandbox.options
       const fork = await sandbox.fork({
         ...(at !== undefined && { at: at as PastInstant }),
-        ...(deliver && { ...(fetch && { fetch }), ...(reach && { deliver: reach }) }),
+        ...(deliver && { ...(fetch && { fetch }), ...(reach && { deliverTo: reach }) }),
       })
       return { tenant: adopt(fork, name), ...timeOf(fork) }
     },

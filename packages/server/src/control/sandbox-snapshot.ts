@@ -4,22 +4,33 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { OpenRedaction } from './wire-entry.js'
 
 export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
-  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, calls, workflows } = sandbox
+  const {
+    traffic,
+    tokens,
+    dialect: vocabulary,
+    policy,
+    store,
+    clock,
+    faults,
+    destinations,
+    outbound: calls,
+    workflows,
+  } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
     tokens,
-    vocabulary,
+    dialect: vocabulary,
     policy,
-    spend: store.spend(),
+    cost: store.cost(),
     costs: [...traffic.costs],
-    pending: clock.pending().map(({ at, label, background }) => ({ at, label, background })),
-    running: clock.running(),
-    faults: faults.list(),
-    unused: faults.unused(),
+    pending: clock.pending.map(({ at, label, background }) => ({ at, label, background })),
+    running: clock.running,
+    faults: faults.rules,
+    unused: faults.unused,
     unusedVerbs: workflows.map(({ unused }) => unused),
-    calls: { patterns: calls.patterns, unhandled: calls.unhandled, unplayed: calls.unplayed },
+    outbound: { patterns: calls.patterns, unhandled: calls.unhandled, unused: calls.unused },
     unhandled: destinations.unhandled,
-    unplayed: destinations.unplayed,
+    unplayed: destinations.unused,
   }
 }

@@ -33,7 +33,7 @@ const spanBack: v.GenericSchema<string> = v.pipe(
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-/** An instant of the past: as `sandbox.at()` takes it, or what `POST /resolve-instant` made of it. */
+/** An instant of the past: as `sandbox.asOf()` takes it, or what `POST /resolve-instant` made of it. */
 export const pastInstant: v.GenericSchema<number | string | { seq: number } | JournalPoint> = v.union([
   time,
   spanBack,

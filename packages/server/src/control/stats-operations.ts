@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { HttpError } from '../../../../src/protocol/call.js'
-import { isPeriod, type Period, periodNames } from '../../../../src/stats/periods.js'
+import { isPeriod, periodNames, type StatsPeriod } from '../../../../src/stats/periods.js'
 import type { QueueStatistics, SearchStatistics } from '../../../../src/stats/statistics.js'
-import type { QueueStep, SearchStep } from '../../../../src/stats/usage-steps.js'
+import type { QueueUsageStep, SearchUsageStep } from '../../../../src/stats/usage-steps.js'
 import type { ControlOperation, OperationContext } from './operation.js'
 import { order } from './operation.js'
 import { nothing } from './schemas.js'
@@ -30,7 +30,7 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: "Sets fields of the queue's statistics by hand.",
     body: figures,
     example: { total_monthly_billing: 5.806, daily_used: [320, 450] },
-    run: ({ stats }, given) => stats.queue.set(given as Parameters<QueueStatistics['set']>[0]),
+    run: ({ stats }, given) => stats.queue.override(given as Parameters<QueueStatistics['override']>[0]),
   }),
   order({
     method: 'PUT',
@@ -38,7 +38,7 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: 'Scripts what happened at the queue besides the traffic of the sandbox.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
-    run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueStep[], scale),
+    run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueUsageStep[], scale),
   }),
   {
     method: 'DELETE',
@@ -59,7 +59,8 @@ export const statsOrders: readonly ControlOperation[] = [
     summary: "Sets fields of a search index's statistics by hand.",
     body: figures,
     example: { current_vector_count: 1000, query_latency_99: 18 },
-    run: (sandbox, given, asked) => indexOf(sandbox.stats, asked).set(given as Parameters<SearchStatistics['set']>[0]),
+    run: (sandbox, given, asked) =>
+      indexOf(sandbox.stats, asked).override(given as Parameters<SearchStatistics['override']>[0]),
   }),
   order({
     method: 'PUT',
@@ -68,7 +69,7 @@ export const statsOrders: readonly ControlOperation[] = [
     body: story,
     example,
     run: (sandbox, { steps, scale }, asked) =>
-      indexOf(sandbox.stats, asked).script(steps as unknown as SearchStep[], scale),
+      indexOf(sandbox.stats, asked).script(steps as unknown as SearchUsageStep[], scale),
   }),
   {
     method: 'DELETE',
@@ -97,7 +98,7 @@ function indexOf(stats: { search(id: string): SearchStatistics }, { params }: Op
   return stats.search(params.id!)
 }
 
-function periodOf({ query }: OperationContext): Period | undefined {
+function periodOf({ query }: OperationContext): StatsPeriod | undefined {
   const name = query.get('period') ?? undefined
   if (name === undefined || isPeriod(name)) return name
   throw new HttpError(400, `There is no period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)

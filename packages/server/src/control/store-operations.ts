@@ -157,7 +157,7 @@ export const storeOrders: readonly ControlOperation[] = [
       command: 'command',
     },
     run: (sandbox, { at, command }) => {
-      const { store, now } = sandbox.at(at as PastInstant)
+      const { store, now } = sandbox.asOf(at as PastInstant)
       const then = { now: iso(now), milliseconds: now }
       if (command === undefined) return { ...then, dump: store.dump() }
       return { ...then, reply: wireReply(store.run(...command.map(wordOfWire))) }
@@ -179,8 +179,8 @@ export const storeOrders: readonly ControlOperation[] = [
     },
     run: (sandbox, { from, to }) => {
       refuseLarge(sizeOfStore(sandbox), roomAtOnce, 'The store', 'Ask for GET /store/changes with `limit`.')
-      const before = sandbox.at(from as PastInstant).store.dump()
-      return (to === undefined ? sandbox.store : sandbox.at(to as PastInstant).store).diff(before)
+      const before = sandbox.asOf(from as PastInstant).store.dump()
+      return (to === undefined ? sandbox.store : sandbox.asOf(to as PastInstant).store).diff(before)
     },
   }),
   {
@@ -212,7 +212,7 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/store/cost',
     summary: 'What the service would have billed.',
-    run: ({ store }) => store.spend(),
+    run: ({ store }) => store.cost(),
   },
   order({
     method: 'POST',

@@ -4,10 +4,10 @@ import { milliseconds, parseDuration } from '../../../../src/kernel/duration.js'
 import { type Entry, entryTypes } from '../../../../src/kernel/traffic-log.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
-import type { Answer } from '../../../../src/protocol/service.js'
+import type { RawResponse } from '../../../../src/protocol/service.js'
 import { changesSince, toldChange } from '../../../../src/report/redacted-changes.js'
 import { EntryWriter, traceOf } from '../../../../src/report/trace.js'
-import type { TrafficView } from '../../../../src/report/traffic-view.js'
+import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { bytesOf, entryStream } from './entry-stream.js'
 import { inSlices, maxInSlices, refuseLarge, sizeOfEntries, sizeOfEntry } from './large.js'
@@ -136,7 +136,7 @@ function refuseLong(entries: number, instead: string): void {
 }
 
 /** A trace as JSON, made in slices. Entries and changes are those of the moment at which it was asked for. */
-async function traced(traffic: TrafficView, query: URLSearchParams): Promise<Answer> {
+async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResponse> {
   const [bodies = Number.POSITIVE_INFINITY, after = 0, limit] = ['bodies', 'after', 'limit'].map((name) =>
     wholeNumber(query, name),
   )
@@ -182,7 +182,7 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
 /** A message's own entries are indexed: those of a long log need not be looked through. */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
-  return message === null ? traffic.entries : traffic.about(message)
+  return message === null ? traffic.entries : traffic.forMessage(message)
 }
 
 function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
@@ -206,19 +206,19 @@ function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
         if (wanted(entry)) setImmediate(end)
       }),
       // Of a world that is over nothing more can come.
-      sandbox.onRenewal(end),
+      sandbox.onReset(end),
       sandbox.onDispose(end),
     ]
     call.signal?.addEventListener('abort', end)
   }).then((entries) => told(sandbox, entries, asked))
 }
 
-function told(sandbox: Sandbox, entries: readonly Entry[], asked: OperationContext): Promise<Answer> {
+function told(sandbox: Sandbox, entries: readonly Entry[], asked: OperationContext): Promise<RawResponse> {
   const writer = writerOf(sandbox)
   return listed(entries, asked, { of: 'entries', view: (entry) => writer.entry(entry), size: bytesOf })
 }
 
-function streamed(sandbox: Sandbox, { query }: OperationContext): Answer {
+function streamed(sandbox: Sandbox, { query }: OperationContext): RawResponse {
   const wanted = wantedBy(query)
   const anew = new URLSearchParams(query)
   anew.delete('after')
@@ -233,7 +233,7 @@ function streamed(sandbox: Sandbox, { query }: OperationContext): Answer {
 function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
   const after = wholeNumber(query, 'after') ?? 0
   const message = query.get('message')
-  const [first] = message === null ? [] : traffic.about(message)
+  const [first] = message === null ? [] : traffic.forMessage(message)
   return Math.max(after, first === undefined ? 0 : first.seq - 1)
 }
 
@@ -244,6 +244,6 @@ function oneOf<const T extends string>(query: URLSearchParams, name: string, val
   return found
 }
 
-function plainText(text: string): Answer {
+function plainText(text: string): RawResponse {
   return { status: 200, headers: [['content-type', 'text/plain; charset=utf-8']], body: utf8(text) }
 }

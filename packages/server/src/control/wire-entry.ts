@@ -2,10 +2,10 @@ import type { Bytes } from '../../../../src/kernel/bytes.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { Redaction } from '../../../../src/report/redaction.js'
 import { EntryWriter } from '../../../../src/report/trace.js'
-import type { TrafficView } from '../../../../src/report/traffic-view.js'
+import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
-const writers = new WeakMap<TrafficView, { readonly secrets: string; readonly writer: EntryWriter }>()
+const writers = new WeakMap<Traffic, { readonly secrets: string; readonly writer: EntryWriter }>()
 
 /** Writes entries of a sandbox as a trace has them, its secrets hidden. Kept until a token or a key changes. */
 export function writerOf({ traffic }: Sandbox): EntryWriter {

@@ -26,7 +26,7 @@ export const workflowOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/workflow/runs/:id',
     summary: 'One run: its state, times and result.',
-    run: ({ workflow }, _, { params }) => workflow.run(params.id ?? '').toJSON(),
+    run: ({ workflow }, _, { params }) => workflow.getRun(params.id ?? '').toJSON(),
   },
   {
     method: 'GET',
@@ -39,7 +39,7 @@ export const workflowOrders: readonly ControlOperation[] = regional([
       next: 'get_run_history for its steps and results.',
       args: { id: 'id of a run' },
     },
-    run: ({ workflow }, _, { params }) => ({ explanation: workflow.run(params.id ?? '').explain() }),
+    run: ({ workflow }, _, { params }) => ({ explanation: workflow.getRun(params.id ?? '').explain() }),
   },
   {
     method: 'GET',
@@ -55,14 +55,14 @@ export const workflowOrders: readonly ControlOperation[] = regional([
       without: ['secrets'],
     },
     run: ({ workflow }, _, { params, query }) =>
-      workflow.run(params.id ?? '').history({ secrets: query.get('secrets') === 'true' }),
+      workflow.getRun(params.id ?? '').history({ secrets: query.get('secrets') === 'true' }),
   },
   order({
     method: 'POST',
     path: '/workflow/runs/:id/cancel',
     summary: 'Cancels a run that goes on.',
     body: nothing,
-    run: ({ workflow }, _, { params }) => refusing(() => workflow.run(params.id ?? '').cancel()),
+    run: ({ workflow }, _, { params }) => refusing(() => workflow.getRun(params.id ?? '').cancel()),
   }),
   order({
     method: 'POST',
@@ -76,7 +76,7 @@ export const workflowOrders: readonly ControlOperation[] = regional([
     }),
     example: { eventId: 'approved', data: { by: 'Ada' } },
     run: ({ workflow }, { eventId, data, bytes, runId }) => ({
-      ended: refusing(() => workflow.notify(eventId, bytes === undefined ? data : wordOfWire(bytes), runId)),
+      ended: refusing(() => workflow.notify(eventId, bytes === undefined ? data : wordOfWire(bytes), { runId })),
     }),
   }),
 ])

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import type { RunEnd } from '../../../../src/workflow/advance-run.js'
+import type { WorkflowRunEnd } from '../../../../src/workflow/advance-run.js'
 import { type ControlOperation, order, regional } from './operation.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
@@ -23,7 +23,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     summary: 'The result of a step, whose body never runs; in every run, or of the `nth` step of this name.',
     body: v.strictObject({ ...which, value: v.optional(v.unknown()) }),
     example: { name: 'charge', value: { id: 'ch_1' } },
-    run: ({ workflow }, { name, nth, value }) => void refusing(() => workflow.step(name, nth).returns(value)),
+    run: ({ workflow }, { name, nth, value }) => void refusing(() => workflow.stubStep(name, nth).returns(value)),
   }),
   order({
     method: 'POST',
@@ -32,7 +32,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ ...which, error: v.optional(stepError), times }),
     example: { name: 'charge', error: { message: 'card declined' }, times: 2 },
     run: ({ workflow }, { name, nth, error, times }) =>
-      void refusing(() => workflow.step(name, nth).fails(error, times === undefined ? {} : { times })),
+      void refusing(() => workflow.stubStep(name, nth).throws(error, times === undefined ? {} : { times })),
   }),
   order({
     method: 'POST',
@@ -41,7 +41,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ ...which, times }),
     example: { name: 'charge', times: 1 },
     run: ({ workflow }, { name, nth, times }) =>
-      void refusing(() => workflow.step(name, nth).timesOut(times === undefined ? {} : { times })),
+      void refusing(() => workflow.stubStep(name, nth).timesOut(times === undefined ? {} : { times })),
   }),
   order({
     method: 'POST',
@@ -56,7 +56,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     }),
     example: { eventId: 'approved', data: { by: 'Ada' } },
     run: ({ workflow }, { eventId, data, bytes, timesOut }) => {
-      const event = refusing(() => workflow.event(eventId, bytes === undefined ? data : wordOfWire(bytes)))
+      const event = refusing(() => workflow.stubEvent(eventId, bytes === undefined ? data : wordOfWire(bytes)))
       if (timesOut) event.timesOut()
     },
   }),
@@ -86,7 +86,8 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     summary: 'Moves the clock as far as it takes for a run to come to a step; 409 with its story when it cannot.',
     body: v.strictObject({ step: v.string(), nth: v.optional(v.number()) }),
     example: { step: 'charge' },
-    run: ({ workflow }, { step, nth }, { params }) => there(() => workflow.run(params.id ?? '').reaches(step, nth)),
+    run: ({ workflow }, { step, nth }, { params }) =>
+      there(() => workflow.getRun(params.id ?? '').advanceToStep(step, nth)),
   }),
   order({
     method: 'POST',
@@ -96,7 +97,7 @@ export const workflowVerbOrders: readonly ControlOperation[] = regional([
     body: v.strictObject({ state: v.optional(v.picklist(['success', 'failed', 'canceled'])) }),
     example: { state: 'success' },
     run: ({ workflow }, { state }, { params }) =>
-      there(() => workflow.run(params.id ?? '').ends(state as RunEnd | undefined)),
+      there(() => workflow.getRun(params.id ?? '').advanceToEnd(state as WorkflowRunEnd | undefined)),
   }),
 ])
 

@@ -117,7 +117,7 @@ import { sandbox } from '${setup}'
 
 test('${title}', async () => {
   const { clock, destinations, queue, traffic } = sandbox
-${body}  assert.equal(traffic.of('attempt').length, 3, traffic.timeline())
+${body}  assert.equal(traffic.ofType('attempt').length, 3, traffic.timeline())
 })
 `
   }

@@ -8,13 +8,13 @@ import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { startServer } from '../start-server.js'
 import { hasTimeout, liftTimeout } from './time-out.js'
-import { beginVisit, type Failure } from './visit.js'
+import { beginVisit, type FailedAssertion } from './visit.js'
 
 export interface InspectOptions {
   /** What the page calls the world. Default `test`. */
   readonly title?: string
   /** The assertion that failed: the page opens on it. `nearest` is the `seq` of an entry. */
-  readonly failure?: Failure
+  readonly failure?: FailedAssertion
   /** Default 0: any free one. */
   readonly port?: number
   /** Receives the sentences with the link. Default: the standard error, which runners show at once. */
@@ -61,7 +61,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   }
   const controlToken = randomBytes(24).toString('base64url')
   // It takes the place of no service, whatever the app under test is told of its environment.
-  const server = await startServer({ port, clock: 'manual', controlToken, iKnow: true })
+  const server = await startServer({ port, clock: 'manual', controlToken, allowProduction: true })
   server.adopt(tenant, sandbox)
   try {
     await new Promise<void>((goOn) => {
@@ -76,7 +76,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
       }
       const how = endsAllWithSignal() ? 'Ctrl-C here ends the whole run' : 'Ctrl-C here goes on, too'
       print(
-        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there; ${how}.\n${note}`,
+        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspectorUrl}\nand press "Go on" there; ${how}.\n${note}`,
       )
     })
   } finally {

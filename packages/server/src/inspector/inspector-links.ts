@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { hostTime } from '../../../../src/kernel/host.js'
 import { json } from '../../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
 /** How long a link lets somebody in, in host milliseconds; the page says where to get another one. */
 export const linkLifetime = 3_600_000
@@ -44,7 +44,7 @@ export class InspectorLinks {
    * that no body has to be read.
    * @param mayControl whether the call brings the token
    */
-  answer(call: Call, path: string, mayControl: (call: Call) => boolean): Answer | undefined {
+  answer(call: RawRequest, path: string, mayControl: (call: RawRequest) => boolean): RawResponse | undefined {
     const [, what] = own.exec(path) ?? []
     if (what === undefined) return undefined
     if (call.method !== 'POST') return json({ error: `/_inspector/${what} takes POST, not ${call.method}.` }, 405)
@@ -55,7 +55,7 @@ export class InspectorLinks {
     return json({ token }, 200, notKept)
   }
 
-  #takes({ headers }: Call): boolean {
+  #takes({ headers }: RawRequest): boolean {
     const given = headers.find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? ''
     const code = hash(given.replace(/^Bearer /, ''))
     const until = this.#codes.get(code)

@@ -1,7 +1,7 @@
 import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { utf8 } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
 /** Paths at the root of the server that are the page's own; names of tenants do not begin with `_`. */
 const own = /^\/(?:_inspector(?:\/(editor\.js)?)?)?(?:[?#]|$)/
@@ -15,7 +15,7 @@ export function isPagePath(path: string): boolean {
  * The inspector for whoever can read HTML, at the root and at `/_inspector`. It holds no secret: what it may do is what
  * the control token may that the reader brings along. `undefined` where the path or the reader is another one.
  */
-export function pageAnswer({ method, headers }: Call, path: string): Promise<Answer> | undefined {
+export function pageAnswer({ method, headers }: RawRequest, path: string): Promise<RawResponse> | undefined {
   const match = own.exec(path)
   if (match === null || (method !== 'GET' && method !== 'HEAD')) return undefined
   if (match[1] !== undefined) return editor()
@@ -28,12 +28,12 @@ function takesHtml(headers: HeaderList): boolean {
 }
 
 // The page is larger than all else that a server needs to start: it is read when somebody asks for it.
-async function page(): Promise<Answer> {
+async function page(): Promise<RawResponse> {
   const { inspectorPage } = await import('@stuntdouble/inspector/page')
   return answerOf(inspectorPage())
 }
 
-async function editor(): Promise<Answer> {
+async function editor(): Promise<RawResponse> {
   const { editorScript } = await import('@stuntdouble/inspector/page')
   return {
     status: 200,
@@ -43,7 +43,7 @@ async function editor(): Promise<Answer> {
 }
 
 /** A page with the headers that keep it from running, loading and sending anything but its own. */
-export function answerOf(given: InspectorPage): Answer {
+export function answerOf(given: InspectorPage): RawResponse {
   return {
     status: 200,
     headers: [['content-type', 'text/html; charset=utf-8'], ['content-security-policy', policyOf(given)], ...guards],

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { InspectorPage } from '@stuntdouble/inspector/page'
 import { json } from '../../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { listenOn } from '../listen-addresses.js'
 import { listenFailure } from '../listen-failure.js'
 import { listener, refuse } from '../listener.js'
@@ -29,7 +29,7 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
     () => origin,
     (call) => answerFor(call, page, origin),
     (error) => console.error(`stuntdouble: ${error instanceof Error ? error.stack : error}`),
-    { limits: { ...defaultLimits, body: 0, streams: 0 } },
+    { limits: { ...defaultLimits, maxBodyBytes: 0, maxStreams: 0 } },
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = originRejection(request, { hosts: [] }, 'page')
@@ -52,7 +52,7 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
   }
 }
 
-function answerFor({ method, url }: Call, page: InspectorPage, origin: string): Answer {
+function answerFor({ method, url }: RawRequest, page: InspectorPage, origin: string): RawResponse {
   const path = url.slice(origin.length)
   if (/^\/(?:_inspector\/?)?(?:[?#]|$)/.test(path) && (method === 'GET' || method === 'HEAD')) return answerOf(page)
   return json({ error: `There is nothing at ${path}: a recording is one page, at ${origin}/.` }, 404)

@@ -1,5 +1,5 @@
 /** The assertion that failed before somebody looks into its world. */
-export interface Failure {
+export interface FailedAssertion {
   readonly message: string
   /** `seq` of the entry that comes nearest to what was expected. */
   readonly nearest?: number
@@ -11,7 +11,7 @@ export interface Visit {
   readonly tenant: string
   /** What the page calls it: the name of the test. */
   readonly title: string
-  readonly failure?: Failure
+  readonly failure?: FailedAssertion
   /** Lets the test go on. */
   goOn(): void
 }

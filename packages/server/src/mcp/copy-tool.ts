@@ -1,5 +1,5 @@
-import { type CopyForm, copyForms, formsFor } from '../../../../src/report/copy/copy-forms.js'
-import type { Selection } from '../../../../src/report/copy/selection.js'
+import { type CopyFormat, copyFormats, copyFormatsFor } from '../../../../src/report/copy/copy-forms.js'
+import type { CopySelection } from '../../../../src/report/copy/selection.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { hidden } from '../../../../src/secrets/secret-shapes.js'
@@ -11,12 +11,12 @@ import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
 /** Entries before and behind what is copied, for what led to it. */
 const margin = 500
 
-const forms = copyForms.map(({ name }) => name)
+const forms = copyFormats.map(({ name }) => name)
 
 /** What was found, in a form that can be pasted elsewhere. */
 export const copyTool: ToolRow = {
   name: 'copy_as',
-  description: `Writes what was found in a form that can be pasted: ${copyForms.map(({ name, label }) => `${name} (${label})`).join(', ')}. Of one entry, of a message, or of the entries between two. Secrets are variables of the environment.`,
+  description: `Writes what was found in a form that can be pasted: ${copyFormats.map(({ name, label }) => `${name} (${label})`).join(', ')}. Of one entry, of a message, or of the entries between two. Secrets are variables of the environment.`,
   input: {
     type: 'object',
     properties: {
@@ -40,13 +40,13 @@ export const copyTool: ToolRow = {
 
 async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult> {
   const { form: name, tenant } = given as { form: string; tenant?: string }
-  const form = copyForms.find((one) => one.name === name)
+  const form = copyFormats.find((one) => one.name === name)
   if (form === undefined) throw new Mistake(`There is no such form. Forms are ${forms.join(', ')}.`)
   const selection = await selectionOf(world, given, signal)
   refuseUnfit(form, selection)
   const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
   const { urls: addresses } = facts as { urls?: Readonly<Record<string, unknown>> }
-  const text = form.of(selection, addresses === undefined ? {} : { addresses })
+  const text = form.render(selection, addresses === undefined ? {} : { addresses })
   const secrets = await world.secrets(tenant)
   // Entries come with their secrets hidden; names of variables, which look like some, stay.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }
@@ -56,8 +56,8 @@ function isLong(secret: string): boolean {
   return secret.length >= 6
 }
 
-function refuseUnfit(form: CopyForm, selection: Selection): void {
-  const fitting = formsFor(selection)
+function refuseUnfit(form: CopyFormat, selection: CopySelection): void {
+  const fitting = copyFormatsFor(selection)
   if (fitting.includes(form)) return
   const others = fitting.map(({ name }) => name).join(', ')
   throw new Mistake(
@@ -67,7 +67,7 @@ function refuseUnfit(form: CopyForm, selection: Selection): void {
   )
 }
 
-async function selectionOf(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<Selection> {
+async function selectionOf(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<CopySelection> {
   const { entry, message, from, to, tenant } = given as Chosen
   const ask = async (path: string): Promise<readonly TraceEntry[]> => {
     const { ok, value } = await world.ask({ path: `/traffic?${path}`, tenant, signal })

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { toArray } from '../../../../src/kernel/bytes.js'
 import { json } from '../../../../src/protocol/call.js'
-import type { Answer, Call } from '../../../../src/protocol/service.js'
+import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { defaultHost, listenOn } from '../listen-addresses.js'
 import { listener, refuse } from '../listener.js'
 import { originRejection } from '../origin-check.js'
@@ -32,7 +32,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     (call) => turnedAway(call, origin, token) ?? exchanged(call, origin, handle),
     (error) => report(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     {
-      limits: { ...defaultLimits, body: maxMessage, streams: maxStreams },
+      limits: { ...defaultLimits, maxBodyBytes: maxMessage, maxStreams: maxStreams },
       turnsAway: (call) => turnedAway(call, origin, token),
     },
   )
@@ -41,7 +41,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     if (refused === undefined) serve(request, response)
     else refuse(request, response, refused)
   }
-  const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.arrival }
+  const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.requestTimeout }
   const { servers, port: taken } = await listenOn(defaultHost, port, () => createServer(timeouts, guarded))
   origin = `http://127.0.0.1:${taken}`
   return { url: origin + mcpPath, close: () => closed(servers) }
@@ -49,7 +49,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
 
 export const maxStreams = 100
 
-function turnedAway({ url, headers }: Call, origin: string, token: string): Answer | undefined {
+function turnedAway({ url, headers }: RawRequest, origin: string, token: string): RawResponse | undefined {
   const path = url.slice(origin.length).replace(/[?#].*$/s, '')
   if (path !== mcpPath) return json({ error: `The agents' server is at ${mcpPath}.` }, 404)
   const given = headers.filter(([name]) => name.toLowerCase() === 'authorization')
@@ -59,7 +59,7 @@ function turnedAway({ url, headers }: Call, origin: string, token: string): Answ
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 
-async function exchanged(call: Call, origin: string, handle: HttpOptions['handle']): Promise<Answer> {
+async function exchanged(call: RawRequest, origin: string, handle: HttpOptions['handle']): Promise<RawResponse> {
   const body = await call.body()
   // The handler has no use for the token, and its logs shall not have it.
   const headers = call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')

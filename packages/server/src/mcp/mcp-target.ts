@@ -1,7 +1,7 @@
 import { latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { HttpError } from '../../../../src/protocol/call.js'
-import type { TrafficView } from '../../../../src/report/traffic-view.js'
+import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { control } from '../control/control.js'
 import { Mistake } from './mistake.js'
@@ -123,11 +123,11 @@ export class ServerTarget implements McpTarget {
 /** The traffic of a saved trace: the orders that look at nothing else answer as they do on a server. */
 export class TraceTarget implements McpTarget {
   readonly isTrace = true
-  readonly #traffic: TrafficView
+  readonly #traffic: Traffic
   readonly #secrets: readonly string[]
 
   /** @param secrets texts that must not be shown, beside those that a trace hides anyway */
-  constructor(traffic: TrafficView, secrets: readonly string[] = []) {
+  constructor(traffic: Traffic, secrets: readonly string[] = []) {
     this.#traffic = traffic
     this.#secrets = secrets
   }

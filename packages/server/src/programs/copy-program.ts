@@ -1,9 +1,9 @@
 import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
-import { copyForms, formsFor } from '../../../../src/report/copy/copy-forms.js'
-import { kindOf, type Selection } from '../../../../src/report/copy/selection.js'
+import { copyFormats, copyFormatsFor } from '../../../../src/report/copy/copy-forms.js'
+import { type CopySelection, kindOf } from '../../../../src/report/copy/selection.js'
 import { readTrace } from '../trace-file.js'
 
-const names = copyForms.map(({ name }) => name)
+const names = copyFormats.map(({ name }) => name)
 
 export const program: Program = {
   args: {
@@ -28,18 +28,18 @@ export const program: Program = {
     const [file = '-'] = given._
     if (file === '-' && process.stdin.isTTY)
       throw new UsageError('copy needs a trace: a file, or one on the standard input.')
-    const form = copyForms.find(({ name }) => name === textOf(given, 'as', 'FORM'))
+    const form = copyFormats.find(({ name }) => name === textOf(given, 'as', 'FORM'))
     if (form === undefined) throw new UsageError(`--as says in which form: ${names.join(', ')}.`)
     const trace = (await readTrace(file)).toTrace()
     const selection = selectionOf(given, trace.entries)
     if (!form.kinds.includes(kindOrFail(selection)))
       throw new UsageError(
-        `${form.name} does not fit this. These do: ${formsFor(selection)
+        `${form.name} does not fit this. These do: ${copyFormatsFor(selection)
           .map(({ name }) => name)
           .join(', ')}.`,
       )
     const question = textOf(given, 'question', 'TEXT')
-    process.stdout.write(ended(form.of(selection, { ...trace, ...(question !== undefined && { question }) })))
+    process.stdout.write(ended(form.render(selection, { ...trace, ...(question !== undefined && { question }) })))
     return 0
   },
 }
@@ -48,7 +48,7 @@ function ended(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`
 }
 
-function kindOrFail(selection: Selection): string {
+function kindOrFail(selection: CopySelection): string {
   const kind = kindOf(selection)
   if (kind !== 'nothing') return kind
   const { entries } = selection
@@ -57,7 +57,7 @@ function kindOrFail(selection: Selection): string {
   )
 }
 
-function selectionOf(given: ParsedArguments, entries: Selection['entries']): Selection {
+function selectionOf(given: ParsedArguments, entries: CopySelection['entries']): CopySelection {
   const [entry, from, to] = ['entry', 'from', 'to'].map((name) => numberOf(given, name))
   const message = textOf(given, 'message', 'ID')
   if ([entry, message, from ?? to].filter((one) => one !== undefined).length > 1)

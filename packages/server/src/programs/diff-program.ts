@@ -1,6 +1,6 @@
 import { type Program, UsageError } from '@stuntdouble/command-line'
 import { plainJson } from '../../../../src/report/safe-text.js'
-import { differenceText, traceDifference } from '../../../../src/report/trace-difference.js'
+import { diffTraces, formatTraceDiff } from '../../../../src/report/trace-difference.js'
 import { readTrace } from '../trace-file.js'
 
 export const program: Program = {
@@ -13,7 +13,7 @@ export const program: Program = {
     const [one, other] = given._ as [string, string]
     if (one === '-' && other === '-') throw new UsageError('The standard input can be one of the two traces, not both.')
     const [before, after] = [await readTrace(one), await readTrace(other)]
-    const difference = traceDifference(before, after)
+    const difference = diffTraces(before, after)
     if (given.json === true) {
       const changes = difference.changes.map((change) => ({
         kind: change.kind,
@@ -22,8 +22,8 @@ export const program: Program = {
         type: 'after' in change ? change.after.type : change.before.type,
         ...('fields' in change && { fields: change.fields }),
       }))
-      console.log(plainJson({ equal: difference.equal, world: difference.world, changes }))
-    } else console.log(differenceText(difference, before, after))
+      console.log(plainJson({ equal: difference.equal, world: difference.context, changes }))
+    } else console.log(formatTraceDiff(difference, before, after))
     return difference.equal ? 0 : 1
   },
 }

@@ -18,7 +18,7 @@ import {
 } from '@stuntdouble/drift'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { plural } from '../../../../src/kernel/plural.js'
-import { type Vocabulary, vocabularyNames } from '../../../../src/protocol/dialect.js'
+import { type Dialect, vocabularyNames } from '../../../../src/protocol/dialect.js'
 import { plainText } from '../../../../src/report/safe-text.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { readScenarioFile } from '../tenant-scenario/scenario-file.js'
@@ -175,7 +175,7 @@ async function compared({
 /** The endpoint, once it does what is asked of it. @throws UsageError */
 async function openEndpoint(
   { url, port }: NonNullable<DriftPlan['endpoint']>,
-  vocabulary: Vocabulary,
+  vocabulary: Dialect,
 ): Promise<DriftDestination & { close(): void }> {
   const endpoint =
     port === undefined

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
-import { HistoryError } from '../../../../src/workflow/history-file.js'
-import { type HistorySource, historyFrom } from '../../../../src/workflow/history-reading.js'
-import type { History } from '../../../../src/workflow/run-history.js'
+import { RunHistoryError } from '../../../../src/workflow/history-file.js'
+import { type HistorySource, parseRunHistory } from '../../../../src/workflow/history-reading.js'
+import type { RunHistory } from '../../../../src/workflow/run-history.js'
 import { controlTokenVariable } from '../config.js'
 import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
@@ -66,7 +66,7 @@ export const program: Program = {
   },
 }
 
-async function ofServer(given: ParsedArguments): Promise<History> {
+async function ofServer(given: ParsedArguments): Promise<RunHistory> {
   const runId = textOf(given, 'run', 'ID')
   if (runId === undefined)
     throw new UsageError('history needs a file, - for the standard input, or --run ID for a run of a running server.')
@@ -74,17 +74,17 @@ async function ofServer(given: ParsedArguments): Promise<History> {
   await refuseUnknownTenant(asked)
   const sandbox = await connected(asked)
   const history = await sandbox.workflow
-    .run(runId)
+    .getRun(runId)
     .history({ secrets: given['include-secrets'] === true })
     .catch((error: Error) => {
       throw new UsageError(error.message)
     })
   // What answers may be no server of ours.
-  return historyFrom(history, sourceOf(given))
+  return parseRunHistory(history, sourceOf(given))
 }
 
-async function ofFile(file: string, given: ParsedArguments): Promise<History> {
-  return historyFrom(await readText(file, maxRun), sourceOf(given))
+async function ofFile(file: string, given: ParsedArguments): Promise<RunHistory> {
+  return parseRunHistory(await readText(file, maxRun), sourceOf(given))
 }
 
 /** What is wrong with a run is a sentence, whoever gave it. */
@@ -92,7 +92,7 @@ async function sentences<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof HistoryError) throw new UsageError(plainText(error.message))
+    if (error instanceof RunHistoryError) throw new UsageError(plainText(error.message))
     throw error
   }
 }
@@ -118,7 +118,7 @@ function headerOf(given: string): readonly [string, string] {
 }
 
 /** What was taken, and what is not there. It shows no value. */
-function report({ runId, url, state, entries, missing = [] }: History): string {
+function report({ runId, url, state, entries, missing = [] }: RunHistory): string {
   const about = `${plainText(runId)} of ${plainText(url)}: ${state}, ${entries.length === 1 ? '1 entry' : `${entries.length} entries`}`
   const lines = [about, ...missing.map((sentence) => `missing: ${plainText(sentence)}`)]
   lines.push('Payload and results are in it as they are: look through it before you commit it.')

@@ -2,7 +2,7 @@ import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdo
 import { milliseconds } from '../../../../src/kernel/duration.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { consoleText, plainJson, plainText } from '../../../../src/report/safe-text.js'
-import { type Play, type PlayOptions, playScenario } from '../../../../src/scenarios/play-scenario.js'
+import { type PlayOptions, type PlayResult, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type LiveApplication, liveDestinations } from '../control/live-destinations.js'
 import { readScenarioFile } from '../tenant-scenario/scenario-file.js'
@@ -57,7 +57,7 @@ export const program: Program = {
 interface Outcome {
   readonly runs: number
   readonly failed: readonly (string | number)[]
-  readonly shown: Play
+  readonly shown: PlayResult
 }
 
 function playOptions(given: ParsedArguments, scenario: Scenario): PlayOptions & Partial<LiveApplication> {
@@ -76,7 +76,7 @@ function playOptions(given: ParsedArguments, scenario: Scenario): PlayOptions & 
 async function playRuns(scenario: Scenario, options: PlayOptions, runs: number): Promise<Outcome> {
   const first = options.seed ?? scenario.seed ?? 1
   const failed: (string | number)[] = []
-  let shown: Play | undefined
+  let shown: PlayResult | undefined
   for (let run = 0; run < runs; run++) {
     showProgress(run, runs, failed.length)
     const seed = typeof first === 'number' ? first + run : run === 0 ? first : `${first}/${run}`
@@ -114,7 +114,7 @@ function asText(scenario: Scenario, { runs, failed, shown }: Outcome): string {
 }
 
 function asJson(scenario: Scenario, { runs, failed, shown }: Outcome): object {
-  const { seed, findings, endedAt, virtualMs, sandbox } = shown
+  const { seed, checks: findings, endedAt, virtualMs, sandbox } = shown
   return {
     name: scenario.name,
     holds: failed.length === 0,

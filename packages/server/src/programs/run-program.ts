@@ -5,7 +5,7 @@ import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { sandboxInternals } from '../../../../src/sandbox/sandbox-internals.js'
 import { commandEnvironment, controlVariable, serveArguments } from '../config.js'
-import type { RunningServer } from '../server.js'
+import type { StuntdoubleServer } from '../server.js'
 import { endWithNpm } from './parent.js'
 import { ProcessGroup } from './process-group.js'
 import { startedServer } from './started-server.js'
@@ -62,7 +62,7 @@ export const program: Program = {
 /** What `serve` takes and this does not. */
 const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([name, row]) => [name, row.default]))
 
-function tenantOf(server: RunningServer, name: string): Sandbox {
+function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
   try {
     return server.tenant(name)
   } catch (error) {
@@ -135,7 +135,7 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
  * the last one only, which may have passed.
  */
 function tell(sandbox: Sandbox, name: string): void {
-  const { traffic, destinations, calls } = sandbox
+  const { traffic, destinations, outbound: calls } = sandbox
   if (traffic.size === 0) return
   const since = sandboxInternals.of(sandbox).beginning().world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - maxShown

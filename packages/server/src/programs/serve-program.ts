@@ -1,7 +1,7 @@
 import { type ParsedArguments, type Program, UsageError } from '@stuntdouble/command-line'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { secretVariable, serveArguments } from '../config.js'
-import type { RunningServer } from '../server.js'
+import type { StuntdoubleServer } from '../server.js'
 import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
@@ -29,7 +29,7 @@ async function serve(given: ParsedArguments): Promise<void> {
   if (given.state === undefined && given['rebase-time'] === true)
     throw new UsageError('--rebase-time needs what to rebase: --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
-  const { addresses, env } = server.node === undefined ? await mainOf(server) : server.outline('main')
+  const { urls: addresses, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
   const lines = [
     `store  ${addresses.store}`,
     `queue  ${addresses.queue}`,
@@ -37,7 +37,7 @@ async function serve(given: ParsedArguments): Promise<void> {
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     '',
-    `inspector  ${server.inspector}`,
+    `inspector  ${server.inspectorUrl}`,
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
     ...(server.secret === options.secret
       ? []
@@ -56,7 +56,7 @@ async function serve(given: ParsedArguments): Promise<void> {
 }
 
 /** A state file may hold as many tenants as there may be, and none of this name. */
-async function mainOf(server: RunningServer): Promise<Sandbox> {
+async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   try {
     return server.tenant('main')
   } catch (error) {
@@ -66,12 +66,12 @@ async function mainOf(server: RunningServer): Promise<Sandbox> {
 }
 
 /** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */
-function endWithSignal(server: RunningServer): void {
+function endWithSignal(server: StuntdoubleServer): void {
   let ending = false
   const end = (): void => {
     if (ending) return
     ending = true
-    void server.close().then(() => process.exit(server.isKept ? 0 : 3))
+    void server.close().then(() => process.exit(server.isStateSaved ? 0 : 3))
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)

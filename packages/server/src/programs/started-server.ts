@@ -3,13 +3,13 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
 import { ListenFailure } from '../listen-failure.js'
 import { RealRedisError } from '../real-redis/real-redis-errors.js'
-import { type RunningServer, type ServerOptions, startServer } from '../server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../server.js'
 import { StateFileError } from '../state/state-file.js'
 import { scenarioFile } from '../tenant-scenario/shipped-scenario.js'
 import { readText } from '../text-file.js'
 
 interface Started {
-  readonly server: RunningServer
+  readonly server: StuntdoubleServer
   readonly options: ServerOptions
   /** Of the scenario. */
   readonly file: string | undefined
@@ -34,12 +34,12 @@ export async function startedServer(given: ParsedArguments): Promise<Started> {
 
 /** Options that were left at their defaults are for the scenario to say. */
 function within(scenario: Scenario, options: ServerOptions, given: ParsedArguments): ServerOptions {
-  const { seed, vocabulary, startAt, ...rest } = options
+  const { seed, dialect: vocabulary, startAt, ...rest } = options
   return {
     ...rest,
     scenario,
     ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
-    ...(given.dialect !== serveArguments.dialect.default && { vocabulary: vocabulary! }),
+    ...(given.dialect !== serveArguments.dialect.default && { dialect: vocabulary! }),
     ...(given['start-at'] !== undefined && { startAt: startAt! }),
   }
 }

@@ -18,11 +18,11 @@ export interface PlacedEngine {
  */
 export async function placed(
   url: string,
-  { engine: instead, differs, allowEngines = [] }: EngineChoice,
+  { realRedis: instead, onDifference: differs, allowRedisHosts: allowEngines = [] }: EngineChoice,
   tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
 ): Promise<PlacedEngine> {
-  const option = instead === undefined ? 'twin (--shadow-redis)' : 'engine (--real-redis)'
+  const option = instead === undefined ? 'shadowRedis (--shadow-redis)' : 'realRedis (--real-redis)'
   const engine = await RealRedis.open(url, { option, allowed: allowEngines })
   if (instead !== undefined) {
     tenants.elsewhere = elsewhereOn(engine)

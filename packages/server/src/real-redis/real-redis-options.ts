@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox-options.js'
-import type { TwinDifference } from './shadow.js'
+import type { ShadowDifference } from './shadow.js'
 
 /** A real engine in the place of the data store. */
 export interface EngineChoice {
@@ -7,16 +7,16 @@ export interface EngineChoice {
    * A Redis or Valkey that holds what the data store holds, such as `redis://127.0.0.1:6379`, of a Cluster any node. It has
    * to be empty, and is this server's own until `close()`, which empties it. One tenant, on a real clock.
    */
-  readonly engine?: string
+  readonly realRedis?: string
   /**
    * A Redis or Valkey beside the data store: it is told every command that the double ran, in the same order, and what it
-   * answers otherwise is told. Empty, this server's own, one tenant and a real clock, as `engine`.
+   * answers otherwise is told. Empty, this server's own, one tenant and a real clock, as `realRedis`.
    */
-  readonly twin?: string
-  /** Receives each difference between the double and its twin; default: one text each for `report`. */
-  readonly differs?: (difference: TwinDifference) => void
+  readonly shadowRedis?: string
+  /** Receives each difference between the double and its twin; default: one text each for `onError`. */
+  readonly onDifference?: (difference: ShadowDifference) => void
   /** Hosts of engines that may be elsewhere than on this machine: they are written to and flushed. */
-  readonly allowEngines?: readonly string[]
+  readonly allowRedisHosts?: readonly string[]
 }
 
 interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
@@ -30,14 +30,14 @@ interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
  * @throws TypeError for what cannot be had with one
  */
 export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
-  if (given.engine !== undefined && given.twin !== undefined) {
+  if (given.realRedis !== undefined && given.shadowRedis !== undefined) {
     throw new TypeError(
-      'An engine is in the place of the store (engine, --real-redis) or beside it (twin, --shadow-redis), not both.',
+      'An engine is in the place of the store (realRedis, --real-redis) or beside it (shadowRedis, --shadow-redis), not both.',
     )
   }
   const refuse = (what: string, instead: string): never => {
     throw new TypeError(
-      `With a real engine (engine, --real-redis; twin, --shadow-redis) a server has no ${what}. ${instead}`,
+      `With a real engine (realRedis, --real-redis; shadowRedis, --shadow-redis) a server has no ${what}. ${instead}`,
     )
   }
   if ((given.clock ?? 'real') !== 'real') {
@@ -51,5 +51,5 @@ export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, wor
   if (given.scenario !== undefined) {
     refuse('scenario (--scenario)', 'Write what it begins with by commands, and add its faults with play().')
   }
-  return { ...world, clock: 'real', ...(given.engine !== undefined && { journal: false }) }
+  return { ...world, clock: 'real', ...(given.realRedis !== undefined && { journal: false }) }
 }

@@ -1,20 +1,20 @@
 import { connect, type RemoteSandbox } from '../../../../src/client/connect.js'
-import { type RunningServer, type ServerOptions, startServer } from '../server.js'
-import type { TwinDifference } from './shadow.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../server.js'
+import type { ShadowDifference } from './shadow.js'
 
 export type { RemoteSandbox } from '../../../../src/client/connect.js'
-export type { NamedDifference } from '../../../../src/store/differences.js'
+export type { KnownDifference } from '../../../../src/store/differences.js'
 export type { ServerOptions } from '../server.js'
-export type { TwinDifference } from './shadow.js'
+export type { ShadowDifference } from './shadow.js'
 
 /** Options of a server, without those that its engine decides. */
-export type EngineSandboxOptions = Omit<
+export type RealRedisSandboxOptions = Omit<
   ServerOptions,
-  'engine' | 'state' | 'shift' | 'scenario' | 'redisPort' | 'redisTls'
+  'realRedis' | 'state' | 'rebaseTime' | 'scenario' | 'redisPort' | 'redisTls'
 >
 
 /** A sandbox whose data store is a real engine; everything is promised, as of a sandbox on a server. */
-export interface EngineSandbox extends RemoteSandbox {
+export interface RealRedisSandbox extends RemoteSandbox {
   /** Empties the engine, as far as it is still this sandbox's own, and gives it back. */
   close(): Promise<void>
 }
@@ -30,14 +30,17 @@ export interface EngineSandbox extends RemoteSandbox {
  * await using sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
  * Object.assign(process.env, sandbox.env)
  */
-export async function createRealRedisSandbox(url: string, options: EngineSandboxOptions = {}): Promise<EngineSandbox> {
-  return served(await startServer({ port: 0, ...options, engine: url }))
+export async function createRealRedisSandbox(
+  url: string,
+  options: RealRedisSandboxOptions = {},
+): Promise<RealRedisSandbox> {
+  return served(await startServer({ port: 0, ...options, realRedis: url }))
 }
 
 /** A sandbox that is compared with a real engine. */
-export interface TwinSandbox extends EngineSandbox {
+export interface ShadowSandbox extends RealRedisSandbox {
   /** What both have answered differently so far, when everything that has run was compared. */
-  differences(): Promise<readonly TwinDifference[]>
+  differences(): Promise<readonly ShadowDifference[]>
 }
 
 /**
@@ -51,17 +54,22 @@ export interface TwinSandbox extends EngineSandbox {
  * await runMyTests(sandbox.env)
  * const unknown = (await sandbox.differences()).filter(({ named }) => named === undefined)
  */
-export async function createShadowSandbox(url: string, options: EngineSandboxOptions = {}): Promise<TwinSandbox> {
-  const seen: TwinDifference[] = []
-  const server = await startServer({ port: 0, ...options, twin: url, differs: (difference) => seen.push(difference) })
-  const differences = async (): Promise<readonly TwinDifference[]> => {
-    await server.compared()
+export async function createShadowSandbox(url: string, options: RealRedisSandboxOptions = {}): Promise<ShadowSandbox> {
+  const seen: ShadowDifference[] = []
+  const server = await startServer({
+    port: 0,
+    ...options,
+    shadowRedis: url,
+    onDifference: (difference) => seen.push(difference),
+  })
+  const differences = async (): Promise<readonly ShadowDifference[]> => {
+    await server.shadowSettled()
     return [...seen]
   }
   return Object.assign(await served(server), { differences })
 }
 
-async function served(server: RunningServer): Promise<EngineSandbox> {
+async function served(server: StuntdoubleServer): Promise<RealRedisSandbox> {
   const { origin, controlToken } = server
   const close = (): Promise<void> => server.close()
   try {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
-import type { Answer, Endpoint, Service, ServiceRequest } from '../../../../src/protocol/service.js'
+import type { Endpoint, RawResponse, Service, ServiceRequest } from '../../../../src/protocol/service.js'
 import type { User } from '../../../../src/store/access/user.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
@@ -45,11 +45,11 @@ export function engineService(stored: Service<RestStore, User>, door: EngineDoor
   return { ...stored, endpoints: [preflight, ...streamsOf(door.engine), endpoint] }
 }
 
-type Form = (call: StoreCall, door: EngineDoor, encoding: Encoding) => Promise<Answer>
+type Form = (call: StoreCall, door: EngineDoor, encoding: Encoding) => Promise<RawResponse>
 
-async function answered(call: StoreCall, door: EngineDoor): Promise<Answer> {
+async function answered(call: StoreCall, door: EngineDoor): Promise<RawResponse> {
   let encoding: Encoding = { form: 'json', strings: plain }
-  let answer: Answer
+  let answer: RawResponse
   try {
     encoding = encodingOf(call)
     answer = await (forms[call.path] ?? single)(call, door, encoding)

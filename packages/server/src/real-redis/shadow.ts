@@ -4,7 +4,7 @@ import type { ExternalStore } from '../../../../src/sandbox/core.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 import { withoutWaiting } from '../../../../src/store/commands/stream-arguments.js'
-import { type NamedDifference, namedDifference } from '../../../../src/store/differences.js'
+import { type KnownDifference, namedDifference } from '../../../../src/store/differences.js'
 import { plainReply } from '../../../../src/store/plain.js'
 import type { StoreEngine } from '../../../../src/store/store-engine.js'
 import { withoutMarkers } from './hidden-markers.js'
@@ -15,17 +15,17 @@ import { type CommandOutcome, matchesLoosely } from './reply-comparison.js'
 // The double answers; a real engine is told every command that it ran, in the same order, and compared.
 
 /** A command that both answered differently. */
-export interface TwinDifference {
+export interface ShadowDifference {
   readonly argv: readonly string[]
   /** Replies as JSON has them, errors as `{ error }`. */
   readonly double: unknown
-  readonly engine: unknown
+  readonly redis: unknown
   /** The row of the reference that names it; `undefined` where none does. */
-  readonly named: NamedDifference | undefined
+  readonly known: KnownDifference | undefined
 }
 
 /** What is told of a difference in one line. */
-export function shadowDifferenceText({ argv, double, engine, named }: TwinDifference): string {
+export function shadowDifferenceText({ argv, double, redis: engine, known: named }: ShadowDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
   const words = standardRedaction.words(argv).map(shownWord).join(' ')
   return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  engine ${told(withoutSecrets(argv, engine))}\n  ${why}`
@@ -49,7 +49,7 @@ function told(reply: unknown): string {
 
 export class Shadow {
   readonly #engine: RealRedis
-  readonly #differs: (difference: TwinDifference) => void
+  readonly #differs: (difference: ShadowDifference) => void
   readonly #fails: (sentence: string) => void
   #last: Promise<void> = Promise.resolve()
   #isOver = false
@@ -58,7 +58,7 @@ export class Shadow {
    * @param differs hears of each difference
    * @param fails hears why nothing is compared any more
    */
-  constructor(engine: RealRedis, differs: (difference: TwinDifference) => void, fails: (sentence: string) => void) {
+  constructor(engine: RealRedis, differs: (difference: ShadowDifference) => void, fails: (sentence: string) => void) {
     this.#engine = engine
     this.#differs = differs
     this.#fails = fails
@@ -112,7 +112,7 @@ export class Shadow {
     const words = given.map((word) => text(word))
     if (turn.isDone?.(engine) ?? matchesLoosely(words, double, engine)) return
     const seen = { argv: words, double: jsonOf(double), other: jsonOf(engine) }
-    this.#differs({ argv: words, double: seen.double, engine: seen.other, named: namedDifference(seen, 'redis') })
+    this.#differs({ argv: words, double: seen.double, redis: seen.other, known: namedDifference(seen, 'redis') })
   }
 
   async #asked(argv: readonly Bytes[]): Promise<CommandOutcome> {

@@ -17,7 +17,7 @@ import { homeOf, porterOf, serveStream } from './connections.js'
 // The data store for clients of the native protocol in this process, without a port.
 
 /** Whom connections are, before they send AUTH. */
-export interface NativeOptions {
+export interface RedisConnectionOptions {
   /** A user of the data store. Default: the standard user. */
   readonly user?: string
 }
@@ -39,7 +39,7 @@ const ownAddress = '127.0.0.1:0'
  * const redis = new Redis({ Connector: ioredisConnector(sandbox) })
  * await redis.set('greeting', 'hello')
  */
-export function ioredisConnector(sandbox: Sandbox, options: NativeOptions = {}): Connector {
+export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptions = {}): Connector {
   const user = userOf(sandbox, options, 'ioredisConnector()')
   return class {
     #stream: Duplex | undefined
@@ -79,7 +79,7 @@ export interface RedisSocket extends AsyncDisposable {
  * const { path } = await openRedisSocket(sandbox)
  * const client = await createClient({ socket: { path, tls: false } }).connect()
  */
-export async function openRedisSocket(sandbox: Sandbox, options: NativeOptions = {}): Promise<RedisSocket> {
+export async function openRedisSocket(sandbox: Sandbox, options: RedisConnectionOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'openRedisSocket()')
   const open = new Map<Socket, RespConnection>()
   const server = createServer((socket) => {
@@ -116,7 +116,7 @@ export async function openRedisSocket(sandbox: Sandbox, options: NativeOptions =
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
-function userOf(sandbox: Sandbox, options: NativeOptions, by: string): string {
+function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): string {
   checkOptionNames(by, options, { user: true })
   const { user = 'default' } = options
   const { engine } = storeInternals.of(sandbox.store)

@@ -16,7 +16,7 @@ export async function lockState(file: string): Promise<Lock> {
 
 export function restore(tenants: Tenants, file: string, tenant: string, dump: SandboxDump, shift: boolean): void {
   try {
-    tenants.restore(tenant, dump, { shift })
+    tenants.restore(tenant, dump, { rebaseTime: shift })
   } catch (error) {
     throw error instanceof TypeError || error instanceof RangeError ? unusable(file, tenant, error) : error
   }

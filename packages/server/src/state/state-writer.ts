@@ -1,5 +1,5 @@
 import type { FileSystem } from '@stuntdouble/command-line'
-import type { TrafficView } from '../../../../src/report/traffic-view.js'
+import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type ServerState, writeState } from './state-file.js'
 
@@ -141,11 +141,11 @@ function stampOf(tenants: ReadonlyMap<string, Sandbox>): string {
     .join('\n')
 }
 
-const numbers = new WeakMap<TrafficView, number>()
+const numbers = new WeakMap<Traffic, number>()
 let latest = 0
 
 /** A world that was made anew begins to count anew. */
-function numberOf(traffic: TrafficView): number {
+function numberOf(traffic: Traffic): number {
   const known = numbers.get(traffic) ?? ++latest
   numbers.set(traffic, known)
   return known

@@ -33,7 +33,7 @@ export class TenantScenario {
   /** Begins the scenario in a new tenant, and again whenever its world is made anew. */
   begin(sandbox: Sandbox): void {
     this.#prepare(sandbox, true)
-    sandbox.onRenewal((by) => this.#prepare(sandbox, by === 'reset'))
+    sandbox.onReset((by) => this.#prepare(sandbox, by === 'reset'))
     sandbox.onDispose(() => this.#played.delete(sandbox))
   }
 
@@ -66,6 +66,6 @@ export class TenantScenario {
     prepareDestinations(scenario, sandbox, () => false)
     prepareCalls(scenario, sandbox)
     const { faults = [] } = scenario
-    this.#played.set(sandbox, faults.length === 0 ? undefined : sandbox.faults.add(faults, { line: scenario.name }))
+    this.#played.set(sandbox, faults.length === 0 ? undefined : sandbox.faults.add(faults, { location: scenario.name }))
   }
 }

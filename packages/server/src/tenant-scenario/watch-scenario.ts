@@ -4,7 +4,7 @@ import { UsageError } from '@stuntdouble/command-line'
 import { plural } from '../../../../src/kernel/plural.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
-import type { RunningServer } from '../server.js'
+import type { StuntdoubleServer } from '../server.js'
 import { readText } from '../text-file.js'
 import { readScenario } from './scenario-file.js'
 
@@ -25,7 +25,7 @@ export function summaryOf({ name, faults = [], destinations = [] }: Scenario): s
  * Reads a scenario again whenever its file changes, and says so. One that cannot be read leaves the one before in
  * force. Watches the directory: editors put another file in the place of the one before.
  */
-export function watchScenario(file: string, server: Pick<RunningServer, 'change'>): FSWatcher {
+export function watchScenario(file: string, server: Pick<StuntdoubleServer, 'setScenario'>): FSWatcher {
   const path = resolve(file)
   let timer: ReturnType<typeof setTimeout> | undefined
   const watcher = watch(dirname(path), (_, changed) => {
@@ -36,10 +36,10 @@ export function watchScenario(file: string, server: Pick<RunningServer, 'change'
   return watcher
 }
 
-async function reload(file: string, server: Pick<RunningServer, 'change'>): Promise<void> {
+async function reload(file: string, server: Pick<StuntdoubleServer, 'setScenario'>): Promise<void> {
   try {
     const scenario = await scenarioOf(file)
-    const tenants = server.change(scenario)
+    const tenants = server.setScenario(scenario)
     console.log(`scenario  ${summaryOf(scenario)}, now in ${plural(tenants, 'tenant')}`)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error

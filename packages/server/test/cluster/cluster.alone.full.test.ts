@@ -271,10 +271,9 @@ describe.skipIf(isMissing)('a node that ends', () => {
       const nodes = await Promise.all([0, 1].map(() => startNode({ program, engine: engines.url, words: manual })))
       const twin = createSandbox({
         name: 'w1',
-        storeToken,
-        queueToken,
-        base: `${base}/w1`,
-        vocabulary: 'auto',
+        tokens: { store: storeToken, queue: queueToken },
+        urls: { base: `${base}/w1` },
+        dialect: 'auto',
         policy: { maxTrafficEntries: 200_000 },
       })
       try {
@@ -288,7 +287,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
           return response.json()
         }
         await order(nodes[0]!, '/w1/destinations/respond', { to: 'https://shop.test/orders', response: 200 })
-        twin.destinations.answer('https://shop.test/orders', 200)
+        twin.destinations.respond('https://shop.test/orders', 200)
         expect(await publish(fetch, nodes[0]!.origin, '10s')).toEqual(await publish(twin.fetch, base, '10s'))
         await order(nodes[0]!, '/w1/clock/advance', { by: '5s' })
         await twin.clock.advance('5s')

@@ -35,7 +35,7 @@ test('a delivery begins when it is let in, after its attempt has been noted', as
   open()
   await moved
   expect(sent).toEqual(['https://shop.test/orders'])
-  expect(nodes.sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  expect(nodes.sandbox.traffic.ofType('attempt')[0]?.outcome?.status).toBe(200)
   nodes.world.dispose()
 })
 
@@ -48,10 +48,10 @@ test('a delivery that is not let in is never sent, and its world goes on at whoe
   await pause()
   expect(sent).toEqual([])
   await nodes.move()
-  await nodes.sandbox.clock.settled()
+  await nodes.sandbox.clock.settle()
   expect(sent).toEqual(['https://shop.test/orders'])
-  expect(nodes.sandbox.traffic.of('attempt')).toHaveLength(1)
-  expect(nodes.sandbox.traffic.of('attempt')[0]?.outcome?.status).toBe(200)
+  expect(nodes.sandbox.traffic.ofType('attempt')).toHaveLength(1)
+  expect(nodes.sandbox.traffic.ofType('attempt')[0]?.outcome?.status).toBe(200)
   nodes.world.dispose()
 })
 
@@ -78,13 +78,13 @@ test('deliveries that were under way wait until the next owner has a gate', asyn
     sent.push('again')
     return new Response('ok')
   }
-  const options = { fetch, deliver: 'any' } as const
+  const options = { fetch, deliverTo: 'any' } as const
   const world = await JournaledSandbox.open(() => createSandbox(options), nodes.shelf.kept)
   await pause()
   expect(sent).toEqual([])
   let asked = 0
   world.gate = async () => void asked++
-  await world.sandbox.clock.settled()
+  await world.sandbox.clock.settle()
   expect([asked, sent]).toEqual([1, ['again']])
   world.dispose()
 })

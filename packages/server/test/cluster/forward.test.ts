@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { latin1 } from '../../../../src/kernel/bytes.js'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
-import type { Answer } from '../../../../src/protocol/service.js'
+import type { RawResponse } from '../../../../src/protocol/service.js'
 import { Forwarder, NotTaken, nodeHeader, Unanswered } from '../../src/cluster/forward.js'
 import { Signer, Verifier } from '../../src/cluster/node-signature.js'
 import { passHeader } from '../../src/cluster/pass-header.js'
@@ -29,7 +29,7 @@ interface Sent {
   readonly lost?: AbortSignal
 }
 
-const forward = ({ address, method = 'POST', body = '', lost }: Sent): Promise<Answer> => {
+const forward = ({ address, method = 'POST', body = '', lost }: Sent): Promise<RawResponse> => {
   const headers = [
     ['Host', 'lb.test'],
     ['X-Two', 'a'],

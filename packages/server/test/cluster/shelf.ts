@@ -34,7 +34,7 @@ export class Nodes {
 
   constructor(network: Network, options: SandboxOptions = {}) {
     const fetch: SandboxOptions['fetch'] = async (url, init) => network(new Request(url, init))
-    this.#make = () => createSandbox({ warn: () => {}, fetch, deliver: 'any', ...options })
+    this.#make = () => createSandbox({ onWarning: () => {}, fetch, deliverTo: 'any', ...options })
   }
 
   get sandbox(): Sandbox {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goOn, VirtualClock } from '../../../../src/kernel/clock.js'
+import { Clock, goOn } from '../../../../src/kernel/clock.js'
 import { createRandom } from '../../../../src/kernel/random.js'
 import { course, traceOf } from '../../../../test/sandbox/random-world.js'
 import { type Network, Nodes } from './shelf.js'
@@ -34,7 +34,7 @@ test('a world that skips through time by itself comes to the same end behind a c
   await ended(whole)
   const { records } = whole.shelf
   const random = createRandom('places in auto')
-  expect(whole.sandbox.traffic.of('attempt').length).toBeGreaterThan(20)
+  expect(whole.sandbox.traffic.ofType('attempt').length).toBeGreaterThan(20)
   for (let count = 0; count < 12; count++) {
     const node = new Nodes(flaky, options)
     node.shelf.records = records.slice(0, before + 1 + random.int(records.length - before))
@@ -78,7 +78,7 @@ test("on the host's clock a world that was taken over several times has one past
     expect(nodes.sandbox.clock.now()).toBeGreaterThanOrEqual(instant)
   }
   while (nodes.sandbox.queue.messages.length > 0) await pause(10)
-  const attempts = nodes.sandbox.traffic.of('attempt')
+  const attempts = nodes.sandbox.traffic.ofType('attempt')
   expect(attempts.filter(({ outcome }) => outcome?.state === 'DELIVERED')).toHaveLength(5)
   // Each attempt is one, however often it was sent.
   expect(attempts).toHaveLength(15)
@@ -92,7 +92,7 @@ test("on the host's clock a world that was taken over several times has one past
 
 test("a clock that takes over a later time than the host's does not go back, and runs on at its pace", async () => {
   const later = Date.now() + 3_600_000
-  const clock = new VirtualClock({ mode: 'real', startAt: later })
+  const clock = new Clock({ mode: 'real', startAt: later })
   const fired: number[] = []
   clock.schedule(later + 20, 'soon', () => void fired.push(clock.now()))
   clock.schedule(later - 1000, 'overdue', () => void fired.push(clock.now()))

@@ -37,7 +37,7 @@ test.each(worlds)('world %i is the same whether it stays or moves from node to n
     await between(nodes, createRandom('first'))
     for (let step = 0; step < 30; step++) {
       await lasting[random.int(lasting.length)]!(nodes.sandbox, random)
-      await nodes.sandbox.clock.settled()
+      await nodes.sandbox.clock.settle()
       await between(nodes, cuts)
     }
     await nodes.sandbox.clock.advance('10m')
@@ -56,7 +56,7 @@ test.each(worlds)('world %i is the same whether it stays or moves from node to n
   expect(moving.shelf.snapshot).toBeDefined()
   expect(traceOf(moving.sandbox)).toBe(traceOf(staying.sandbox))
   expect(moving.sandbox.dump()).toEqual(staying.sandbox.dump())
-  expect(moving.sandbox.faults.list()).toEqual(staying.sandbox.faults.list())
+  expect(moving.sandbox.faults.rules).toEqual(staying.sandbox.faults.rules)
   for (const { world } of [staying, moving]) world.dispose()
 })
 
@@ -71,7 +71,7 @@ const waiting: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
   (sandbox) => void sandbox.store.run('PUBLISH', 'news', 'hello'),
 ]
 
-function request({ fetch, addresses, tokens }: Sandbox, path: string): Promise<Response> {
+function request({ fetch, urls: addresses, tokens }: Sandbox, path: string): Promise<Response> {
   return fetch(`${addresses.store}/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tokens.store}`, accept: 'text/event-stream' },
@@ -97,8 +97,8 @@ async function marked(nodes: Nodes, seed: number): Promise<readonly Mark[]> {
     const isMove = String(act).includes('clock.advance')
     const over = Promise.resolve(act(sandbox, random)).catch(() => {})
     // A request that sleeps is answered when time moves.
-    await (isMove ? over : Promise.race([over, sandbox.clock.settled()]))
-    await sandbox.clock.settled()
+    await (isMove ? over : Promise.race([over, sandbox.clock.settle()]))
+    await sandbox.clock.settle()
     await new Promise((resolve) => setTimeout(resolve, 1))
     const { length: records } = shelf.records
     marks.push({ records, now: sandbox.clock.now(), isMove, course: course(sandbox), dump: sandbox.dump() })
@@ -129,7 +129,7 @@ test.each(worlds)('world %i goes on equal behind a crash after any record', asyn
       expect(first.sandbox.dump()).toEqual(mark.dump)
     }
     // Who takes it over from that one has the same.
-    await first.sandbox.clock.settled()
+    await first.sandbox.clock.settle()
     first.shelf.put(first.world)
     const second = new Nodes(pure, { seed })
     await second.open(first.shelf.kept)
@@ -145,7 +145,7 @@ test('a delivery to the world itself is done again behind a crash, and its attem
   const whole = new Nodes(pure)
   await whole.open()
   whole.keepAtOnce()
-  const { queue, addresses, tokens, clock } = whole.sandbox
+  const { queue, urls: addresses, tokens, clock } = whole.sandbox
   for (const name of ['a', 'b']) queue.publish({ to: `${addresses.store}/incr/${name}?_token=${tokens.store}` })
   await clock.advance('1s')
   const { records } = whole.shelf
@@ -158,7 +158,7 @@ test('a delivery to the world itself is done again behind a crash, and its attem
     await nodes.sandbox.clock.advance('1s')
     counts.add(nodes.sandbox.store.get('a'))
     const trace = traceOf(nodes.sandbox)
-    expect(nodes.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([200, 200])
+    expect(nodes.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([200, 200])
     await nodes.move()
     expect(traceOf(nodes.sandbox)).toBe(trace)
     nodes.world.dispose()

@@ -6,11 +6,10 @@ const server = await startServer({
   port: 0,
   redisPort: 0,
   clock: process.argv[2] === 'real' ? 'real' : 'manual',
-  storeToken: 't',
-  queueToken: 'q',
-  deliver: 'none',
+  tokens: { store: 't', queue: 'q' },
+  deliverTo: 'none',
   policy: { commands: 'all', maxTrafficBytes: 20_000_000 },
-  report: (text) => reports.push(text),
+  onError: (text) => reports.push(text),
 })
 
 /** Processor time of this thread, milliseconds: what the neighbours of the machine do is not in it. */

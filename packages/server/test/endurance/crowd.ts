@@ -28,7 +28,7 @@ const rules: readonly FaultRule[] = [
  * and counts; in the end every answer is accounted for: right, or struck by a rule that tells so.
  */
 export async function crowd({ tenants, connections, milliseconds }: Crowd): Promise<CrowdOutcome> {
-  await using server = await startServer({ port: 0, clock: 'real', limits: { entries: 2_000 } })
+  await using server = await startServer({ port: 0, clock: 'real', limits: { maxTrafficEntries: 2_000 } })
   const wrong: string[] = []
   const seen = Array.from({ length: tenants }, () => ({ right: 0, outage: 0, broken: 0 }))
   for (let at = 0; at < tenants; at++) server.tenant(`t${at}`).faults.add(rules)
@@ -36,7 +36,7 @@ export async function crowd({ tenants, connections, milliseconds }: Crowd): Prom
 
   async function client(number: number): Promise<void> {
     const tenant = number % tenants
-    const { addresses, tokens } = server.tenant(`t${tenant}`)
+    const { urls: addresses, tokens } = server.tenant(`t${tenant}`)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const headers = { authorization: `Bearer ${tokens.store}`, 'content-type': 'application/json' }
     const sum = seen[tenant]!
@@ -63,7 +63,7 @@ export async function crowd({ tenants, connections, milliseconds }: Crowd): Prom
 
   for (const [at, { right, outage, broken }] of seen.entries()) {
     const { faults, store } = server.tenant(`t${at}`)
-    const struck = Object.fromEntries(faults.list().map(({ rule, struck }) => [rule.name, struck]))
+    const struck = Object.fromEntries(faults.rules.map(({ rule, injected: struck }) => [rule.name, struck]))
     const counted = Number(store.get('count') ?? 0)
     if (outage !== struck.outage) wrong.push(`t${at}: ${struck.outage} outages, ${outage} arrived`)
     if (broken !== struck.broken! + struck.lost!)

@@ -77,8 +77,8 @@ async function lived(): Promise<Json> {
   ]) {
     store.run(...(command as [string, ...string[]]))
   }
-  destinations.answer('https://fails.test', 500)
-  destinations.answer('https://works.test', 200)
+  destinations.respond('https://fails.test', 500)
+  destinations.respond('https://works.test', 200)
   queue.publish({ to: 'https://works.test', body: 'x' })
   queue.publish({ to: 'https://fails.test', body: 'x', retries: 0 })
   queue.publish({ to: 'https://works.test', body: 'x', queue: 'line', delay: '1h' })

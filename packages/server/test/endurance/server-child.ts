@@ -5,13 +5,12 @@ const reports: string[] = []
 const server = await startServer({
   port: 0,
   clock: 'manual',
-  storeToken: 't',
-  queueToken: 'q',
-  deliver: 'none',
+  tokens: { store: 't', queue: 'q' },
+  deliverTo: 'none',
   // Orders that tell the whole traffic are among the requests.
-  limits: { entries: 1_000 },
+  limits: { maxTrafficEntries: 1_000 },
   policy: { maxTrafficBytes: 2_000_000 },
-  report: (text) => reports.push(text),
+  onError: (text) => reports.push(text),
 })
 
 process.on('message', async (question) => {

@@ -13,7 +13,7 @@ describe('addresses', () => {
   })
 
   test('with a name of its own', () => {
-    expect(addressesOf({ name: 'Orders-2' })).toMatchObject({
+    expect(addressesOf({}, 'Orders-2')).toMatchObject({
       store: 'https://orders-2.store.test',
       queue: 'https://orders-2.queue.test',
       mgmt: 'https://orders-2.mgmt.test',
@@ -55,7 +55,7 @@ describe('addresses', () => {
   })
 
   test.each(['a b', 'a.b', '-a', 'ü', ''])('the name %j cannot be part of a host', (name) => {
-    expect(() => addressesOf({ name })).toThrow('cannot be part of a host name: use letters, digits and hyphens.')
+    expect(() => addressesOf({}, name)).toThrow('cannot be part of a host name: use letters, digits and hyphens.')
   })
 })
 

@@ -1,12 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
-import { VirtualClock } from '../../../../src/kernel/clock.js'
-import { Traffic } from '../../../../src/kernel/traffic-log.js'
+import { Clock } from '../../../../src/kernel/clock.js'
+import { TrafficLog } from '../../../../src/kernel/traffic-log.js'
 import { addressesOf, locator } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
 import { upstashDialect } from '../../../../src/protocol/dialect.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
-import type { Answer, Call, Endpoint, Exchange, Service, ServiceRequest } from '../../../../src/protocol/service.js'
+import type {
+  Endpoint,
+  Exchange,
+  RawRequest,
+  RawResponse,
+  Service,
+  ServiceRequest,
+} from '../../../../src/protocol/service.js'
 
 /** What the endpoint of the toy service saw. */
 interface Seen {
@@ -77,12 +84,12 @@ function toy(name: 'queue' | 'stats', table: Endpoint<unknown>[]): Service {
   }
 }
 
-let clock: VirtualClock
-let traffic: Traffic
+let clock: Clock
+let traffic: TrafficLog
 let exchange: Exchange
 beforeEach(() => {
-  clock = new VirtualClock({ startAt: 0 })
-  traffic = new Traffic({ now: () => clock.now() })
+  clock = new Clock({ startAt: 0 })
+  traffic = new TrafficLog({ now: () => clock.now() })
   exchange = createGateway({
     locate: locator(addressesOf()),
     vocabulary: upstashDialect,
@@ -92,15 +99,15 @@ beforeEach(() => {
   })
 })
 
-const call = (method: string, url: string, headers: Call['headers'] = [], body = ''): Call => ({
+const call = (method: string, url: string, headers: RawRequest['headers'] = [], body = ''): RawRequest => ({
   method,
   url: url.startsWith('/') ? `https://queue.test${url}` : url,
   headers,
   body: () => utf8(body),
 })
 
-const body = (answer: Answer): unknown => JSON.parse(text(answer.body as Bytes))
-const ask = async (...given: Parameters<typeof call>): Promise<Answer> => exchange(call(...given))
+const body = (answer: RawResponse): unknown => JSON.parse(text(answer.body as Bytes))
+const ask = async (...given: Parameters<typeof call>): Promise<RawResponse> => exchange(call(...given))
 
 describe('routing', () => {
   test('parameters are decoded, a broken escape stays', async () => {
@@ -244,17 +251,17 @@ describe('order and traffic', () => {
 
   test('time stands still while a request is served', async () => {
     const answered = exchange(call('GET', '/v2/slow'))
-    expect(clock.running()).toEqual(['request GET /v2/slow'])
+    expect(clock.running).toEqual(['request GET /v2/slow'])
     await clock.advance(10)
     await answered
-    expect(traffic.of('request')[0]).toMatchObject({ at: 0, response: { at: 0, status: 200 } })
+    expect(traffic.ofType('request')[0]).toMatchObject({ at: 0, response: { at: 0, status: 200 } })
   })
 
   test('a body that arrives later is waited for', async () => {
     const answered = exchange({ ...call('POST', '/v2/publish/a'), body: async () => latin1('late') })
     await clock.advance(10)
     expect(body(await answered)).toMatchObject({ body: 'late' })
-    expect(traffic.of('request')[0]?.at).toBe(0)
+    expect(traffic.ofType('request')[0]?.at).toBe(0)
   })
 
   test('each request is one entry, with its answer and without its secrets', async () => {

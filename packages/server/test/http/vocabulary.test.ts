@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import {
+  type Dialect,
   neutralDialect,
   neutralManagementPath,
   ownHeader,
   upstashDialect,
-  type Vocabulary,
   vocabularyOf,
 } from '../../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
 
 /** One row of the vocabulary tables: how a word is taken from a vocabulary, its neutral and its real form. */
-type Row = readonly [what: string, of: (words: Vocabulary) => unknown, neutral: unknown, real: unknown]
+type Row = readonly [what: string, of: (words: Dialect) => unknown, neutral: unknown, real: unknown]
 
 const store: Row[] = [
   ['encoding header', (v) => ownHeader('Encoding', v), 'Service-Encoding', 'Upstash-Encoding'],
@@ -87,14 +87,14 @@ describe('every row of the vocabulary tables', () => {
 
 describe('vocabularyOf', () => {
   test('takes a name or an own vocabulary', () => {
-    const own: Vocabulary = { ...neutralDialect, name: 'own', headerPrefix: 'Acme-' }
+    const own: Dialect = { ...neutralDialect, name: 'own', headerPrefix: 'Acme-' }
     expect(vocabularyOf('upstash')).toBe(upstashDialect)
     expect(vocabularyOf(own)).toBe(own)
   })
 
   test('an unknown name is told with the next step', () => {
-    expect(() => vocabularyOf('acme' as 'service')).toThrow(
-      'There is no vocabulary "acme". Use auto, service or upstash, or give a Vocabulary object.',
+    expect(() => vocabularyOf('acme' as 'neutral')).toThrow(
+      'There is no dialect "acme". Use auto, neutral or upstash, or give a Dialect object.',
     )
   })
 })

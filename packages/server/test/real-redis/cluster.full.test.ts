@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EventReader } from '../../../../test/support/event-reader.js'
 import { hasEngine, startCluster, startEngine } from '../../../../test/support/live-engine.js'
-import { createRealRedisSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { slotOf } from '../../src/redis-cluster/hash-slots.js'
 
 describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>
-  let sandbox: EngineSandbox
+  let sandbox: RealRedisSandbox
   beforeAll(async () => {
     cluster = await startCluster()
     sandbox = await createRealRedisSandbox(cluster.nodes[1]!.url)
@@ -20,7 +20,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
   beforeEach(() => sandbox.reset())
 
   const ask = async (body: unknown, path = ''): Promise<unknown> => {
-    const answer = await fetch(sandbox.addresses.store + path, {
+    const answer = await fetch(sandbox.urls.store + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify(body),
@@ -119,7 +119,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
   })
 
   test('what is published at any master is heard', async () => {
-    const url = `${sandbox.addresses.store}/subscribe/news`
+    const url = `${sandbox.urls.store}/subscribe/news`
     const reader = new EventReader(await fetch(url, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }))
     expect(await reader.next()).toBe('data: subscribe,news,1')
     for (const [at, { client }] of cluster.nodes.entries()) {

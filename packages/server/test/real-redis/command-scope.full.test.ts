@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine, until } from '../../../../test/support/live-engine.js'
-import { createRealRedisSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 
 const marker = 'stuntdouble:engine'
 
-async function ask(sandbox: EngineSandbox, path: string, body: unknown): Promise<readonly [number, string]> {
-  const answer = await fetch(`${sandbox.addresses.store}${path}`, {
+async function ask(sandbox: RealRedisSandbox, path: string, body: unknown): Promise<readonly [number, string]> {
+  const answer = await fetch(`${sandbox.urls.store}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(body),
@@ -13,7 +13,7 @@ async function ask(sandbox: EngineSandbox, path: string, body: unknown): Promise
   return [answer.status, await answer.text()]
 }
 
-const run = (sandbox: EngineSandbox, ...argv: string[]) => ask(sandbox, '', argv)
+const run = (sandbox: RealRedisSandbox, ...argv: string[]) => ask(sandbox, '', argv)
 
 /** What somebody else stored in another database. */
 async function theirs(engine: LiveEngine): Promise<void> {

@@ -6,7 +6,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { hasEngine, startEngine, until } from '../../../../test/support/live-engine.js'
 import { Marker } from '../../src/real-redis/marker.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
-import { createRealRedisSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { connectTo } from '../../src/real-redis/redis-access.js'
 import { engineUrl } from '../../src/real-redis/redis-urls.js'
 import type { RedisConnection } from '../../src/redis-client/redis-connection.js'
@@ -15,8 +15,8 @@ import { startServer } from '../../src/server.js'
 const marker = 'stuntdouble:engine'
 
 /** A command as an app sends it. */
-async function run(sandbox: EngineSandbox, ...argv: string[]): Promise<{ status: number; body: string }> {
-  const answer = await fetch(sandbox.addresses.store, {
+async function run(sandbox: RealRedisSandbox, ...argv: string[]): Promise<{ status: number; body: string }> {
+  const answer = await fetch(sandbox.urls.store, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.store}` },
     body: JSON.stringify(argv),
@@ -63,7 +63,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
 
   test('a second tenant is refused with a sentence', async () => {
     await using engine = await startEngine()
-    await using server = await startServer({ port: 0, engine: engine.url })
+    await using server = await startServer({ port: 0, realRedis: engine.url })
     server.tenant('main')
     const sentence = /One engine is for one tenant, and "main" has it/
     expect(() => server.tenant('w1')).toThrow(sentence)
@@ -92,7 +92,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     }
     expect((await run(sandbox, 'FLUSHALL')).body).toBe('{"result":"OK"}')
     expect(await engine.keys()).toEqual([marker])
-    const rows = await fetch(`${sandbox.addresses.store}/multi-exec`, {
+    const rows = await fetch(`${sandbox.urls.store}/multi-exec`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify([['SET', 'a', '1'], ['FLUSHDB'], ['SET', 'b', '2'], ['DBSIZE']]),
@@ -163,7 +163,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await using sandbox = await createRealRedisSandbox(engine.url)
     await engine.client.send(['SET', marker, 'another'])
     await expect(sandbox.reset()).rejects.toThrow('Another sandbox has the engine')
-    const transaction = await fetch(`${sandbox.addresses.store}/multi-exec`, {
+    const transaction = await fetch(`${sandbox.urls.store}/multi-exec`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: '[["SET","k","v"]]',
@@ -187,7 +187,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     const send = (): Promise<Response> =>
-      fetch(`${sandbox.addresses.store}${path}`, {
+      fetch(`${sandbox.urls.store}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${sandbox.tokens.store}` },
         body: JSON.stringify(body),
@@ -305,7 +305,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await run(sandbox, 'SET', 'k', 'v')
     engine.child.kill('SIGKILL')
     await until(async () => (await run(sandbox, 'GET', 'k')).status === 503)
-    const away = await fetch(`${sandbox.addresses.store}/pipeline`, {
+    const away = await fetch(`${sandbox.urls.store}/pipeline`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: '[["GET","k"]]',
@@ -392,7 +392,7 @@ describe('where an engine may be', () => {
     await expect(createRealRedisSandbox(url, { clock: 'manual' })).rejects.toThrow(
       /has no clock: 'manual'.*engine's own clock/,
     )
-    await expect(startServer({ port: 0, engine: url, redisPort: 0 })).rejects.toThrow('has no redisPort')
-    await expect(startServer({ port: 0, engine: url, state: '/nowhere' })).rejects.toThrow('has no state')
+    await expect(startServer({ port: 0, realRedis: url, redisPort: 0 })).rejects.toThrow('has no redisPort')
+    await expect(startServer({ port: 0, realRedis: url, state: '/nowhere' })).rejects.toThrow('has no state')
   })
 })

@@ -7,14 +7,14 @@ import { connect } from '../../../../src/client/connect.js'
 import * as fault from '../../../../src/faults/constructors.js'
 import { EventReader } from '../../../../test/support/event-reader.js'
 import { hasEngine, type LiveEngine, noEngine, startEngine, until } from '../../../../test/support/live-engine.js'
-import { createRealRedisSandbox, type EngineSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { startServer } from '../../src/server.js'
 
 if (!hasEngine) console.warn(`packages/server/test/real-redis: ${noEngine}`)
 
 describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => {
   let engine: LiveEngine
-  let sandbox: EngineSandbox
+  let sandbox: RealRedisSandbox
   beforeAll(async () => {
     engine = await startEngine()
     sandbox = await createRealRedisSandbox(engine.url)
@@ -30,7 +30,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     body?: unknown,
     { token = sandbox.tokens.store, ...headers }: Record<string, string> = {},
   ): Promise<{ status: number; text: string; headers: Headers }> => {
-    const answer = await fetch(sandbox.addresses.store + path, {
+    const answer = await fetch(sandbox.urls.store + path, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${token}`, ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -40,7 +40,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   const errorOf = (text: string): string => (JSON.parse(text) as { error: string }).error
 
   test('the SDK works as it is', async () => {
-    const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
+    const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
     expect(await redis.set('user:1', { name: 'Ann' })).toBe('OK')
     expect(await redis.get('user:1')).toEqual({ name: 'Ann' })
     expect(await Promise.all([redis.incr('n'), redis.incr('n'), redis.hset('h', { a: 1, b: 2 })])).toEqual([1, 2, 2])
@@ -169,7 +169,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   })
 
   test('the rate limiter of the vendor counts', async () => {
-    const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store })
+    const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
     for (const limiter of [
       Ratelimit.slidingWindow(2, '1 h'),
       Ratelimit.fixedWindow(2, '1 h'),
@@ -195,7 +195,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   })
 
   test('the read-only token is held to what the engine says of a command', async () => {
-    const token = sandbox.tokens.readonly
+    const token = sandbox.tokens.storeReadonly
     await ask('/set/k/v')
     expect((await ask('/get/k', undefined, { token })).text).toBe('{"result":"v"}')
     expect((await ask('/', ['LOLWUT'], { token })).status).toBe(200)
@@ -293,7 +293,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
       'ERR value is not an integer or out of range',
       'reply',
     ])
-    expect((await sandbox.store.spend()).commands).toBe(4)
+    expect((await sandbox.store.cost()).commands).toBe(4)
   })
 
   test('the sync token changes with every write, and with nothing else', async () => {
@@ -308,7 +308,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   test('streams tell what the engine tells', async () => {
     const open = async (path: string) =>
       new EventReader(
-        await fetch(sandbox.addresses.store + path, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }),
+        await fetch(sandbox.urls.store + path, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }),
       )
     const [one, all, monitor] = await Promise.all([open('/subscribe/news'), open('/psubscribe/n*'), open('/monitor')])
     expect(await one.next()).toBe('data: subscribe,news,1')
@@ -330,17 +330,17 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
 describe.skipIf(!hasEngine)('a sandbox on an engine has no past', () => {
   test('what would need one is refused with what to do, at the server and in its process', async () => {
     await using engine = await startEngine()
-    await using server = await startServer({ port: 0, engine: engine.url })
+    await using server = await startServer({ port: 0, realRedis: engine.url })
     const remote = await connect(server.origin)
     const sentence = 'it can be neither dumped, loaded nor taken back in time'
     await expect(remote.dump()).rejects.toThrow(sentence)
     await expect(remote.store.dump()).rejects.toThrow(sentence)
     await expect(remote.fork()).rejects.toThrow(sentence)
-    await expect(remote.at('-1s').store.get('k')).rejects.toThrow(sentence)
+    await expect(remote.asOf('-1s').store.get('k')).rejects.toThrow(sentence)
     const sandbox = server.tenant('main')
     expect(() => sandbox.store.run('GET', 'k')).toThrow('its content is not in this process')
     expect(() => sandbox.dump()).toThrow('its content is not in this process')
-    expect(() => sandbox.at('-1s')).toThrow()
+    expect(() => sandbox.asOf('-1s')).toThrow()
     await expect(sandbox.fork()).rejects.toThrow()
     expect(sandbox.clock.mode).toBe('real')
   })

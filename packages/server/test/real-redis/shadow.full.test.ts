@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine } from '../../../../test/support/live-engine.js'
-import { createShadowSandbox, type TwinSandbox } from '../../src/real-redis/real-redis-sandbox.js'
+import { createShadowSandbox, type ShadowSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 
 describe.skipIf(!hasEngine)('a double and its twin', () => {
   let engine: LiveEngine
-  let sandbox: TwinSandbox
+  let sandbox: ShadowSandbox
   let before = 0
   beforeAll(async () => {
     engine = await startEngine()
@@ -20,7 +20,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
   })
 
   const run = async (...rows: (string | number)[][]): Promise<void> => {
-    await fetch(`${sandbox.addresses.store}/pipeline`, {
+    await fetch(`${sandbox.urls.store}/pipeline`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
       body: JSON.stringify(rows.map((row) => row.map(String))),
@@ -28,7 +28,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
   }
   /** The command and the name of each difference. */
   const seen = async (): Promise<[string, string | undefined][]> =>
-    (await sandbox.differences()).slice(before).map(({ argv, named }) => [argv.join(' '), named?.name])
+    (await sandbox.differences()).slice(before).map(({ argv, known: named }) => [argv.join(' '), named?.name])
 
   test('what both answer alike is not told', async () => {
     await run(

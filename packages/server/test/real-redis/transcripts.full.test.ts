@@ -6,7 +6,7 @@ import { hasEngine, type LiveEngine, startEngine } from '../../../../test/suppor
 import { readRecording } from '../../../../test/support/recording.js'
 import { decodeReply, type RespReply } from '../../../../test/support/resp.js'
 import { type Section, type Step, showReply, wordsAt } from '../../../../test/support/steps.js'
-import { type RunningServer, startServer } from '../../src/server.js'
+import { type StuntdoubleServer, startServer } from '../../src/server.js'
 
 // What was recorded from redis-server, sent through the REST surface to one: in RESP2 every kind of reply shows.
 
@@ -38,10 +38,10 @@ function timeless(loose: Step['loose']): Step['loose'] {
 
 describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
   let engine: LiveEngine
-  let server: RunningServer
+  let server: StuntdoubleServer
   beforeAll(async () => {
     engine = await startEngine()
-    server = await startServer({ port: 0, engine: engine.url, report: () => undefined })
+    server = await startServer({ port: 0, realRedis: engine.url, onError: () => undefined })
   })
   afterAll(async () => {
     await server?.close()
@@ -49,7 +49,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
   })
 
   async function asked(words: readonly string[]): Promise<string> {
-    const { addresses, tokens, exchange } = server.tenant('main')
+    const { urls: addresses, tokens, exchange } = server.tenant('main')
     // As a path: its words are bytes.
     const path = words.map((word) =>
       [...word].map((char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join(''),

@@ -166,9 +166,9 @@ describe('ioredis', () => {
     const sandbox = sandboxWith()
     const [first, second] = [inProcess(sandbox), inProcess(sandbox)]
     const one = first.blpop('jobs', 10)
-    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(1)
     const two = second.blpop('jobs', 20)
-    await expect.poll(() => sandbox.clock.pending().length).toBe(2)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(2)
     await sandbox.clock.advance('10s')
     expect(await one).toBeNull()
     sandbox.store.run('RPUSH', 'jobs', 'a')
@@ -260,7 +260,7 @@ describe('who may come in', () => {
   test('nobody without a password, and the read-only token only as its own user', async () => {
     const server = await served()
     const port = server.redisPort!
-    const { store, readonly } = server.tenant('main').tokens
+    const { store, storeReadonly: readonly } = server.tenant('main').tokens
     expect(await raw(port, 'GET a\r\nHELLO 3\r\nQUIT\r\n', 'close')).toBe(
       '-NOAUTH Authentication required.\r\n' +
         '-NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time\r\n' +
@@ -342,7 +342,7 @@ describe('what goes wrong', () => {
     const order: string[] = []
     const slow = redis.incr('n').then(() => order.push('incr'))
     const next = redis.get('n').then((n) => order.push(`get ${n}`))
-    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(1)
     expect(order).toEqual([])
     await sandbox.clock.advance('3s')
     await Promise.all([slow, next])
@@ -359,7 +359,7 @@ describe('what goes wrong', () => {
     await redis.ping()
     sandbox.faults.add(faults.map((fault) => rule(fault, { on: 'store.request' })))
     const reply = redis.incr('n')
-    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(1)
     await sandbox.clock.advance('10s')
     expect(await reply).toBe(1)
     expect(await redis.get('n')).toBe('1')
@@ -371,9 +371,9 @@ describe('what goes wrong', () => {
     await redis.ping()
     sandbox.faults.add(rule(fault.slowBody(1), { on: 'store.request' }))
     void redis.incr('n').catch(() => undefined)
-    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(1)
     redis.disconnect()
-    await expect.poll(() => sandbox.clock.pending().length).toBe(0)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(0)
   })
 
   test('no answer although the work is done: the client gives up by its own clock', async () => {
@@ -452,7 +452,7 @@ describe('the life of a connection', () => {
     expect(await redis.publish('news', 'x')).toBe(1)
     await redis.multi().incr('n').incr('n').exec()
     const waiting = redis.blpop('jobs', 5)
-    await expect.poll(() => sandbox.clock.pending().length).toBe(1)
+    await expect.poll(() => sandbox.clock.pending.length).toBe(1)
     await sandbox.clock.advance('5s')
     expect(await waiting).toBeNull()
     using fork = await sandbox.fork()

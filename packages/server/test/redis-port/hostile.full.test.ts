@@ -5,7 +5,7 @@ import { createSandbox, type Sandbox } from '../../../../src/index.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { runs } from '../../../../test/support/effort.js'
 import { openRedisSocket } from '../../src/redis-port/in-process.js'
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../../src/server.js'
 import { served } from './served.js'
 
 // What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.
@@ -49,11 +49,11 @@ class Peer {
 }
 
 /** Somebody who may do everything. */
-function signedIn(server: RunningServer): Peer {
+function signedIn(server: StuntdoubleServer): Peer {
   return new Peer(server.redisPort!).send(`AUTH ${server.tenant('main').tokens.store}\r\n`)
 }
 
-async function stillServes(server: RunningServer): Promise<void> {
+async function stillServes(server: StuntdoubleServer): Promise<void> {
   const peer = signedIn(server).send('ECHO still-here\r\n')
   await peer.hears(/\+OK\r\n\$10\r\nstill-here\r\n/)
   peer.socket.destroy()
@@ -157,21 +157,21 @@ describe('connections', () => {
   test('a thousand that say nothing do not keep others out, and go when their time is over', {
     timeout: 30_000,
   }, async () => {
-    const server = await served({ limits: { arrival: 2_000 } } as ServerOptions)
+    const server = await served({ limits: { requestTimeout: 2_000 } } as ServerOptions)
     const silent = Array.from({ length: 1_000 }, () => new Peer(server.redisPort!))
     await stillServes(server)
     await Promise.all(silent.map((peer) => peer.isSentAway()))
   })
 
   test('a stranger who is busy without signing in goes, too', async () => {
-    const server = await served({ limits: { arrival: 500 } } as ServerOptions)
+    const server = await served({ limits: { requestTimeout: 500 } } as ServerOptions)
     const peer = new Peer(server.redisPort!)
     const go = setInterval(() => peer.send('\r\n'), 20)
     await peer.isSentAway().finally(() => clearInterval(go))
   })
 
   test('those beyond the limit are told so, and closed even if they stay', async () => {
-    const server = await served({ limits: { connections: 3 } } as ServerOptions)
+    const server = await served({ limits: { maxConnections: 3 } } as ServerOptions)
     const friends = [1, 2, 3].map(() => signedIn(server))
     for (const friend of friends) await friend.hears('OK')
     const late = new Peer(server.redisPort!)
@@ -290,7 +290,7 @@ describe('a bug of ours', () => {
     ['in a long pipeline', `${'PING\r\n'.repeat(1_000)}SET boom 1\r\n`],
   ])('%s, breaks one connection and no other', async (_, bytes) => {
     const told: string[] = []
-    const server = await served({ report: (line: string) => void told.push(line) })
+    const server = await served({ onError: (line: string) => void told.push(line) })
     const { engine } = storeInternals.of(server.tenant('main').store)
     const lookup = engine.lookup.bind(engine)
     engine.lookup = (argv) => {

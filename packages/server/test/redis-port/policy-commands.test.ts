@@ -37,7 +37,7 @@ describe('a connection', () => {
   test('has those that are built, with a diagnostic for each', async () => {
     const lines = ['LCS a b', 'SORT l', 'OBJECT ENCODING a', 'SUBSTR b 0 0', 'CLIENT GETREDIR', 'CLIENT NO-EVICT ON']
     const heard: string[] = []
-    const got = await answers({ warn: (text) => heard.push(text) }, lines)
+    const got = await answers({ onWarning: (text) => heard.push(text) }, lines)
     expect(got).toEqual(['1', ['1', '2'], 'int', '1', -1, 'OK'])
     const names = ['LCS', 'SORT', 'OBJECT ENCODING', 'SUBSTR', 'CLIENT GETREDIR', 'CLIENT NO-EVICT']
     expect(heard.map((text) => text.split(' has no page')[0])).toEqual(names)

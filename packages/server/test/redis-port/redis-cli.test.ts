@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findRedisCli } from '../../../../test/support/redis-server.js'
-import { type RunningServer, startServer } from '../../src/server.js'
+import { type StuntdoubleServer, startServer } from '../../src/server.js'
 
 // The client of the command line that comes with redis-server, as people type it.
 
@@ -13,7 +13,7 @@ if (cli === undefined) {
 }
 
 describe.skipIf(cli === undefined)('redis-cli', () => {
-  let server: RunningServer
+  let server: StuntdoubleServer
   let url: string
   beforeAll(async () => {
     server = await startServer({ port: 0, redisPort: 0, clock: 'real' })

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.js'
+import { type ServerOptions, type StuntdoubleServer, startServer } from '../../src/server.js'
 
 /** A server with a native port, until the test has ended. */
-export async function served(options: ServerOptions = {}): Promise<RunningServer> {
+export async function served(options: ServerOptions = {}): Promise<StuntdoubleServer> {
   const server = await startServer({ port: 0, redisPort: 0, clock: 'manual', ...options })
   onTestFinished(() => server.close())
   return server

@@ -38,7 +38,7 @@ async function privateSocket() {
 describe('TLS at a port without a certificate', () => {
   test('is closed at once, and told once', async () => {
     const told: string[] = []
-    const server = await served({ report: (text) => told.push(text) })
+    const server = await served({ onError: (text) => told.push(text) })
     const { store } = server.tenant('main').tokens
     const other = peer(server.redisPort!, `AUTH ${store}\r\n`)
     for (let number = 0; number < 3; number++) {
@@ -158,9 +158,9 @@ describe('wrong passwords', () => {
 
 describe('a tenant beyond the limit', () => {
   test('is told as that to who has its token, by AUTH and by HELLO, and is no wrong password', async () => {
-    const server = await served({ limits: { tenants: 1 } })
+    const server = await served({ limits: { maxTenants: 1 } })
     server.tenant('main')
-    const url = new URL(server.outline('w2').env.REDIS_URL!)
+    const url = new URL(server.describeTenant('w2').env.REDIS_URL!)
     const user = `${decodeURIComponent(url.username)} ${decodeURIComponent(url.password)}`
     const { heard, socket } = peer(server.redisPort!, `AUTH ${user}\r\nHELLO 3 AUTH ${user}\r\n`.repeat(6))
     await expect.poll(() => heard().split('\r\n').length, soon).toBe(13)

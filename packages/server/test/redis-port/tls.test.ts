@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningServer, startServer } from '../../src/server.js'
+import { type StuntdoubleServer, startServer } from '../../src/server.js'
 
 // The native port with a certificate: it speaks TLS and nothing else, as the service does.
 
@@ -31,13 +31,13 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  async function served(): Promise<RunningServer> {
+  async function served(): Promise<StuntdoubleServer> {
     const server = await startServer({ port: 0, redisPort: 0, redisTls: tls, clock: 'manual' })
     ends.push(() => server.close())
     return server
   }
 
-  async function worksWith(server: RunningServer): Promise<void> {
+  async function worksWith(server: StuntdoubleServer): Promise<void> {
     const url = server.tenant('main').env.REDIS_URL!
     expect(url).toMatch(/^rediss:/)
     const redis = new Redis(url, { tls: { ca: tls.cert }, maxRetriesPerRequest: 0, retryStrategy: () => null })
@@ -90,7 +90,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   })
 
   test('who never shakes hands goes when the time for signing in is over', async () => {
-    const limits = { arrival: 300 }
+    const limits = { requestTimeout: 300 }
     const server = await startServer({ port: 0, redisPort: 0, redisTls: tls, clock: 'manual', limits })
     ends.push(() => server.close())
     expect(await heard(server.redisPort!, '')).toBe('')

@@ -6,7 +6,7 @@ const sandbox = usePackageSandbox()
 
 test('a mail about the order goes out after an hour', async () => {
   const { clock, destinations, queue, store } = sandbox
-  destinations.answer('https://mail.test/send', 200)
+  destinations.respond('https://mail.test/send', 200)
   await placeOrder(42)
   expect(store).toHaveKey('order:42', { value: 'placed' })
   await clock.advance('59m')
