@@ -133,7 +133,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
 
   async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
     checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
-    checkOptionNames('queue.sign()', overrides, { wrong: true })
+    checkOptionNames('queue.sign()', overrides, { flaw: true })
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
   }
 

@@ -97,13 +97,8 @@ export class RemoteTraffic {
    * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<Entry, void> {
-    checkOptionNames('follow()', options, { types: true, after: true, signal: true, onRenewal: true })
-    const {
-    types,
-    after = this.#after,
-    signal,
-    onReset: onRenewal,
-  } = options
+    checkOptionNames('follow()', options, { types: true, after: true, signal: true, onReset: true })
+    const { types, after = this.#after, signal, onReset: onRenewal } = options
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
     for await (const events of serverEvents(answer.body)) {

@@ -2,7 +2,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { SignatureFault } from './fault-values.js'
-import type { DeliveryPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
+import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
 

@@ -497,9 +497,9 @@ class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'p
 }
 
 /** @throws TypeError for a name that none of them has */
-export function checkSigning(request: SignedRequest, overrides: SignatureOverrides): void {
+export function checkSigning(request: SignedRequest, overrides: SignOptions): void {
   checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
-  const names = { wrong: true, claims: true, key: true, window: true, vocabulary: true } as const
+  const names = { flaw: true, claims: true, key: true, window: true, dialect: true } as const
   checkOptionNames('queue.sign()', overrides, names)
   const claims = ['iss', 'sub', 'exp', 'nbf', 'iat', 'jti', 'body']
   if (overrides.claims !== undefined) checkOptionNames('claims of queue.sign()', overrides.claims, claims)

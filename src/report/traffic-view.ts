@@ -74,7 +74,7 @@ export class Traffic {
   /** @internal */
   readonly context: TrafficContext
   /** What the data store had billed at each mark. @internal */
-  readonly costs: Map<Mark, StoreCosts>
+  readonly costs: Map<TrafficMark, StoreCostTotals>
   readonly #traffic: TrafficLog
   readonly #after: number
   readonly #inputs: InputRecorder<Changes<TrafficEffects>>

@@ -110,12 +110,12 @@ export class Faults {
 
   /**
    * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
-   * @param options.line where it was declared, for code that adds rules on behalf of others
+   * @param options.location where it was declared, for code that adds rules on behalf of others
    * @throws TypeError for an invalid rule, with the place and the nearest word, and for the faults of a scenario that has none
    * @example using outage = sandbox.faults.add(checkoutOutage.faults)
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
-    checkOptionNames('faults.add()', options, { line: true })
+    checkOptionNames('faults.add()', options, { location: true })
     // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })

@@ -91,19 +91,11 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
   )
 }
 
-/** @throws TypeError with the nearest name for an option inside of another one that there is none of */
-export function checkNested({ signing, vocabulary, policy, regions }: SandboxOptions): void {
-  if (typeof regions === 'object') checkOptionNames('regions', regions, queueRegions)
-  if (signing !== undefined) checkOptionNames('signing', signing, { window: true })
-  if (typeof vocabulary === 'object') checkVocabulary(vocabulary)
-  policyWith(policy)
-}
-
-function checkVocabulary(vocabulary: Vocabulary): void {
+function checkDialect(dialect: Dialect): void {
   const { environment, packages, sdkErrors } = neutralDialect
-  checkOptionNames('vocabulary', vocabulary, [...Object.keys(neutralDialect), 'trialStore', 'both'])
+  checkOptionNames('dialect', dialect, [...Object.keys(neutralDialect), 'trialStore', 'both'])
   for (const [name, part] of Object.entries({ environment, packages, sdkErrors }))
-    checkOptionNames(`vocabulary.${name}`, vocabulary[name as 'packages'], Object.keys(part))
+    checkOptionNames(`dialect.${name}`, dialect[name as 'packages'], Object.keys(part))
 }
 
 function checkStart({ clock, startAt }: SandboxOptions): void {
@@ -148,6 +140,10 @@ export function checkNested(options: SandboxOptions): void {
     }
     checkOptionNames(option, given, Object.keys(names))
   }
+  const { urls, dialect, policy } = options
+  if (typeof urls?.regions === 'object') checkOptionNames('urls.regions', urls.regions, queueRegions)
+  if (typeof dialect === 'object') checkDialect(dialect)
+  policyWith(policy)
 }
 
 /** Refuses invalid options. */

@@ -49,7 +49,7 @@ export interface PlayOptions {
 
 /** Every option of a play, for functions that take more. */
 export const playOptionNames: OptionNames<PlayOptions> = {
-  prepare: true,
+  setup: true,
   seed: true,
   sandbox: true,
   elsewhere: true,

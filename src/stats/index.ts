@@ -1,10 +1,10 @@
 // The entry `stuntdouble/stats`: what a sandbox's statistics report, for code that shows or scripts it.
-export type { Figures } from './figures.js'
-export type { Period } from './periods.js'
-export type { QueueScale } from './queue-usage.js'
-export type { NamedSeries, Point, QueueReport, RequestPoint, SearchReport } from './reports.js'
-export type { SearchScale } from './search-usage.js'
-export type { QueueStatistics, SearchStatistics, Statistics } from './statistics.js'
+export type { StatsOverrides } from './figures.js'
+export type { StatsPeriod } from './periods.js'
+export type { QueueUsageOptions } from './queue-usage.js'
+export type { NamedSeries, SeriesPoint, QueueReport, RequestPoint, SearchReport } from './reports.js'
+export type { SearchUsageOptions } from './search-usage.js'
+export type { QueueStatistics, SearchStatistics, Stats } from './statistics.js'
 export * as usage from './usage.js'
 export type {
   CounterResetStep,
@@ -12,12 +12,12 @@ export type {
   LatenciesStep,
   LatencyFigures,
   LatencyTable,
-  Moment,
+  UsageInstant,
   MonthEndStep,
   QueueRates,
-  QueueStep,
+  QueueUsageStep,
   SearchRates,
-  SearchStep,
+  SearchUsageStep,
   SpikeStep,
   SteadyStep,
 } from './usage-steps.js'

@@ -47,7 +47,7 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, En
    * machine none, with public defaults; where other machines can call, a random one.
    */
   readonly secret?: string
-  readonly limits?: ServerLimitOptions
+  readonly limits?: Partial<ServerLimits>
   /** Receives every request that is over, with tokens taken out. */
   readonly onRequest?: (request: RequestLogEntry) => void
   /**

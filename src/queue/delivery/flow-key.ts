@@ -9,7 +9,7 @@ import type { FlowControlLimits, PublishSettings } from '../settings/message-set
 export interface FlowCaller {
   /** Messages that came later have a higher one. */
   readonly seq: number
-  readonly due: number
+  readonly nextAttemptAt: number
   /** A drain waits for it. */
   readonly awaited: boolean
   readonly settings: Pick<PublishSettings, 'flowControl'>
@@ -166,7 +166,7 @@ export class FlowKey<C extends FlowCaller = Message> {
   takeOverdue(caller: C): boolean {
     const { overdue } = this
     if (overdue === undefined || this.held.size > 0 || overdue.room <= 0) return false
-    if (caller.seq > overdue.upTo || caller.due > overdue.at || !this.hasSlot()) return false
+    if (caller.seq > overdue.upTo || caller.nextAttemptAt > overdue.at || !this.hasSlot()) return false
     this.overdue = { ...overdue, room: overdue.room - 1 }
     this.running.add(caller)
     return true

@@ -22,7 +22,7 @@ const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => st
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
 /** @throws TypeError with the nearest name for a subject that there is none of */
-function checkExplained(what: Explained): void {
+function checkExplained(what: ExplainTarget): void {
   if (typeof what === 'object' && what !== null) checkOptionNames('queue.explain()', what, explainedBy)
 }
 

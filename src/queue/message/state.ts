@@ -391,7 +391,7 @@ export function isUnderWay(state: LoggedState): boolean {
 
 /** A message as far as the end of others depends on its own. */
 interface Concluding<M> {
-  readonly ended: boolean
+  readonly isEnded: boolean
   /** Callbacks that have not ended. */
   openCallbacks: number
   /** What it reports on. */
@@ -399,8 +399,8 @@ interface Concluding<M> {
 }
 
 /** Whether a message gives its slot back: its callbacks have to end, too. [queue.md 6.1] */
-export function isConcluded<M extends Concluding<M>>({ ended, openCallbacks }: M): boolean {
-  return ended && openCallbacks === 0
+export function isConcluded<M extends Concluding<M>>({ isEnded, openCallbacks }: M): boolean {
+  return isEnded && openCallbacks === 0
 }
 
 /** A message has been concluded. @returns what it reports on, if that is concluded with it */

@@ -1,12 +1,12 @@
 import { checkOptionNames } from '../../kernel/nearest-name.js'
-import { type CopyForm, formsFor as formsOf } from './copy-forms.js'
-import type { Selection } from './selection.js'
+import { type CopyFormat, copyFormatsFor as formsOf } from './copy-forms.js'
+import type { CopySelection } from './selection.js'
 
 /**
  * The forms that a selection can be copied in, for programs; the page of the inspector is smaller without the check.
  * @throws TypeError with the nearest name, for a field that a selection does not have
  */
-export function formsFor(selection: Selection): readonly CopyForm[] {
-  checkOptionNames('formsFor()', selection, { entries: true, entry: true, range: true, message: true })
+export function copyFormatsFor(selection: CopySelection): readonly CopyFormat[] {
+  checkOptionNames('copyFormatsFor()', selection, { entries: true, entry: true, range: true, message: true })
   return formsOf(selection)
 }

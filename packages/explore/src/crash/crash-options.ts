@@ -23,16 +23,16 @@ export function checkOptions(workflow: unknown, options: CrashSafetyOptions): vo
     throw new TypeError(
       'assertCrashSafe() needs a function that sets an app up in a sandbox and returns what triggers it: assertCrashSafe((sandbox) => { sandbox.destinations.on(url, POST); return () => client.trigger({ url }) }).',
     )
-  checkOptionNames('everyCrashPoint()', options, {
+  checkOptionNames('assertCrashSafe()', options, {
     depth: true,
-    bound: true,
+    maxRuns: true,
     only: true,
     seed: true,
     ignoreKeys: true,
-    ignoreCalls: true,
-    calls: true,
+    ignoreOutbound: true,
+    outbound: true,
     sandbox: true,
-    settle: true,
+    drain: true,
   })
   checkFixture(options.sandbox)
   const { depth = 1, maxRuns: bound = usualBound, seed = 1, only } = options

@@ -151,7 +151,7 @@ async function brokenBy(
 }
 
 function checkOptions(options: ResilienceOptions): void {
-  checkOptionNames('checkDelivery()', options, {
+  checkOptionNames('assertResilient()', options, {
     faults: true,
     holds: true,
     examples: true,
@@ -161,12 +161,12 @@ function checkOptions(options: ResilienceOptions): void {
     guidance: true,
     stateOf: true,
     policies: true,
-    exhausted: true,
-    deliver: true,
+    includeExhausted: true,
+    publish: true,
     handler: true,
-    calls: true,
+    outbound: true,
     sandbox: true,
-    settle: true,
+    drain: true,
   })
   checkFixture(options.sandbox)
   for (const name of ['publish', 'holds'] as const) {

@@ -78,16 +78,16 @@ export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
   options: IdempotenceOptions = {},
 ): Promise<void> {
-  checkOptionNames('expectIdempotent()', options, {
+  checkOptionNames('assertIdempotent()', options, {
     under: true,
-    deliver: true,
+    publish: true,
     only: true,
     effect: true,
-    calls: true,
+    outbound: true,
     sandbox: true,
-    settle: true,
+    drain: true,
     ignoreKeys: true,
-    ignoreCalls: true,
+    ignoreOutbound: true,
   })
   checkFixture(options.sandbox)
   checkHandler(handler, 'assertIdempotent()')

@@ -63,11 +63,11 @@ export interface Exploration {
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
-  checkOptionNames('explore()', options, { ...playOptionNames, holds: true, bound: true, fault: true, on: true })
+  checkOptionNames('exploreFaults()', options, { ...playOptionNames, holds: true, maxRuns: true, fault: true, on: true })
   checkPlayOptions(options)
   for (const one of [options.fault ?? []].flat()) {
     const [problem] = faultProblems(one)
-    if (problem !== undefined) throw new TypeError(`explore(): fault: ${problem.sentence}`)
+    if (problem !== undefined) throw new TypeError(`exploreFaults(): fault: ${problem.sentence}`)
   }
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', maxRuns: bound = 1000 } = options
@@ -112,7 +112,7 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
-  checkOptionNames('interleavings()', options, { ...playOptionNames, holds: true, bound: true })
+  checkOptionNames('exploreInterleavings()', options, { ...playOptionNames, holds: true, maxRuns: true })
   checkPlayOptions(options)
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const { maxRuns: bound = 1000 } = options

@@ -54,17 +54,17 @@ const maxClients = 5
 
 /** Tries the orders of the clients' requests. */
 export async function interleaveClients(options: InterleavingOptions): Promise<InterleavingExploration> {
-  checkOptionNames('interleavings()', options, {
+  checkOptionNames('exploreInterleavings()', options, {
     clients: true,
-    prepare: true,
+    setup: true,
     holds: true,
-    until: true,
+    stopOnFirstFailure: true,
     replay: true,
-    bound: true,
-    within: true,
-    reduce: true,
+    maxRuns: true,
+    timeBudget: true,
+    skipEquivalent: true,
     sandbox: true,
-    settle: true,
+    drain: true,
     seed: true,
   })
   checkFixture(options.sandbox)

@@ -1,4 +1,3 @@
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { StepBody } from '../../../../src/workflow/step.js'

@@ -25,10 +25,10 @@ export interface StoreRequestOptions extends CommandOptions {
  * shrink to fewer requests, shorter ones, and single commands.
  */
 export function storeRequests(options: StoreRequestOptions = {}): fc.Arbitrary<readonly StoreRequest[]> {
-  checkOptionNames('storeTurns()', options, {
+  checkOptionNames('storeRequests()', options, {
     clients: true,
-    max: true,
-    longest: true,
+    maxRequests: true,
+    maxLength: true,
     commands: true,
     only: true,
     weight: true,

@@ -37,7 +37,7 @@ const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys
 
 /** @throws TypeError with the next step */
 export function checkOptions(subject: AppUnderTest, options: VerificationOptions): void {
-  checkOptionNames('expectVerified()', options, {
+  checkOptionNames('assertVerifiesSignatures()', options, {
     to: true,
     body: true,
     headers: true,
@@ -46,16 +46,16 @@ export function checkOptions(subject: AppUnderTest, options: VerificationOptions
     except: true,
     only: true,
     hosts: true,
-    calls: true,
+    outbound: true,
     sandbox: true,
-    settle: true,
+    drain: true,
     ignoreKeys: true,
-    ignoreCalls: true,
+    ignoreOutbound: true,
   })
   checkFixture(options.sandbox)
   const { keys } = options
   if (typeof keys === 'object')
-    checkOptionNames('keys of expectVerified()', keys, { current: true, next: true, former: true })
+    checkOptionNames('keys of assertVerifiesSignatures()', keys, { current: true, next: true, former: true })
   if (!isElsewhere(subject)) checkHandler(subject, 'assertVerifiesSignatures()')
   for (const option of ['only', 'except'] as const) checkCases(option, options[option])
   if (keys !== undefined && (typeof keys?.current !== 'string' || typeof keys.next !== 'string'))

@@ -33,7 +33,7 @@ export function checkCluster(
   beside: Readonly<Record<string, unknown>>,
   lacksSecret: boolean,
 ): void {
-  checkOptionNames('cluster', options, { engine: true, secret: true, address: true, base: true, lease: true })
+  checkOptionNames('cluster', options, { url: true, secret: true, nodeUrl: true, publicUrl: true, lease: true })
   const { secret, nodeUrl: address, publicUrl: base } = options
   const lease = leaseOf(options)
   for (const [name, why] of Object.entries(besides)) {
@@ -49,8 +49,7 @@ export function checkCluster(
       "Where other machines can call, the tokens of tenants come of a secret, and all nodes need the same one: give it as STUNTDOUBLE_SECRET or --secret, beside the cluster's own.",
     )
   }
-  const span = typeof lease === 'number' ? lease : milliseconds(lease)
-  if (!Number.isInteger(span) || span < 500 || span > 60_000) {
+  if (!Number.isInteger(lease) || lease < 500 || lease > 60_000) {
     throw new TypeError('The lease of a cluster (--cluster-lease) is a whole number of milliseconds from 500 to 60000.')
   }
   for (const [name, url] of Object.entries({ 'cluster-node-url': address, 'cluster-public-url': base })) {

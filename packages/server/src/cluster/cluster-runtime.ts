@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { milliseconds } from '../../../../src/kernel/duration.js'
 import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
