@@ -72,7 +72,9 @@ export function answering(answer: OutboundResponse, room: MakesRoom, called: str
   }
   checkAnswer(answer, called)
   if (typeof answer !== 'number' && 'kind' in answer) {
-    throw new TypeError(`${called} takes an answer, got a fault: use outbound.script(url, [fault]) or a rule on app.call.`)
+    throw new TypeError(
+      `${called} takes an answer, got a fault: use outbound.script(url, [fault]) or a rule on app.call.`,
+    )
   }
   // Now: later changes to the given object do not count.
   const reply =

@@ -36,7 +36,7 @@ export default defineCampaign(({ seed }) => playScenario(story, { seed, strict: 
   /** Two clients that lose an update. */
   race: `
 
-import { defineCampaign, interleavings } from 'stuntdouble/scenarios'
+import { defineCampaign, exploreInterleavings } from 'stuntdouble/scenarios'
 
 const buy = async (sandbox) => {
   const get = (...words) =>
@@ -47,7 +47,7 @@ const buy = async (sandbox) => {
 }
 
 export default defineCampaign(() =>
-  interleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
+  exploreInterleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
 )
 `,
   /** A workflow that charges twice when its process dies. */
