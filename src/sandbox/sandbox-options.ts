@@ -146,6 +146,19 @@ export function checkNested(options: SandboxOptions): void {
   policyWith(policy)
 }
 
+/**
+ * Options, and others that go before them. Those that nest are merged one level deep: who gives a token of the queue keeps
+ * that of the data store. Neither argument is changed.
+ */
+export function mergedOptions<T extends SandboxOptions>(options: T, before: T): T {
+  const merged = { ...options, ...before }
+  for (const name of ['urls', 'tokens', 'signingKeys', 'policy'] as const) {
+    if (options[name] === undefined || before[name] === undefined) continue
+    Object.assign(merged, { [name]: { ...options[name], ...before[name] } })
+  }
+  return merged
+}
+
 /** Refuses invalid options. */
 export function checkOptions(options: SandboxOptions): void {
   checkNames(options)

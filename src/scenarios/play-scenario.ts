@@ -9,7 +9,7 @@ import { unplayedText } from '../kernel/unused-script.js'
 import { destinationsInternals } from '../queue/destinations/destinations.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
-import { checkOptions } from '../sandbox/sandbox-options.js'
+import { checkOptions, mergedOptions } from '../sandbox/sandbox-options.js'
 import { evaluate } from './evaluate.js'
 import type { Expectation, ExpectationVerdict } from './expectations.js'
 import { placeText, type ValuePath } from './problems.js'
@@ -104,9 +104,7 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
   const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
   const own = sandboxOptionsOf(scenario)
   const sandbox = createSandbox({
-    ...options.sandbox,
-    ...own,
-    policy: { ...options.sandbox?.policy, ...own.policy },
+    ...mergedOptions(options.sandbox ?? {}, own),
     ...(options.seed !== undefined && { seed: options.seed }),
   })
   const end = (): void => void sandbox.clock.interrupt()

@@ -43,7 +43,7 @@ export function readPage(page: string): FailurePage {
 
 /** The tests of a page as one program for a runner. */
 export function programOf({ shared, examples }: FailurePage, runner: Runner): string {
-  const head = headOf(runner, ['createSandbox']) + importFrom(runner, 'stuntdouble/checks', ['interleavings'])
+  const head = headOf(runner, ['createSandbox']) + importFrom(runner, 'stuntdouble/checks', ['exploreInterleavings'])
   return [head, shared, ...examples.map(({ code }) => code)].join('\n')
 }
 

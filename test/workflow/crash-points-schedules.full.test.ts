@@ -28,13 +28,13 @@ test('what was tried, where nothing is wrong', async () => {
   })
   // The beginning, the step, and the end of the run: each with five cuts, two deliveries at once and a late retry.
   const check = await assertCrashSafe(noop)
-  expect(check).toEqual({ deliveries: 3, schedules: 21, untried: 0, skipped: 0 })
+  expect(check).toEqual({ deliveries: 3, plans: 21, notTried: 0, skipped: 0 })
   expect(check.coverage).toMatchObject({ reached: 21, possible: 21, never: [] })
 })
 
 test('a schedule is told, shown as a scenario and replayed by its name', async () => {
   const found = await foundBy(assertCrashSafe(appWith(count)))
-  expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'twice 1', 'late-retry 1'])
+  expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'duplicate 1', 'late-retry 1'])
   expect(found.message).toContain(`Fails in 3 of 14 schedules. The smallest history:
   delivery 1 (step 'count') comes twice at the same instant
   delivery 1  the beginning of the run → step 'count'     answered 200
@@ -217,7 +217,7 @@ describe('between two effects of one body', () => {
     })
     const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
     // A process that lives does catch the loss of an answer, and what it then writes is its own doing.
-    expect(found).toMatchObject({ schedules: 19, untried: 0, findings: [{ id: 'lost-response 1.1' }] })
+    expect(found).toMatchObject({ plans: 19, notTried: 0, findings: [{ id: 'lost-response 1.1' }] })
     expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it is not there'])
   })
 
@@ -230,7 +230,7 @@ describe('between two effects of one body', () => {
       })
       await context.run('two', () => app.charge('o1', 'o1'))
     })
-    expect(await assertCrashSafe(steps, { outbound: calls })).toMatchObject({ schedules: 22 })
+    expect(await assertCrashSafe(steps, { outbound: calls })).toMatchObject({ plans: 22 })
   })
 })
 
@@ -318,7 +318,7 @@ test('misuse is told with the next step', async () => {
   const app = appWith(count)
   await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
   await expect(assertCrashSafe(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
-  await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('bound is a whole number')
+  await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('maxRuns is a whole number')
 })
 
 describe('apps that are not well', () => {
@@ -330,7 +330,7 @@ describe('apps that are not well', () => {
       "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').",
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
-    expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, untried: 0 })
+    expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, notTried: 0 })
   })
 
   test('one that always throws is tried as any other, and so is one without a step', async () => {
@@ -384,7 +384,7 @@ describe('apps that are not well', () => {
       sandbox.destinations.on('https://shop.test/*', POST as unknown as (request: Request) => Promise<Response>)
       return () => new Client(connection).trigger({ url: 'https://shop.test/ping', body: 2 })
     }
-    expect(await assertCrashSafe(pair)).toMatchObject({ deliveries: 8, untried: 0, skipped: 0 })
+    expect(await assertCrashSafe(pair)).toMatchObject({ deliveries: 8, notTried: 0, skipped: 0 })
   })
 })
 
@@ -393,7 +393,7 @@ test('the report of a long run has 40 lines, with the delivery that is disturbed
     for (let step = 0; step < 30; step++)
       await context.run(`step ${step}`, () => void sandbox.store.run('INCR', `n${step}`))
   })
-  const found = await foundBy(assertCrashSafe(long, { only: ['twice 15', 'twice 16', 'late-retry 16'] }))
+  const found = await foundBy(assertCrashSafe(long, { only: ['duplicate 15', 'duplicate 16', 'late-retry 16'] }))
   expect(found.message.split('\n').length).toBeLessThanOrEqual(40)
-  expect(found.message).toMatch(/ {2}twice 16: n15 = "2".*INCR n14.*INCR n14.*Replay: .*twice 15/s)
+  expect(found.message).toMatch(/ {2}duplicate 16: n15 = "2".*INCR n14.*INCR n14.*Replay: .*twice 15/s)
 })

@@ -13,7 +13,7 @@ export interface IndexSpace {
   report(run: number): Promise<string | undefined>
 }
 
-export const checkNames = ['assertResilient', 'assertCrashSafe', 'interleavings', 'playScenario'] as const
+export const checkNames = ['assertResilient', 'assertCrashSafe', 'exploreInterleavings', 'playScenario'] as const
 export type CheckName = (typeof checkNames)[number]
 
 /** What came of the runs of a block. */

@@ -28,7 +28,7 @@ export function orderSpace(runs: number, work: OrderWork): IndexSpace {
     for (let run = from; run < to; run++) yield orderAt((BigInt(run) * all) / size, turns)
   }
   return {
-    check: 'interleavings',
+    check: 'exploreInterleavings',
     count: async () => sizeOf(await work.plan()),
     async attempt(from, to, ended) {
       let [run, failed] = [from, 0]

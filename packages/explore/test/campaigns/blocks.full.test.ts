@@ -125,7 +125,7 @@ test('the function of a campaign goes no further than its one check', async () =
   })
   const ask = (sandbox: Sandbox): Promise<unknown> =>
     sandbox.fetch(`${sandbox.urls.store}/get/a`, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } })
-  expect(await count(campaign)).toEqual({ check: 'interleavings', size: 2 })
+  expect(await count(campaign)).toEqual({ check: 'exploreInterleavings', size: 2 })
   expect(seen).toEqual(['finally'])
   const two = defineCampaign(async () => {
     await exploreInterleavings({ clients: { a: ask, b: ask } }).catch(() => {})

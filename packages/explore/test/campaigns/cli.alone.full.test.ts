@@ -97,11 +97,11 @@ describe('whatever a campaign does', () => {
     [
       'checks nothing',
       body('() => 1'),
-      /called none of assertResilient\(\), assertCrashSafe\(\) and interleavings\(\)/,
+      /called none of assertResilient\(\), assertCrashSafe\(\) and exploreInterleavings\(\)/,
     ],
     [
       'publishes nothing',
-      body('() => assertResilient({ deliver() {}, handler: () => new Response(), holds: () => true })'),
+      body('() => assertResilient({ publish() {}, handler: () => new Response(), holds: () => true })'),
       /nothing was published/,
     ],
     [

@@ -37,7 +37,7 @@ export default defineCampaign(({ seed }) => playScenario(story, { seed, strict: 
   /** Two clients that lose an update. */
   race: `
 
-import { defineCampaign, interleavings } from 'stuntdouble/checks'
+import { defineCampaign, exploreInterleavings } from 'stuntdouble/checks'
 
 const buy = async (sandbox) => {
   const get = (...words) =>
@@ -48,7 +48,7 @@ const buy = async (sandbox) => {
 }
 
 export default defineCampaign(() =>
-  interleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
+  exploreInterleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
 )
 `,
   /** A workflow that charges twice when its process dies. */

@@ -2,6 +2,7 @@ import type { ClockMode } from '../../../../src/kernel/clock.js'
 import { instant, iso } from '../../../../src/kernel/instant.js'
 import type { FaultHandle } from '../../../../src/rules/fault-rules.js'
 import type { Sandbox, SandboxOptions } from '../../../../src/sandbox/sandbox.js'
+import { mergedOptions } from '../../../../src/sandbox/sandbox-options.js'
 import {
   givenLoading,
   prepareCalls,
@@ -26,8 +27,7 @@ export class TenantScenario {
 
   /** What a tenant is made with; what the server was told goes before the scenario. */
   options(told: SandboxOptions): SandboxOptions {
-    const own = sandboxOptionsOf(this.#scenario)
-    return { ...own, ...told, policy: { ...own.policy, ...told.policy } }
+    return mergedOptions(sandboxOptionsOf(this.#scenario), told)
   }
 
   /** Begins the scenario in a new tenant, and again whenever its world is made anew. */
