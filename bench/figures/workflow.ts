@@ -3,7 +3,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { everyCrashPoint } from 'stuntdouble/checks'
+import { assertCrashSafe } from 'stuntdouble/checks'
 import { replaceFetch } from 'stuntdouble/fetch'
 import type { Figure, Variant } from '../harness.ts'
 

@@ -1,24 +1,23 @@
 import { createSandbox, defineScenario, fault } from 'stuntdouble'
 import {
-  everyCrashPoint,
-  expectIdempotent,
-  expectVerified,
-  explore,
-  historyFrom,
-  historyOf,
-  interleavings,
+  assertCrashSafe,
+  assertIdempotent,
+  assertVerifiesSignatures,
+  exploreFaults,
+  parseRunHistory,
+  exploreInterleavings,
   replay,
 } from 'stuntdouble/checks'
 import { connect, type RemoteSandbox } from 'stuntdouble/client'
-import { arb, checkDelivery } from 'stuntdouble/fast-check'
+import { arb, assertResilient } from 'stuntdouble/fast-check'
 import { messageTo, sandboxMatchers } from 'stuntdouble/matchers'
 import { fastNetwork } from 'stuntdouble/msw/fast'
 import { createCollections } from 'stuntdouble/msw-data'
 import { createRealRedisSandbox, createShadowSandbox } from 'stuntdouble/real-redis'
 import { ioredisConnector, openRedisSocket } from 'stuntdouble/redis'
-import { formsFor, toHtml } from 'stuntdouble/report'
+import { copyFormatsFor, toHtml } from 'stuntdouble/report'
 import { playScenario } from 'stuntdouble/scenarios'
-import { inspect, type RunningServer, startServer } from 'stuntdouble/server'
+import { inspect, type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { usage } from 'stuntdouble/stats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
@@ -28,10 +27,10 @@ import { type OptionLevel, optionLevels } from '../support/option-levels.js'
 // Options in JavaScript have no compiler: a name that no function knows is refused at every level of every public function,
 // with the nearest one. The list of levels comes out of the declarations, so that a function that is new has to be here.
 
-const sandbox = createSandbox({ warn: () => {} })
-const { calls: outbound, clock, destinations, faults, queue, stats, store, traffic, workflow } = sandbox
+const sandbox = createSandbox({ onWarning: () => {} })
+const { outbound, clock, destinations, faults, queue, stats, store, traffic, workflow } = sandbox
 const url = 'https://a.test/x'
-let server: RunningServer
+let server: StuntdoubleServer
 let remote: RemoteSandbox
 let runId: string
 beforeAll(async () => {
@@ -42,9 +41,9 @@ beforeAll(async () => {
   })
   remote = await connect(server.origin)
   const headers = { authorization: `Bearer ${remote.tokens.queue}` }
-  const begun = await fetch(`${remote.addresses.queue}/v2/trigger/${url}`, { method: 'POST', headers })
+  const begun = await fetch(`${remote.urls.queue}/v2/trigger/${url}`, { method: 'POST', headers })
   runId = ((await begun.json()) as { workflowRunId: string }).workflowRunId
-  await sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/${url}`, {
+  await sandbox.fetch(`${sandbox.urls.queue}/v2/trigger/${url}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
   })
@@ -61,44 +60,44 @@ type Given = any
 /** How each argument is given. */
 const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'createSandbox[0]': (given) => createSandbox(given),
-  'Calls.answer[1]': (given) => outbound.answer(url, given),
-  'Calls.record[1]': (given) => outbound.record(url, given),
-  'Calls.script[1]': (given) => outbound.script(url, given),
-  'VirtualClock.advance[1]': (given) => clock.advance('1s', given),
-  'VirtualClock.advanceTo[1]': (given) => clock.advanceTo(clock.now(), given),
-  'VirtualClock.drain[0]': (given) => clock.drain(given),
-  'Destinations.answer[1]': (given) => destinations.answer(url, given),
+  'Outbound.respond[1]': (given) => outbound.respond(url, given),
+  'Outbound.record[1]': (given) => outbound.record(url, given),
+  'Outbound.script[1]': (given) => outbound.script(url, given),
+  'Clock.advance[1]': (given) => clock.advance('1s', given),
+  'Clock.advanceTo[1]': (given) => clock.advanceTo(clock.now(), given),
+  'Clock.drain[0]': (given) => clock.drain(given),
+  'Destinations.respond[1]': (given) => destinations.respond(url, given),
   'Destinations.record[1]': (given) => destinations.record(url, given),
   'Destinations.script[1]': (given) => destinations.script(url, given),
-  'DirectQueue.publish[0]': (given) => queue.publish(given),
-  'DirectQueue.explain[0]': (given) => queue.explain(given),
-  'DirectQueue.urlGroup[1]': (given) => queue.urlGroup('g', given),
-  'DirectQueue.sign[0]': (given) => queue.sign(given),
-  'DirectQueue.sign[1]': (given) => queue.sign({ url }, given),
-  'TrafficView.filter[0]': (given) => traffic.filter(given),
-  'TrafficView.last[0]': (given) => traffic.last(given),
-  'TrafficView.timeline[0]': (given) => traffic.timeline(given),
-  'TrafficView.diagram[0]': (given) => traffic.diagram(given),
-  'TrafficView.toHar[0]': (given) => traffic.toHar(given),
-  'TrafficView.toTrace[0]': (given) => traffic.toTrace(given),
+  'Queue.publish[0]': (given) => queue.publish(given),
+  'Queue.explain[0]': (given) => queue.explain(given),
+  'QueueUrlGroups.addEndpoints[1]': (given) => queue.urlGroups.addEndpoints('g', given),
+  'Queue.sign[0]': (given) => queue.sign(given),
+  'Queue.sign[1]': (given) => queue.sign({ url }, given),
+  'Traffic.filter[0]': (given) => traffic.filter(given),
+  'Traffic.last[0]': (given) => traffic.last(given),
+  'Traffic.timeline[0]': (given) => traffic.timeline(given),
+  'Traffic.diagram[0]': (given) => traffic.diagram(given),
+  'Traffic.toHar[0]': (given) => traffic.toHar(given),
+  'Traffic.toTrace[0]': (given) => traffic.toTrace(given),
   'Faults.add[0]': (given) => faults.add(given),
   'Faults.add[1]': (given) => faults.add([], given),
-  'PastSandbox.fork[0]': (given) => sandbox.at(clock.now()).fork(given),
+  'PastSandbox.fork[0]': (given) => sandbox.asOf(clock.now()).fork(given),
   'WorkflowRun.history[0]': (given) => workflow.runs[0]!.history(given),
-  'StepStubBuilder.fails[0]': (given) => workflow.step('s').fails(given),
-  'StepStubBuilder.fails[1]': (given) => workflow.step('s').fails('broken', given),
-  'StepStubBuilder.timesOut[0]': (given) => workflow.step('s').timesOut(given),
-  'QueueStatistics.set[0]': (given) => stats.queue.set(given),
+  'StepStubBuilder.throws[0]': (given) => workflow.stubStep('s').throws(given),
+  'StepStubBuilder.throws[1]': (given) => workflow.stubStep('s').throws('broken', given),
+  'StepStubBuilder.timesOut[0]': (given) => workflow.stubStep('s').timesOut(given),
+  'QueueStatistics.override[0]': (given) => stats.queue.override(given),
   'QueueStatistics.script[0]': (given) => stats.queue.script(given),
   'QueueStatistics.script[1]': (given) => stats.queue.script([], given),
-  'SearchStatistics.set[0]': (given) => stats.search('i').set(given),
+  'SearchStatistics.override[0]': (given) => stats.search('i').override(given),
   'SearchStatistics.script[0]': (given) => stats.search('i').script(given),
   'SearchStatistics.script[1]': (given) => stats.search('i').script([], given),
-  'DirectStore.connection[0]': (given) => store.connection(given),
-  'Sandbox.check[0]': (given) => sandbox.check(given),
-  'Sandbox.examine[0]': (given) => sandbox.examine(given),
+  'Store.connect[0]': (given) => store.connect(given),
+  'Sandbox.assertInvariants[0]': (given) => sandbox.assertInvariants(given),
+  'Sandbox.checkInvariants[0]': (given) => sandbox.checkInvariants(given),
   'Sandbox.load[1]': (given) => sandbox.load(sandbox.dump(), given),
-  'Sandbox.at[0]': (given) => sandbox.at(given),
+  'Sandbox.asOf[0]': (given) => sandbox.asOf(given),
   'Sandbox.fork[0]': (given) => sandbox.fork(given),
   'defineScenario[0]': (given) => defineScenario(given),
   'defineScenario[1]': (given) => defineScenario('s', given),
@@ -117,28 +116,28 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'fastNetwork[1]': (given) => fastNetwork(sandbox, given),
   'inspect[1]': (given) => inspect(sandbox, given),
   'startServer[0]': async (given) => (await startServer({ port: 0, ...given })).close(),
-  'RunningServer.change[0]': (given) => server.change(given),
-  'RunningServer.close[0]': async (given) => (await startServer({ port: 0 })).close(given),
+  'StuntdoubleServer.setScenario[0]': (given) => server.setScenario(given),
+  'StuntdoubleServer.close[0]': async (given) => (await startServer({ port: 0 })).close(given),
   'connect[1]': (given) => connect(server.origin, given),
   'RemoteClock.advance[1]': (given) => remote.clock.advance('1s', given),
   'RemoteClock.advanceTo[1]': (given) => remote.clock.advanceTo('2040-01-01T00:00:00Z', given),
   'RemoteClock.drain[0]': (given) => remote.clock.drain(given),
   'RemoteQueue.publish[0]': (given) => remote.queue.publish(given),
   'RemoteQueue.explain[0]': (given) => remote.queue.explain(given),
-  'RemoteQueue.urlGroup[1]': (given) => remote.queue.urlGroup('g', given),
+  'RemoteUrlGroups.addEndpoints[1]': (given) => remote.queue.urlGroups.addEndpoints('g', given),
   'RemoteQueue.sign[0]': (given) => remote.queue.sign(given),
   'RemoteQueue.sign[1]': (given) => remote.queue.sign({ url }, given),
-  'RemoteRun.history[0]': (given) => remote.workflow.run(runId).history(given),
-  'RemoteStepStub.fails[0]': (given) => remote.workflow.step('s').fails(given),
-  'RemoteStepStub.fails[1]': (given) => remote.workflow.step('s').fails('broken', given),
-  'RemoteStepStub.timesOut[0]': (given) => remote.workflow.step('s').timesOut(given),
+  'RemoteWorkflowRun.history[0]': (given) => remote.workflow.getRun(runId).history(given),
+  'RemoteStepStub.throws[0]': (given) => remote.workflow.stubStep('s').throws(given),
+  'RemoteStepStub.throws[1]': (given) => remote.workflow.stubStep('s').throws('broken', given),
+  'RemoteStepStub.timesOut[0]': (given) => remote.workflow.stubStep('s').timesOut(given),
   'RemoteDestinations.script[1]': (given) => remote.destinations.script(url, given),
-  'RemoteDestinations.answer[1]': (given) => remote.destinations.answer(url, given),
+  'RemoteDestinations.respond[1]': (given) => remote.destinations.respond(url, given),
   'RemoteDestinations.record[1]': (given) => remote.destinations.record(url, given),
-  'RemoteCalls.script[1]': (given) => remote.calls.script(url, given),
-  'RemoteCalls.answer[1]': (given) => remote.calls.answer(url, given),
-  'RemoteCalls.record[1]': (given) => remote.calls.record(url, given),
-  'RemoteReport.set[0]': (given) => remote.stats.queue.set(given),
+  'RemoteOutbound.script[1]': (given) => remote.outbound.script(url, given),
+  'RemoteOutbound.respond[1]': (given) => remote.outbound.respond(url, given),
+  'RemoteOutbound.record[1]': (given) => remote.outbound.record(url, given),
+  'RemoteReport.override[0]': (given) => remote.stats.queue.override(given),
   'RemoteReport.script[0]': (given) => remote.stats.queue.script(given),
   'RemoteReport.script[1]': (given) => remote.stats.queue.script([], given),
   'RemoteFaults.add[0]': (given) => remote.faults.add(given),
@@ -148,41 +147,40 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'RemoteTraffic.toHar[0]': (given) => remote.traffic.toHar(given),
   'RemoteTraffic.toTrace[0]': (given) => remote.traffic.toTrace(given),
   'RemoteTraffic.follow[0]': (given) => remote.traffic.follow(given)[Symbol.asyncIterator]().next(),
-  'RemoteSandbox.check[0]': (given) => remote.check(given),
-  'RemoteSandbox.examine[0]': (given) => remote.examine(given),
+  'RemoteSandbox.assertInvariants[0]': (given) => remote.assertInvariants(given),
+  'RemoteSandbox.checkInvariants[0]': (given) => remote.checkInvariants(given),
   'RemoteSandbox.load[1]': async (given) => remote.load(await remote.dump(), given),
-  'RemoteSandbox.at[0]': async (given) => remote.at(given),
-  'RemotePast.fork[0]': async (given) => (await remote.at(await remote.clock.now())).fork(given),
+  'RemoteSandbox.asOf[0]': async (given) => remote.asOf(given),
+  'RemotePastSandbox.fork[0]': async (given) => (await remote.asOf(await remote.clock.now())).fork(given),
   'RemoteSandbox.fork[0]': (given) => remote.fork(given),
   'ioredisConnector[1]': (given) => ioredisConnector(sandbox, given),
   'openRedisSocket[1]': (given) => openRedisSocket(sandbox, given),
   'createRealRedisSandbox[1]': (given) => createRealRedisSandbox('redis://localhost:1', given),
   'createShadowSandbox[1]': (given) => createShadowSandbox('redis://localhost:1', given),
-  'CopyForm.of[0]': (given) => formsFor(given),
-  'formsFor[0]': (given) => formsFor(given),
+  'CopyFormat.render[0]': (given) => copyFormatsFor(given),
+  'copyFormatsFor[0]': (given) => copyFormatsFor(given),
   'toHtml[1]': (given) => toHtml(sandbox.traffic, given),
   'messageTo[1]': (given) => messageTo(url, given),
-  'checkDelivery[0]': (given) => checkDelivery(given),
+  'assertResilient[0]': (given) => assertResilient(given),
   'arb.outboundFaults[0]': (given) => arb.outboundFaults(given),
   'arb.deliveryFaults[0]': (given) => arb.deliveryFaults(given),
   'arb.deliveryScript[0]': (given) => arb.deliveryScript(given),
   'arb.faultRules[0]': (given) => arb.faultRules(given),
-  'expectIdempotent[1]': (given) => expectIdempotent(handler, given),
+  'assertIdempotent[1]': (given) => assertIdempotent(handler, given),
   'arb.command[0]': (given) => arb.command(given),
   'arb.clockMove[0]': (given) => arb.clockMove(given),
   'arb.message[0]': (given) => arb.message(given),
   'arb.schedule[0]': (given) => arb.schedule(given),
   'arb.storeRequests[0]': (given) => arb.storeRequests(given),
-  'expectVerified[1]': (given) => expectVerified(handler, given),
+  'assertVerifiesSignatures[1]': (given) => assertVerifiesSignatures(handler, given),
   'playScenario[0]': (given) => playScenario(given),
   'playScenario[1]': (given) => playScenario({ name: 's' }, given),
-  'historyFrom[1]': (given) => historyFrom('[]', given),
-  'historyOf[2]': (given) => historyOf(sandbox, 'wfr_1', given),
-  'everyCrashPoint[1]': (given) => everyCrashPoint(() => {}, given),
-  'explore[0]': (given) => explore(given),
-  'explore[1]': (given) => explore({ name: 's' }, given),
-  'interleavings[0]': (given) => interleavings(given),
-  'interleavings[1]': (given) => interleavings({ name: 's' }, given),
+  'parseRunHistory[1]': (given) => parseRunHistory('[]', given),
+  'assertCrashSafe[1]': (given) => assertCrashSafe(() => {}, given),
+  'exploreFaults[0]': (given) => exploreFaults(given),
+  'exploreFaults[1]': (given) => exploreFaults({ name: 's' }, given),
+  'exploreInterleavings[0]': (given) => exploreInterleavings(given),
+  'exploreInterleavings[1]': (given) => exploreInterleavings({ name: 's' }, given),
   'replay[2]': (given) => replay({ format: 'none' } as Given, () => {}, given),
   'useSandbox[0]': (given) => sandboxOf(given),
   'sandboxEnv[0]': (given) => sandboxEnv(given),
@@ -216,16 +214,16 @@ const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
     'what dump() and snapshot() wrote: read as files are',
   ],
   [
-    /^(?:Traffic\.|TrafficView\.decoded|decoded|differenceText|toHtml\[0\]|loadTrace|VitestTraceReporter)/,
+    /^(?:TrafficLog\.|Traffic\.decode|decode|formatTraceDiff|toHtml\[0\]|loadTrace|VitestTraceReporter)/,
     'entries and traces',
   ],
-  [/^(?:replay\[0\]|takeTurns\[1\]|NamedDifference\.|Verdict\.|CopyForm\.of\[1\])/, 'what another function returned'],
+  [/^(?:replay\[0\]|sendStoreRequests\[1\]|KnownDifference\.|Verdict\.|CopyFormat\.render\[1\])/, 'what another function returned'],
   [
-    /^(?:replaceFetch|mswHandlers|nockScopes|fastNetwork)\[0\]|^routeSandbox\[1\]|^hostTimers/,
+    /^(?:replaceFetch|mswHandlers|nockScopes|fastNetwork)\[0\]|^routeSandbox\[1\]|^fakeTimers/,
     'a sandbox, or the timers of a runner',
   ],
   [
-    /^(?:Calls\.exchange|VirtualClock\.schedule|Faults\.injections|RunMessage|RuleIndex|ActiveRule|FaultSpec|Redaction|Ledger|StreamOutlet)/,
+    /^(?:Outbound\.exchange|Clock\.schedule|Faults\.injections|RunMessage|RuleIndex|ActiveRule|FaultSpec|Redaction|Ledger|StreamOutlet)/,
     'for the package itself',
   ],
   [/\.play\[0\]$/, 'scenarios, which defineScenario() checks'],

@@ -534,7 +534,7 @@ describe('the direct API', () => {
 
   test('a delay below a second', () => {
     const { queue, clock } = world()
-    const { due } = queue.publish({ to: shop, delay: '1s500ms' })
+    const { nextAttemptAt: due } = queue.publish({ to: shop, delay: '1s500ms' })
     expect(due - clock.now()).toBe(1500)
   })
 

@@ -331,18 +331,18 @@ describe('every expectation', () => {
   }
 
   /** The app asks its bank once. */
-  const prepare = async ({ calls }: Sandbox): Promise<void> => {
-    await calls.fetch('https://bank.test/charges', { method: 'POST', body: '{"cents":5}' })
+  const setup = async ({ outbound }: Sandbox): Promise<void> => {
+    await outbound.fetch('https://bank.test/charges', { method: 'POST', body: '{"cents":5}' })
   }
 
   test.each(expectationNames)('%s', async (name) => {
     const [right, wrong, why] = expectationStories[name]
     if (right !== undefined) {
-      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: right } as never] }), { prepare })
+      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: right } as never] }), { setup })
       expect(play.verdict()).toMatch(/\nHolds: /)
     }
     if (wrong !== undefined) {
-      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: wrong } as never] }), { prepare })
+      const play = await playScenario(defineScenario({ ...world, expect: [{ [name]: wrong } as never] }), { setup })
       expect(play.holds).toBe(false)
       expect(play.checks.filter(({ holds }) => !holds)).toHaveLength(1)
       expect(play.verdict()).toMatch(why)

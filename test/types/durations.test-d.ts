@@ -1,6 +1,6 @@
 // Compiled, never run: which texts are spans of time.
 import type { Duration } from 'stuntdouble'
-import { type History, replay } from 'stuntdouble/checks'
+import { type RunHistory, replay } from 'stuntdouble/checks'
 import { arb } from 'stuntdouble/fast-check'
 import { startServer } from 'stuntdouble/server'
 
@@ -34,10 +34,10 @@ export const mistaken: readonly Duration[] = [
 ]
 
 /** Wherever people give a span of time, a text will do. */
-export async function everywhere(history: History, app: Parameters<typeof replay>[1]): Promise<void> {
-  await replay(history, app, { patience: '10s' })
-  arb.clockMove({ longest: '2h' })
-  const server = await startServer({ limits: { arrival: '2m' }, cluster: { engine: '', secret: '', lease: '2s' } })
+export async function everywhere(history: RunHistory, app: Parameters<typeof replay>[1]): Promise<void> {
+  await replay(history, app, { timeout: '10s' })
+  arb.clockMove({ maxLength: '2h' })
+  const server = await startServer({ limits: { requestTimeout: '2m' }, cluster: { url: '', secret: '', lease: '2s' } })
   await server.close({ grace: '1m30s' })
   // @ts-expect-error: a span needs a unit
   await server.close({ grace: '5' })

@@ -205,7 +205,7 @@ export async function onOthers(remote: RemoteSandbox, explored: Exploration): Pr
   vitestExpect(await remote.snapshot()).toBeIdle()
   vitestExpect(await remote.queue.snapshot()).toHaveDelivered()
   vitestExpect(await remote.store.snapshot()).toHaveKey('k')
-  vitestExpect(sandbox.at('-1m')).toHavePublished()
+  vitestExpect(sandbox.asOf('-1m')).toHavePublished()
   vitestExpect(unknownThing).toHavePublished()
   await vitestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
   await jestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()

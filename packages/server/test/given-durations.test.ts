@@ -7,14 +7,14 @@ import { checkCluster } from '../src/cluster/cluster-options.js'
 const secret = 'a secret of sixteen'
 
 test('a server takes its spans of time as texts', async () => {
-  const server = await startServer({ port: 0, limits: { arrival: '2m' } })
+  const server = await startServer({ port: 0, limits: { requestTimeout: '2m' } })
   await server.close({ grace: '1s' })
-  await expect(startServer({ port: 0, limits: { arrival: '2 minutes' as never } })).rejects.toThrow("give '2m'")
+  await expect(startServer({ port: 0, limits: { requestTimeout: '2 minutes' as never } })).rejects.toThrow("give '2m'")
 })
 
 test('so does a cluster, between its bounds', () => {
   const check = (lease: unknown) => () =>
-    checkCluster({ engine: 'redis://a', secret, lease: lease as never }, {}, false)
+    checkCluster({ url: 'redis://a', secret, lease: lease as never }, {}, false)
   expect(check('2s')).not.toThrow()
   expect(check(1500)).not.toThrow()
   expect(check('2m')).toThrow('from 500 to 60000')
@@ -22,5 +22,5 @@ test('so does a cluster, between its bounds', () => {
 })
 
 test('generated moves of the clock are no longer than the longest', () => {
-  fc.assert(fc.property(arb.clockMove({ longest: '90s' }), ({ advance }) => advance <= 90_000))
+  fc.assert(fc.property(arb.clockMove({ maxLength: '90s' }), ({ advance }) => advance <= 90_000))
 })
