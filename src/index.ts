@@ -2,7 +2,7 @@ export type { RunnerTimers, SinonClock } from './adapters/timers.js'
 export { fakeTimers } from './adapters/timers.js'
 export type { Outbound, UnusedScript } from './calls/calls.js'
 export type { OutboundRequest } from './calls/foreign-call.js'
-export type { OutboundHandler, OutboundResponse, OutboundResponder } from './calls/outbound-responses.js'
+export type { OutboundHandler, OutboundResponder, OutboundResponse } from './calls/outbound-responses.js'
 export type { OutboundStep } from './calls/outbound-steps.js'
 export type { RateLimitedOptions, StatusOptions } from './faults/answer-faults.js'
 export { faultKinds } from './faults/catalog.js'
@@ -23,12 +23,12 @@ export type {
 } from './faults/fault.js'
 export type { DeliveryInjectionPoint, InjectionPoint } from './faults/points.js'
 export { injectionPoints } from './faults/points.js'
-export type { InvariantViolation, Invariant } from './invariants/invariant.js'
-export type { InvariantReport, InvariantOptions } from './invariants/invariant-check.js'
+export type { Invariant, InvariantViolation } from './invariants/invariant.js'
+export type { InvariantOptions, InvariantReport } from './invariants/invariant-check.js'
 export { InvariantError } from './invariants/invariant-check.js'
 export { invariants } from './invariants/invariant-table.js'
 export type { Bytes } from './kernel/bytes.js'
-export type { ClockMode, ClockMove, ClockFollower, AdvanceOptions, Clock } from './kernel/clock.js'
+export type { AdvanceOptions, Clock, ClockFollower, ClockMode, ClockMove } from './kernel/clock.js'
 export type { Duration, DurationText } from './kernel/duration.js'
 export type { HeaderList } from './kernel/http.js'
 export type { Instant } from './kernel/instant.js'
@@ -36,27 +36,27 @@ export type { PendingTimer, Task, Timer, TimerOptions } from './kernel/time.js'
 export type {
   AttemptEntry,
   AttemptOutcome,
-  LoggedOutboundResponse,
-  OutboundEntry,
   ClockEntry,
   CommandEntry,
   DeadLetterEntry,
   DroppedEntry,
   EntriesByType,
   Entry,
-  EntryOf,
   EntryBase,
+  EntryOf,
   EntryType,
   FaultEntry,
   FlowControlEntry,
-  RedactedFields,
   InvokeEntry,
   KeyspaceEntry,
+  LoggedOutboundResponse,
+  LoggedResponse,
   MessageEntry,
   MessageKind,
   NotifyEntry,
+  OutboundEntry,
   PublishedEntry,
-  LoggedResponse,
+  RedactedFields,
   RequestEntry,
   ServiceName,
   SettingEntry,
@@ -69,17 +69,30 @@ export type {
 export { entryTypes } from './kernel/traffic-log.js'
 export type { Policy, QueueLimits, QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from './policy/policy.js'
 export { defaultPolicy } from './policy/policy.js'
-export type { SandboxUrls, UrlOptions, QueueRegion } from './protocol/address.js'
+export type { QueueRegion, SandboxUrls, UrlOptions } from './protocol/address.js'
 export type { Dialect, DialectName } from './protocol/dialect.js'
 export { neutralDialect, upstashDialect } from './protocol/dialect.js'
-export type { RawResponse, RawRequest, Exchange } from './protocol/service.js'
+export type { Exchange, RawRequest, RawResponse } from './protocol/service.js'
 export type { DeadLetter, DeadLetterView } from './queue/delivery/callbacks-and-dead-letters.js'
 export type { NetworkError } from './queue/destinations/delivery-script.js'
 export type { DestinationResponse } from './queue/destinations/destination-responses.js'
-export type { DestinationHandler, Destinations, DestinationResponder, DeliveryHosts } from './queue/destinations/destinations.js'
+export type {
+  DeliveryHosts,
+  DestinationHandler,
+  DestinationResponder,
+  Destinations,
+} from './queue/destinations/destinations.js'
 export type { RawOutcome } from './queue/destinations/raw-response.js'
 export type { Recorder } from './queue/destinations/recorder.js'
-export type { PublishOptions, Queue as Queue, PublishResult } from './queue/direct-queue.js'
+export type {
+  FireTimeSpan,
+  PublishOptions,
+  PublishResult,
+  Queue,
+  QueueSchedules,
+  QueueUrlGroups,
+  UpsertQueueOptions,
+} from './queue/direct-queue.js'
 export type {
   DumpedPart,
   DumpedReply,
@@ -104,12 +117,11 @@ export type { ExplainTarget } from './queue/explain/explain.js'
 export type { Forecast, ForecastBlocker } from './queue/explain/forecast.js'
 export type { Message, MessageView } from './queue/message/message.js'
 export type { LoggedState } from './queue/message/state.js'
-export type { UrlGroupEndpoint, UrlGroup, UrlGroups, UrlGroupView } from './queue/publish/url-groups.js'
+export type { UrlGroup, UrlGroupEndpoint, UrlGroupView } from './queue/publish/url-groups.js'
 export type { Schedule, ScheduleView } from './queue/schedules/schedule.js'
-export type { Schedules } from './queue/schedules/schedules.js'
 export type { DevUser } from './queue/signing/public-users.js'
 export { devUsers } from './queue/signing/public-users.js'
-export type { SignatureFlaw, SignOptions, SignedRequest } from './queue/signing/signature-lab.js'
+export type { SignatureFlaw, SignedRequest, SignOptions } from './queue/signing/signature-lab.js'
 export { signatureFlaws } from './queue/signing/signature-lab.js'
 export type { SignatureClaims, SignatureWindow, SigningKeyPair, SigningKeys } from './queue/signing/signing.js'
 export type { CausalNode, CausalTree } from './report/causal-tree.js'
@@ -120,8 +132,8 @@ export type { TextDiagramOptions } from './report/text-diagram.js'
 export type { TimelineOptions } from './report/timeline.js'
 export type { Trace, TraceEntry, TraceOptions } from './report/trace.js'
 export type { StoreCostTotals } from './report/traffic-context.js'
-export type { DiagramOptions, EntryPattern, TrafficMark, Traffic } from './report/traffic-view.js'
-export type { FaultHandle, Faults, FaultRuleStatus, UnusedFault } from './rules/fault-rules.js'
+export type { DiagramOptions, EntryPattern, Traffic, TrafficMark } from './report/traffic-view.js'
+export type { FaultHandle, FaultRuleStatus, Faults, UnusedFault } from './rules/fault-rules.js'
 export type { ForkOptions, PastInstant } from './sandbox/past.js'
 export type { PastSandbox, PastStore } from './sandbox/past-sandbox.js'
 export type { Sandbox, SandboxOptions, SandboxTokens } from './sandbox/sandbox.js'
@@ -131,23 +143,24 @@ export type { LoadOptions } from './sandbox/sandbox-options.js'
 export type { Expectation } from './scenarios/expectations.js'
 export { defineScenario } from './scenarios/scenario.js'
 export type { FlowControlStep, PublishStep, RequestStep, ScenarioStep, ScheduleStep } from './scenarios/step-values.js'
-export type { ScenarioGiven, Scenario, ScenarioCall, ScenarioDestination } from './scenarios/written-scenario.js'
+export type { Scenario, ScenarioCall, ScenarioDestination, ScenarioGiven } from './scenarios/written-scenario.js'
 export type { LedgerDump } from './stats/ledger.js'
-export type { QueueStatistics, SearchStatistics, Stats, StatisticsUser } from './stats/statistics.js'
+export type { QueueStatistics, SearchStatistics, StatisticsUser, Stats } from './stats/statistics.js'
 export type { AccessDump } from './store/access/access-control.js'
 export { ReplyError } from './store/command/reply.js'
 export type { ConnectionOptions, StoreConnection } from './store/connection.js'
-export type { Store, PlainReply, CommandArg } from './store/direct-store.js'
+export type { CommandArg, CommandArgs, PlainReply, Store } from './store/direct-store.js'
 export type { PortableValue } from './store/dump/portable-values.js'
 export type { DumpedKey, StoreDump } from './store/dump/store-dump.js'
 export type { StoreCost } from './store/meter.js'
 export type { Language } from './store/values/search-definition.js'
 export type { WorkflowRunEnd } from './workflow/advance-run.js'
 export type {
-  Workflow,
   EventStubBuilder,
+  NotifyOptions,
   RunView,
   StepStubBuilder,
+  Workflow,
   WorkflowRun,
 } from './workflow/direct-workflows.js'
 export type { RunHistory, RunHistoryEntry, RunHistoryOptions, StepIdentity } from './workflow/run-history.js'

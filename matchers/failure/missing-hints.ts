@@ -13,7 +13,9 @@ import { removals } from './key-effects.js'
 /** Runs of schedules that did not happen, told once for each reason. */
 export function skippedSlots({ evidence }: Log): Circumstance[] {
   const from = evidence.entries[0]?.at ?? 0
-  const slots = evidence.ofType('setting').filter((entry) => entry.resource === 'schedule' && entry.change === 'skipped')
+  const slots = evidence
+    .ofType('setting')
+    .filter((entry) => entry.resource === 'schedule' && entry.change === 'skipped')
   return [...grouped(slots, ({ name, value }) => `${name}\n${value?.because}`).values()].map((skipped) => {
     const [{ name, at, value }] = skipped as [EntryOf<'setting'>]
     const more = skipped.length === 1 ? '' : ` and ${skipped.length - 1} more`

@@ -81,12 +81,7 @@ export class ControlClient {
 
   #refusal({ status }: Response, text: string): Error {
     try {
-      const {
-        error,
-        reply,
-        violations: violations,
-        replay,
-      } = JSON.parse(text) as {
+      const { error, reply, violations, replay } = JSON.parse(text) as {
         error: unknown
         reply?: boolean
         violations?: unknown

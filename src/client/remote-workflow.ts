@@ -102,9 +102,9 @@ export class RemoteStepStub {
     error: Error | string | StubError = 'the step failed',
     given: { readonly times?: number } = {},
   ): Promise<void> {
-    checkOptionNames('fails()', given, { times: true })
+    checkOptionNames('throws()', given, { times: true })
     if (typeof error === 'object' && !(error instanceof Error))
-      checkOptionNames('The error of fails()', error, { name: true, message: true, stack: true, retryAfter: true })
+      checkOptionNames('The error of throws()', error, { name: true, message: true, stack: true, retryAfter: true })
     const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StubError
     await this.#wire.post('/workflow/stubs/throws', {
       ...this.#step,

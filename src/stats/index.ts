@@ -2,7 +2,7 @@
 export type { StatsOverrides } from './figures.js'
 export type { StatsPeriod } from './periods.js'
 export type { QueueUsageOptions } from './queue-usage.js'
-export type { NamedSeries, SeriesPoint, QueueReport, RequestPoint, SearchReport } from './reports.js'
+export type { NamedSeries, QueueReport, RequestPoint, SearchReport, SeriesPoint } from './reports.js'
 export type { SearchUsageOptions } from './search-usage.js'
 export type { QueueStatistics, SearchStatistics, Stats } from './statistics.js'
 export * as usage from './usage.js'
@@ -12,7 +12,6 @@ export type {
   LatenciesStep,
   LatencyFigures,
   LatencyTable,
-  UsageInstant,
   MonthEndStep,
   QueueRates,
   QueueUsageStep,
@@ -20,4 +19,5 @@ export type {
   SearchUsageStep,
   SpikeStep,
   SteadyStep,
+  UsageInstant,
 } from './usage-steps.js'

@@ -119,14 +119,14 @@ export function steady<const Rates extends SearchRates | QueueRates>(
   rates: Rates,
   when: WhenOptions & Jittered = {},
 ): SteadyStep<Rates> {
-  checkOptionNames('The rates of steady()', rates, rateNames)
+  checkOptionNames('The rates of usage.steady()', rates, rateNames)
   checkWhen('steady()', when)
   return { kind: 'steady', rates, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
 /** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
 export function spikeAt(at: Instant, factor: number, options: Burst = {}): SpikeStep {
-  checkOptionNames('spikeAt()', options, { for: true, metrics: true })
+  checkOptionNames('usage.spikeAt()', options, { for: true, metrics: true })
   return {
     kind: 'spike',
     at: plainMoment(at),
@@ -154,9 +154,9 @@ export function counterReset(at: Instant, metrics?: readonly string[]): CounterR
  * @example usage.latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
 export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
-  checkOptionNames('latencies()', metrics, { query: true, update: true, embeds: true, rerank: true })
+  checkOptionNames('usage.latencies()', metrics, { query: true, update: true, embeds: true, rerank: true })
   for (const [name, figures] of Object.entries(metrics))
-    if (typeof figures === 'object') checkOptionNames(`${name} of latencies()`, figures, ['mean', 'p99'])
+    if (typeof figures === 'object') checkOptionNames(`${name} of usage.latencies()`, figures, ['mean', 'p99'])
   checkWhen('latencies()', when)
   return {
     kind: 'latencies',
@@ -168,7 +168,7 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
 
 /** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
-  checkOptionNames('monthEnd()', options, { for: true, metrics: true })
+  checkOptionNames('usage.monthEnd()', options, { for: true, metrics: true })
   return {
     kind: 'month-end',
     factor: factor,

@@ -113,7 +113,7 @@ export class Store {
    * await job // ['jobs', 'send mail']
    */
   connect(options: ConnectionOptions = {}): StoreConnection {
-    checkOptionNames('store.connection()', options, { task: true })
+    checkOptionNames('store.connect()', options, { task: true })
     return new StoreConnection(this.#journal, options)
   }
 

@@ -42,7 +42,13 @@ const unknownRun = 'wfr_unknown'
  * @example parseRunHistory(await answer.text(), { url: 'https://app.test/api/order', headers: { 'x-user': 'u1' } })
  */
 export function parseRunHistory(json: unknown, source: HistorySource = {}): RunHistory {
-  checkOptionNames('historyFrom()', source, { url: true, headers: true, runId: true, createdAt: true, secrets: true })
+  checkOptionNames('parseRunHistory()', source, {
+    url: true,
+    headers: true,
+    runId: true,
+    createdAt: true,
+    secrets: true,
+  })
   const given = typeof json === 'string' ? parsed(json) : json
   checkSource(source)
   if (Array.isArray(given))

@@ -48,7 +48,9 @@ describe('nock', () => {
     expect(await send('https://mail.test/send')).toBe(503)
     await expect(send('https://mail.test/send')).rejects.toThrow('read ECONNRESET')
     expect(
-      sandbox.traffic.ofType('outbound').map(({ method, url, body, handlerRuns: handled }) => [method, url, body, handled]),
+      sandbox.traffic
+        .ofType('outbound')
+        .map(({ method, url, body, handlerRuns: handled }) => [method, url, body, handled]),
     ).toEqual([
       ['POST', bank, 'amount=5', 1],
       ['POST', 'https://mail.test/send', '', 0],

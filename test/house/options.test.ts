@@ -4,8 +4,8 @@ import {
   assertIdempotent,
   assertVerifiesSignatures,
   exploreFaults,
-  parseRunHistory,
   exploreInterleavings,
+  parseRunHistory,
   replay,
 } from 'stuntdouble/checks'
 import { connect, type RemoteSandbox } from 'stuntdouble/client'
@@ -217,7 +217,10 @@ const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
     /^(?:TrafficLog\.|Traffic\.decode|decode|formatTraceDiff|toHtml\[0\]|loadTrace|VitestTraceReporter)/,
     'entries and traces',
   ],
-  [/^(?:replay\[0\]|sendStoreRequests\[1\]|KnownDifference\.|Verdict\.|CopyFormat\.render\[1\])/, 'what another function returned'],
+  [
+    /^(?:replay\[0\]|sendStoreRequests\[1\]|KnownDifference\.|Verdict\.|CopyFormat\.render\[1\])/,
+    'what another function returned',
+  ],
   [
     /^(?:replaceFetch|mswHandlers|nockScopes|fastNetwork)\[0\]|^routeSandbox\[1\]|^fakeTimers/,
     'a sandbox, or the timers of a runner',

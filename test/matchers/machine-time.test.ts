@@ -1,6 +1,6 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
-import { createSandbox, fault, fakeTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, fakeTimers, fault, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'

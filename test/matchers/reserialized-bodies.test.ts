@@ -24,7 +24,9 @@ async function told(published: string, verified: string): Promise<string> {
     keys: sandbox.queue.signingKeys,
   })
   expect(body).toBe(utf8(published))
-  return failureOf(() => expect({ url, headers, body: verified }).toHaveValidSignature({ keys: sandbox.queue.signingKeys }))
+  return failureOf(() =>
+    expect({ url, headers, body: verified }).toHaveValidSignature({ keys: sandbox.queue.signingKeys }),
+  )
 }
 
 describe('an app that parses a body and writes it again', () => {

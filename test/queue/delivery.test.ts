@@ -359,7 +359,9 @@ describe('scripts', () => {
 
   test('a plain destination may answer with a step', async () => {
     const at = world()
-    at.destinations.respond(shop, (delivery) => (delivery.retried === 0 ? fault.status(429, { retryAfter: '5s' }) : 200))
+    at.destinations.respond(shop, (delivery) =>
+      delivery.retried === 0 ? fault.status(429, { retryAfter: '5s' }) : 200,
+    )
     await publish(at)
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([429, 200])

@@ -405,10 +405,12 @@ describe('two regions are two sandboxes with one clock', () => {
         await sandbox.clock.advance('20s')
       }
       await sandbox.clock.drain()
-      const own = sandbox.queue.traffic.ofType('attempt').map(({ at, messageId, headers, body, reason: why, outcome }) => ({
-        // The id of a signature comes of the number of the attempt in the one log.
-        ...{ at, messageId, body, why, outcome, headers: headers.filter(([name]) => name !== 'Upstash-Signature') },
-      }))
+      const own = sandbox.queue.traffic
+        .ofType('attempt')
+        .map(({ at, messageId, headers, body, reason: why, outcome }) => ({
+          // The id of a signature comes of the number of the attempt in the one log.
+          ...{ at, messageId, body, why, outcome, headers: headers.filter(([name]) => name !== 'Upstash-Signature') },
+        }))
       expect(own.length).toBeGreaterThan(6)
       return { own, dump: sandbox.dump().queue }
     }

@@ -87,13 +87,13 @@ describe('entries', () => {
     await clock.advance('5s')
     await clock.advance('5s')
     await clock.drain()
-    expect(traffic.ofType('clock').map(({ move: call, at, to, count: moves }) => [call, (to! - at) / 1000, moves])).toEqual(
-      [
-        ['advance', 0, 1],
-        ['advance', 10, 2],
-        ['drain', 0, 1],
-      ],
-    )
+    expect(
+      traffic.ofType('clock').map(({ move: call, at, to, count: moves }) => [call, (to! - at) / 1000, moves]),
+    ).toEqual([
+      ['advance', 0, 1],
+      ['advance', 10, 2],
+      ['drain', 0, 1],
+    ])
     const told = traffic.timeline()
     expect(told.match(/clock\./g)).toHaveLength(1)
     expect(told).toContain('clock.advance (2 times): 10s to 09:00:10.000')

@@ -1,7 +1,7 @@
 // Compiled, never run: what the checks of an app may be asked, and what not.
 import type { Sandbox } from 'stuntdouble'
 import { assertIdempotent, assertVerifiesSignatures } from 'stuntdouble/checks'
-import { assertResilient, type ResilienceError, disputedPolicies, type PolicyChoices } from 'stuntdouble/fast-check'
+import { assertResilient, disputedPolicies, type PolicyChoices, type ResilienceError } from 'stuntdouble/fast-check'
 
 declare const broken: ResilienceError
 const handler = () => new Response()
@@ -17,7 +17,10 @@ export const written: readonly Promise<unknown>[] = [
     policies: { deduplicationWindow: ['10m', '90d', 600_000], flowControlOrder: ['fifo', 'shuffled'] },
   }),
   assertResilient({ ...subject, policies: disputedPolicies }),
-  assertResilient({ ...subject, policies: { maxStorageSize: [undefined, 1000], deliveredRetention: [undefined, '1h'] } }),
+  assertResilient({
+    ...subject,
+    policies: { maxStorageSize: [undefined, 1000], deliveredRetention: [undefined, '1h'] },
+  }),
   // @ts-expect-error: there is no such policy
   assertResilient({ ...subject, policies: { deduplicationWindw: ['10m'] } }),
   // @ts-expect-error: a list, although of one

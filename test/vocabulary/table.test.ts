@@ -1,4 +1,4 @@
-import { neutralDialect, upstashDialect, type Dialect } from 'stuntdouble'
+import { type Dialect, neutralDialect, upstashDialect } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { fromBase64, text } from '../../src/kernel/bytes.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'

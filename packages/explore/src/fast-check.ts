@@ -4,7 +4,7 @@ export * as arb from './arb.js'
 export type { ResilienceReport } from './delivery/check-delivery.js'
 export { assertResilient, ResilienceError } from './delivery/check-delivery.js'
 export type { ResilienceOptions } from './delivery/check-delivery-options.js'
-export type { CoverageCell, Coverage, ReachedCell } from './delivery/coverage.js'
+export type { Coverage, CoverageCell, ReachedCell } from './delivery/coverage.js'
 export type { EffectOptions } from './delivery/delivery-effects.js'
 export type { DeliveryHandler, DeliveryUnderTest } from './delivery/delivery-run.js'
 export type {

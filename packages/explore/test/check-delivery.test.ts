@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
-import { arb, assertResilient, ResilienceError, deliveryFaultKinds } from 'stuntdouble/fast-check'
+import { arb, assertResilient, deliveryFaultKinds, ResilienceError } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../../src/faults/catalog.js'
 import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
 import type { Sandbox } from 'stuntdouble'
-import { arb, assertResilient, ResilienceError, type DeliveryHandler } from 'stuntdouble/fast-check'
+import { arb, assertResilient, type DeliveryHandler, ResilienceError } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/api/orders'

@@ -13,8 +13,7 @@ test('a server takes its spans of time as texts', async () => {
 })
 
 test('so does a cluster, between its bounds', () => {
-  const check = (lease: unknown) => () =>
-    checkCluster({ url: 'redis://a', secret, lease: lease as never }, {}, false)
+  const check = (lease: unknown) => () => checkCluster({ url: 'redis://a', secret, lease: lease as never }, {}, false)
   expect(check('2s')).not.toThrow()
   expect(check(1500)).not.toThrow()
   expect(check('2m')).toThrow('from 500 to 60000')

@@ -107,7 +107,12 @@ export class DeadLetter {
   toJSON(): DeadLetterView {
     const { id, createdAt, message, response } = this
     const { status, error, body } = response
-    return { id, createdAt, message: message.toJSON(), response: { status, ...(error !== undefined && { error }), body } }
+    return {
+      id,
+      createdAt,
+      message: message.toJSON(),
+      response: { status, ...(error !== undefined && { error }), body },
+    }
   }
 }
 
@@ -174,7 +179,11 @@ export class DeadLetters {
 
   #prune(): void {
     const oldest = this.#now() - this.#retention
-    for (let first = this.#records.first(); first !== undefined && first.createdAt < oldest; first = this.#records.first()) {
+    for (
+      let first = this.#records.first();
+      first !== undefined && first.createdAt < oldest;
+      first = this.#records.first()
+    ) {
       this.delete(first)
     }
   }

@@ -96,7 +96,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
  * ones, then to simpler kinds.
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
-  checkOptionNames('deliveryFaults()', options, { on: true, maxSkip: true, maxRules: true, kinds: true })
+  checkOptionNames('arb.deliveryFaults()', options, { on: true, maxSkip: true, maxRules: true, kinds: true })
   const { maxRules: max = 4, kinds = deliveryFaultKinds, on = 'queue.delivery', maxSkip: reach = 5 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, [on].flat() as InjectionPoint[]).map(faultsOf)))
@@ -118,7 +118,7 @@ export interface CallFaultsOptions extends FaultRulesOptions {
 
 /** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`. */
 export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
-  checkOptionNames('outboundFaults()', options, { maxSkip: true, maxRules: true, kinds: true })
+  checkOptionNames('arb.outboundFaults()', options, { maxSkip: true, maxRules: true, kinds: true })
   const { maxRules: max = 2, kinds = callFaultKinds, maxSkip: reach = 2 } = options
   const rule = fc
     .tuple(fc.nat({ max: reach }), fc.oneof(...checkedKinds(kinds, ['outbound.request']).map(faultsOf)))
@@ -148,7 +148,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 
 /** Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`. */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
-  checkOptionNames('faultRules()', options, { on: true, maxRules: true, kinds: true })
+  checkOptionNames('arb.faultRules()', options, { on: true, maxRules: true, kinds: true })
   const { maxRules: max = 4, on = injectionPoints, kinds = faultKinds } = options
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   checkedKinds(kinds, usable)
@@ -180,7 +180,7 @@ function fitted(rule: UncheckedRule): FaultRule {
 
 /** Steps for `destinations.script()`. */
 export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
-  checkOptionNames('deliveryScript()', options, { maxRules: true, kinds: true })
+  checkOptionNames('arb.deliveryScript()', options, { maxRules: true, kinds: true })
   const { maxRules: max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)

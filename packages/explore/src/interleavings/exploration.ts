@@ -63,7 +63,13 @@ export interface Exploration {
  * expect(tried.holds, tried.table()).toBe(true)
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
-  checkOptionNames('exploreFaults()', options, { ...playOptionNames, holds: true, maxRuns: true, fault: true, on: true })
+  checkOptionNames('exploreFaults()', options, {
+    ...playOptionNames,
+    holds: true,
+    maxRuns: true,
+    fault: true,
+    on: true,
+  })
   checkPlayOptions(options)
   for (const one of [options.fault ?? []].flat()) {
     const [problem] = faultProblems(one)

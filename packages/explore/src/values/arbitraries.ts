@@ -25,7 +25,7 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
  * @example fc.property(fc.array(arb.command()), (rows) => { for (const words of rows) run(sandbox.store, words) })
  */
 export function command(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
-  checkOptionNames('commands()', options, { commands: true, only: true, weight: true, mistakes: true })
+  checkOptionNames('arb.command()', options, { commands: true, only: true, weight: true, mistakes: true })
   const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
   const forms = commandsUnder(commands)
     .commands.filter(({ name, group }) => only(name, group))

@@ -114,7 +114,7 @@ function messageModel({
  * @example fc.property(arb.message(), (message) => { sandbox.queue.publish(message) })
  */
 export function message(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
-  checkOptionNames('messages()', options, { to: true, only: true, now: true })
+  checkOptionNames('arb.message()', options, { to: true, only: true, now: true })
   return fc
     .record(chosen(messageModel(options), options, ['to']), { requiredKeys: ['to'] })
     .map((message) => whole(message) as GeneratedMessage)
@@ -122,7 +122,7 @@ export function message(options: MessageArbitraryOptions = {}): fc.Arbitrary<Gen
 
 /** Schedules with any of the options that a message takes. */
 export function schedule(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
-  checkOptionNames('schedules()', options, { to: true, only: true, now: true })
+  checkOptionNames('arb.schedule()', options, { to: true, only: true, now: true })
   const { notBefore: _, ...model } = messageModel(options)
   return fc
     .record(
@@ -180,7 +180,7 @@ export function cron(): fc.Arbitrary<string> {
 
 /** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
 export function clockMove(options: { readonly maxLength?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
-  checkOptionNames('clockMove()', options, { maxLength: true })
+  checkOptionNames('arb.clockMove()', options, { maxLength: true })
   const longest = milliseconds(options.maxLength ?? '1d')
   const usual = [1000, 12_000, 60_000, 300_000, 3_600_000].filter((span) => span <= longest)
   return fc

@@ -25,7 +25,7 @@ export interface StoreRequestOptions extends CommandOptions {
  * shrink to fewer requests, shorter ones, and single commands.
  */
 export function storeRequests(options: StoreRequestOptions = {}): fc.Arbitrary<readonly StoreRequest[]> {
-  checkOptionNames('storeRequests()', options, {
+  checkOptionNames('arb.storeRequests()', options, {
     clients: true,
     maxRequests: true,
     maxLength: true,

@@ -1,5 +1,5 @@
-import type { ReceiverKeys } from '../../../../matchers/signatures.js'
 import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
+import type { ReceiverKeys } from '../../../../matchers/signatures.js'
 import { checkOptionNames, nearestName } from '../../../../src/kernel/nearest-name.js'
 import { signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 import type { EffectOptions } from '../delivery/delivery-effects.js'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Sandbox } from '../../../../src/index.js'
 import { united } from '../../src/campaign/coverage-rows.js'
 import { type Campaign, campaignInternals, type IndexResult, type Tried } from '../../src/campaign/index-space.js'
-import { defineCampaign, assertCrashSafe, exploreInterleavings } from '../../src/checks.js'
+import { assertCrashSafe, defineCampaign, exploreInterleavings } from '../../src/checks.js'
 import { assertResilient, type ResilienceError } from '../../src/fast-check.js'
 
 // What a campaign does in blocks is what the check does in one go: that is the second way of computing it.

@@ -51,7 +51,10 @@ export const faultOrders: readonly ControlOperation[] = [
       },
     },
     run: (sandbox, { rules, scenario, location }) =>
-      kept(sandbox, sandbox.faults.add(rules ?? rulesOf(scenario as Scenario), location === undefined ? {} : { location })),
+      kept(
+        sandbox,
+        sandbox.faults.add(rules ?? rulesOf(scenario as Scenario), location === undefined ? {} : { location }),
+      ),
   }),
   {
     method: 'GET',
