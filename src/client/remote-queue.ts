@@ -89,7 +89,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     if (typeof what === 'string') {
       return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
     }
-    checkOptionNames('queue.explain()', what, ['queue', 'flowControlKey', 'schedule', 'deduplicationId'])
+    checkOptionNames('queue.explain()', what, ['queue', 'flowControlKey', 'scheduleId', 'deduplicationId'])
     return ((await this.#wire.post('/queue/explain', what)) as { explanation: string }).explanation
   }
 
@@ -116,6 +116,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   async upsertQueue(name: string, options: UpsertQueueOptions): Promise<void> {
+    checkOptionNames('queue.upsertQueue()', options, { parallelism: true, paused: true })
     await this.#wire.post(queuePath(name), { ...options })
   }
 
@@ -230,7 +231,9 @@ class RemoteSchedules {
     return (wire as OnWire<MessageView>[]).map(messageOfWire)
   }
 
-  async upcoming(id: string, { from, to }: FireTimeSpan): Promise<readonly number[]> {
+  async upcoming(id: string, span: FireTimeSpan): Promise<readonly number[]> {
+    checkOptionNames('queue.schedules.upcoming()', span, { from: true, to: true })
+    const { from, to } = span
     const path = `/queue/schedules/${encodeURIComponent(id)}/upcoming`
     return (await this.#wire.post(path, { from: instant(from), to: instant(to) })) as readonly number[]
   }
@@ -250,7 +253,12 @@ class RemoteUrlGroups {
 
   /** Adds endpoints to a url group, creating it. */
   async addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
-    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
+    for (const endpoint of endpoints)
+      if (typeof endpoint !== 'string')
+        checkOptionNames('An endpoint of queue.urlGroups.addEndpoints()', endpoint, { url: true, name: true })
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, {
+      endpoints,
+    })) as UrlGroupView
   }
 
   async list(): Promise<readonly UrlGroupView[]> {

@@ -33,7 +33,9 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /** Tells an event to the runs that wait for it, or to one. @returns how many waits it ended */
-  async notify(eventId: string, data?: unknown, { runId }: NotifyOptions = {}): Promise<number> {
+  async notify(eventId: string, data?: unknown, options: NotifyOptions = {}): Promise<number> {
+    checkOptionNames('workflow.notify()', options, { runId: true })
+    const { runId } = options
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     const answer = await this.#wire.post('/workflow/notify', {
       eventId,

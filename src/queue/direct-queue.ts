@@ -417,7 +417,9 @@ class DirectSchedules implements QueueSchedules {
     return this.#engine.schedules.fire(id)
   }
 
-  upcoming(id: string, { from, to }: FireTimeSpan): readonly number[] {
+  upcoming(id: string, span: FireTimeSpan): readonly number[] {
+    checkOptionNames('queue.schedules.upcoming()', span, { from: true, to: true })
+    const { from, to } = span
     return this.#engine.schedules.upcoming(id, instant(from), instant(to))
   }
 }

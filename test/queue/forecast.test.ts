@@ -261,7 +261,7 @@ describe('what messages wait for', () => {
 
   test('anything else is refused with what there is', () => {
     const at = world()
-    for (const wrong of [{}, { queue: 'a', schedule: 'b' }, { queue: 1 }, undefined, 7])
+    for (const wrong of [{}, { queue: 'a', scheduleId: 'b' }, { queue: 1 }, undefined, 7])
       expect(() => at.queue.explain(wrong as never)).toThrow(/explain\(\) takes the id of a message, or one of queue,/)
     for (const wrong of [{ topic: 'x' }, { toString: 'x' }])
       expect(() => at.queue.explain(wrong as never)).toThrow(/no option .* The options are queue, flowControlKey,/)

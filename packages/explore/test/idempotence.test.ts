@@ -209,25 +209,25 @@ describe('an app whose effects are other ones each time is told so, not accused'
 
 describe('what `publish` publishes is its own business', () => {
   test('with a body that is another one each time', async () => {
-    const deliver = ({ queue }: Sandbox) => {
+    const publish = ({ queue }: Sandbox) => {
       for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id, nonce: crypto.randomUUID() } })
     }
-    expect(await broken(addOnce, ['duplicate', 'lost-ack', 'concurrent', 'reorder'], { deliver })).toBe('nothing')
-    expect(await broken(add, ['duplicate'], { deliver })).toContain('sum = "4", without faults "3"')
+    expect(await broken(addOnce, ['duplicate', 'lost-ack', 'concurrent', 'reorder'], { publish })).toBe('nothing')
+    expect(await broken(add, ['duplicate'], { publish })).toContain('sum = "4", without faults "3"')
   })
 
-  test('but not what the handler publishes while `deliver` moves time', async () => {
+  test('but not what the handler publishes while `publish` moves time', async () => {
     const forward: Handler = async (request, _, { queue }) => {
       if (request.url.includes('handler')) queue.publish({ to: 'https://mail.test/', body: await request.text() })
       return new Response()
     }
-    const deliver = async ({ queue, clock }: Sandbox) => {
+    const publish = async ({ queue, clock }: Sandbox) => {
       for (const id of [1, 2]) {
         queue.publish({ to: 'https://handler.test/', body: { id } })
         await clock.advance('1h')
       }
     }
-    const message = await broken(forward, ['lost-ack'], { deliver })
+    const message = await broken(forward, ['lost-ack'], { publish })
     expect(message).toContain('POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once')
     expect(message).not.toContain('https://handler.test/ "')
   })

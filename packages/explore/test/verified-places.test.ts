@@ -77,14 +77,14 @@ describe('an app that verifies one route and not the other', () => {
 
   test('a callback that is not verified is found, too', async () => {
     const done = 'https://shop.test/api/done'
-    const deliver = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
+    const publish = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
-    const open = await brokenBy({ ...shop, publish: deliver, handler: { ...handler, [done]: () => new Response() } })
+    const open = await brokenBy({ ...shop, publish, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
     expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
     await assertResilient({
       ...shop,
-      publish: deliver,
+      publish,
       handler: { ...handler, [done]: verified(() => new Response()) },
     })
   })
@@ -135,11 +135,11 @@ describe('who is not accused', () => {
 
   test('an app that fails by itself, for good or now and then', async () => {
     const down: DeliveryHandler = () => new Response(null, { status: 503 })
-    const deliver = ({ queue }: Sandbox) => {
+    const publish = ({ queue }: Sandbox) => {
       queue.publish({ to: orders, body: { id: 1 }, retries: 0 })
       queue.publish({ to: mails, body: { id: 1 } })
     }
-    const options = { ...shop, deliver, holds: () => true }
+    const options = { ...shop, publish, holds: () => true }
     await assertResilient({ ...options, handler: { [orders]: down, [mails]: mail } })
     for (const every of [2, 3, 5, 7]) {
       let times = 0

@@ -7,7 +7,7 @@ import { ReplyError } from '../../../../src/store/command/reply.js'
 import { ReplyReader, type RespValue } from './reply-reader.js'
 
 /** A server, who asks it, and how long and with which words. */
-export interface RedisConnectionOptions {
+export interface RedisClientOptions {
   readonly host: string
   readonly port: number
   readonly tls: boolean
@@ -45,7 +45,7 @@ interface Waiting {
  * rejected and not sent twice, because another server may be at the same address by then.
  */
 export class RedisConnection {
-  readonly #options: RedisConnectionOptions
+  readonly #options: RedisClientOptions
   readonly #socket: Socket
   readonly #reader = new ReplyReader()
   #waiting: Waiting[] = []
@@ -60,7 +60,7 @@ export class RedisConnection {
   /** Is called once, when it broke or was closed. */
   ended: ((failure: Error) => void) | undefined
 
-  constructor(options: RedisConnectionOptions) {
+  constructor(options: RedisClientOptions) {
     const { host, port, tls, certified = host, reasons } = options
     this.#options = options
     this.#socket = tls
