@@ -80,7 +80,7 @@ test('the replay is green, and red with both words when a step is renamed', asyn
   const red = await sh(vitestLine)
   writeFileSync(route, example('route.ts'))
   expect(red.code).toBe(1)
-  for (const line of /\n```\n("sentence[^`]*)```/.exec(page)![1]!.trim().split('\n')) expect(red.out).toContain(line)
+  for (const line of /\n```\n("message[^`]*)```/.exec(page)![1]!.trim().split('\n')) expect(red.out).toContain(line)
 })
 
 /** The app, on a port of its own, and a double that stands for the service. */

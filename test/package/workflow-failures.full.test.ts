@@ -85,7 +85,7 @@ test('another result', async ({ sandbox }) => {
 `
 
 const unused =
-  /^(?:UnfinishedBusiness: )?workflow\.step\('chrage'\)\.returns\(…\) was never used: no step 'chrage' came; there is 'charge'\.\n/
+  /^(?:UnfinishedBusiness: )?workflow\.stubStep\('chrage'\)\.returns\(…\) was never used: no step 'chrage' came; there is 'charge'\.\n/
 
 describe.each(runnerNames)('%s', (runner) => {
   let run: Run
