@@ -189,7 +189,7 @@ export class RemoteSandbox implements AsyncDisposable {
 
   /**
    * Replaces the world with what `dump()` returned, here or elsewhere.
-   * `shift` moves all times of a dump back if it is ahead of a real clock
+   * `rebaseTime` moves all times of a dump back if it is ahead of a real clock
    */
   async load(dump: SandboxDump, options: { readonly rebaseTime?: boolean } = {}): Promise<void> {
     checkOptionNames('sandbox.load()', options, { rebaseTime: true })

@@ -220,7 +220,7 @@ class Player implements StepContext {
   }
 
   /**
-   * Handlers of `prepare` that were never asked because a script met every delivery: the play says nothing about them,
+   * Handlers of `setup` that were never asked because a script met every delivery: the play says nothing about them,
    * and may be meant to.
    * @param own what the destinations of the scenario answer themselves
    */
@@ -269,7 +269,7 @@ class Player implements StepContext {
 
   #noteShadow(place: ValuePath, what: string): void {
     this.#notes.push(
-      `${placeText(place)}: the script answers ${what}: the handler that prepare registered is never asked`,
+      `${placeText(place)}: the script answers ${what}: the handler that setup registered is never asked`,
     )
   }
 

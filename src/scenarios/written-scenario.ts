@@ -27,7 +27,7 @@ export interface ScenarioDestination {
   readonly script?: readonly (DeliveryFault | number)[]
   /**
    * What production answered, one for each attempt. Played as a script while no code under test answers at the url:
-   * code that `prepare` registers, or an application that `--to` names, takes its place.
+   * code that `setup` registers, or an application that `--to` names, takes its place.
    */
   readonly recorded?: readonly (DeliveryFault | number)[]
   /** The answer to all other deliveries. Default 200. */

@@ -383,7 +383,7 @@ test('an app that never answers refuses, and what cannot be published is told', 
     }),
   ).toContain('does not accept a delivery that is correctly signed: ')
   expect(await told(right, { ...upstash, drain: () => undefined })).toContain(
-    'nothing was delivered. `settle` has to move time',
+    'nothing was delivered. `drain` has to move time',
   )
 })
 

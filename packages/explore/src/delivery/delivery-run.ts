@@ -39,7 +39,7 @@ export interface DeliveryRun {
   end(): void
 }
 
-/** Timers of one run, unless `settle` says otherwise. */
+/** Timers of one run, unless `drain` says otherwise. */
 const budget = 20_000
 
 /** Sets the environment once for many runs: their worlds are alike, and the process is slow to change. */

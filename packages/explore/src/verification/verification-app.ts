@@ -60,7 +60,7 @@ export async function ask(world: AppWorld, delivery: SignedDelivery, options: Ve
   // An assertion that fails inside of a handler refuses as any other error does.
   if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
   if (attempt === undefined)
-    throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `settle` has to move time.')
+    throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `drain` has to move time.')
   const { status = 0 } = attempt.outcome ?? {}
   const effects = effectsOf(run, { ...options, given: false })
   return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }

@@ -10,8 +10,8 @@ interface UnfinishedMessage {
   readonly id: string
   readonly url: string
   readonly state: ShownMessageState
-  readonly time: number
-  readonly due: number
+  readonly createdAt: number
+  readonly nextAttemptAt: number
 }
 
 /** Messages and dead letters that are older than the log: a state brought them, or their entries were dropped. */
@@ -31,7 +31,7 @@ export function Untold({ view, control, now, queue }: QueueProps & { readonly qu
   )
   const begin = view.entries.value[0]?.at ?? Number.POSITIVE_INFINITY
   const known = new Set(queue.messages.map(({ id }) => id))
-  const untold = there.value?.filter(({ id, time }) => time <= begin && !known.has(id)) ?? []
+  const untold = there.value?.filter(({ id, createdAt }) => createdAt <= begin && !known.has(id)) ?? []
   if (control === undefined || (untold.length === 0 && there.failure === undefined)) return null
   return (
     <details open>
@@ -40,10 +40,10 @@ export function Untold({ view, control, now, queue }: QueueProps & { readonly qu
       <Most items={untold} of="messages" most={100}>
         {(shown) => (
           <ul class="pn-list">
-            {shown.map(({ id, url, state, due }) => (
+            {shown.map(({ id, url, state, nextAttemptAt }) => (
               <li key={id}>
                 <span class={`pn-state pn-${state.toLowerCase()}`}>{stateWords[state]}</span> <Name of={url} />{' '}
-                {state !== 'FAILED' && <Countdown at={due} from={now} />}
+                {state !== 'FAILED' && <Countdown at={nextAttemptAt} from={now} />}
               </li>
             ))}
           </ul>
