@@ -147,6 +147,9 @@ async function prepared(): Promise<Sandbox> {
   stats.search('products').set({ monthly_cost: 0.5 })
   stats.queue.set({ total_monthly_billing: 1 })
   calls.answer(bank, 200)
+  // A key that has expired, and that nothing has looked at since: the first look is an input of its own.
+  sandbox.store.run('SET', 'expired', 'v', 'PX', 10)
+  await sandbox.clock.advance(20)
   return sandbox
 }
 
