@@ -64,7 +64,7 @@ export interface FaultyOutcome {
   readonly error?: string
   /** What really happened where the queue saw less. */
   readonly note?: string
-  /** Nothing will come: the attempt ends with its time-out. */
+  /** Nothing will come: the attempt ends with its timeout. */
   readonly never?: true
 }
 

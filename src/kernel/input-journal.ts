@@ -137,7 +137,7 @@ export interface ClockPosition {
   now(): number
   /**
    * The same for something that comes in, and for all that follows from it: time of the host stands still until its turn
-   * is over, so that it can be told again.
+   * is over, so that a replay reaches the same instant.
    */
   standStill(): number
   /** Timers that have been set. */

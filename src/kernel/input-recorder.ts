@@ -6,7 +6,7 @@ import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
  * and the method records it first thing. `reads`: it changes nothing, or what it changes comes in as an input of its own,
  * such as the commands of a connection and the moves of time.
  * @template Internal methods that users do not call: those of the engine
- * @example export type KeysEffects = Effects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
+ * @example export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
  */
 export type MethodEffects<
   PublicClass,

@@ -150,6 +150,9 @@ async function prepared(): Promise<Sandbox> {
   stats.search('products').override({ monthly_cost: 0.5 })
   stats.queue.override({ total_monthly_billing: 1 })
   calls.respond(bank, 200)
+  // A key that has expired, and that nothing has looked at since: the first look is an input of its own.
+  sandbox.store.run('SET', 'expired', 'v', 'PX', 10)
+  await sandbox.clock.advance(20)
   return sandbox
 }
 

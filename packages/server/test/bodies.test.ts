@@ -73,8 +73,13 @@ test('of bodies that stand still the first one makes room for one that comes', a
     await ping(server)
   }
   const whole = `${half(`${long}\r\nconnection: close`, '/main/store/set/k')}${'x'.repeat(1.5 * megabyte)}`
-  expect(await untilEnd(sent(server, whole))).toMatch(/^HTTP\/1\.1 200 /)
-  const refused = await Promise.race(still)
+  let refused: string | undefined
+  void Promise.race(still).then((response) => {
+    refused = response
+  })
+  // On a busy machine the server reads the still bodies later than this one: while it has a part of them, all fit.
+  do expect(await untilEnd(sent(server, whole))).toMatch(/^HTTP\/1\.1 200 /)
+  while (refused === undefined)
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
   expect(refused).toMatch(/^retry-after: 1\r$/im)
   expect(refused).toMatch(/^connection: close\r$/im)

@@ -141,7 +141,7 @@ export interface AdmissionsOptions {
 export class Admissions {
   readonly control: FlowControl
   readonly #options: AdmissionsOptions
-  /** By key: the end of the rate period that somebody waits for. */
+  /** By key: the end of the rate period that messages wait for. */
   readonly #wakes = new Map<FlowKey, Timer>()
 
   constructor(options: AdmissionsOptions) {

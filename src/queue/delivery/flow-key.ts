@@ -196,7 +196,7 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Why nobody may start now, as part of a sentence.
+   * Why no message may start now, as part of a sentence.
    * @param isInOrder whether those who wait are admitted in the order in which they came
    */
   blockedBy(now: number, isInOrder: boolean): string {

@@ -15,7 +15,7 @@ export function firstDue({ notBefore, delay }: Pick<PublishSettings, 'notBefore'
   return Math.max(now, notBefore ?? now + delay)
 }
 
-/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
+/** Text of a failure: a network error, a timeout or the status line; `undefined` for a success. */
 export function failureText(reply: Pick<RawOutcome, 'status' | 'error'>): string | undefined {
   if (reply.error !== undefined) return reply.error
   return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)

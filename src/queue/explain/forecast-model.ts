@@ -75,7 +75,7 @@ export class ForecastModel {
 
   #place(message: Message, item: ForecastMessage): void {
     item.key = this.keyOf(message.settings)
-    // Whoever has left the engine's queue is in none here.
+    // A message that has left the engine's queue is in none here.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.isEnded) return

@@ -137,8 +137,8 @@ for (const [name, read] of Object.entries(optionalReaders)) {
 }
 
 /**
- * What the publisher asked to hide, for a message of a run whoever began it. A callback tells about its source, so what
- * is hidden there is hidden here.
+ * What the publisher asked to hide; for a message of a run, what the caller that began the run asked to hide. A callback
+ * tells about its source, so what is hidden there is hidden here.
  */
 export function hiddenFields({
   settings,

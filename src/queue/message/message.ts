@@ -369,7 +369,7 @@ export interface RawOutcome extends RunReply {
   readonly error?: string
   /** What really happened where the queue saw less. */
   readonly note?: string
-  /** Nothing will come: the attempt ends with its time-out. */
+  /** Nothing will come: the attempt ends with its timeout. */
   readonly never?: true
   /** It was given as data, so that no code saw the delivery. */
   readonly isGiven?: true
