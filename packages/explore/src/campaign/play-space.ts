@@ -60,7 +60,7 @@ export function isPlay(given: unknown): given is PlayResult {
     typeof given === 'object' &&
     given !== null &&
     'holds' in given &&
-    'findings' in given &&
+    'checks' in given &&
     'timeline' in given &&
     'scenario' in given
   )
