@@ -8,14 +8,14 @@ const cause =
   /called POST https:\/\/bank\.test\/charges in each of 2 attempts: .*no answer from there although the work was done/
 
 story('charged-twice', { asItWas, mended, cause }, (test, app) => {
-  test('an order is paid once', async ({ sandbox: { outbound: calls, clock, destinations } }) => {
+  test('an order is paid once', async ({ sandbox: { outbound, clock, destinations } }) => {
     const charges = new Map<string, number>()
-    calls.on(app.bank, async (request) => {
+    outbound.on(app.bank, async (request) => {
       const { cents } = (await request.json()) as { cents: number }
       charges.set(request.headers.get('idempotency-key') ?? `charge ${charges.size}`, cents)
       return Response.json({ charged: cents }, { status: 201 })
     })
-    calls.script(app.bank, [lostAck()]) // the bank took the money, and its answer was lost
+    outbound.script(app.bank, [lostAck()]) // the bank took the money, and its answer was lost
     destinations.on(app.payUrl, app.pay)
 
     await app.checkout({ id: '4711', cents: 1_990 })

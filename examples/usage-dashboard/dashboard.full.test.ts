@@ -37,11 +37,11 @@ const total = (chart: Chart, name: string): number =>
   chart.lines.find((line) => line.name === name)!.points.reduce((sum, { value }) => sum + value, 0)
 const shown = (chart: Chart, name: string): string => chart.facts.find((one) => one.name === name)!.value
 
-function sourceOf({ urls: addresses, fetch, stats, tokens }: Sandbox) {
+function sourceOf({ urls, fetch, stats, tokens }: Sandbox) {
   return {
     fetch,
-    queue: `${addresses.mgmt}/v2/qstash/stats/${stats.user.uuid}`,
-    search: `${addresses.mgmt}/v2/search/${indexId}/stats`,
+    queue: `${urls.mgmt}/v2/qstash/stats/${stats.user.uuid}`,
+    search: `${urls.mgmt}/v2/search/${indexId}/stats`,
     headers: { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` },
   }
 }

@@ -34,7 +34,7 @@ async function world({
 describe('two traces', () => {
   test('of the same world are equal', async () => {
     const difference = diffTraces(await world(), await world())
-    expect(difference).toEqual({ equal: true, world: [], changes: [] })
+    expect(difference).toEqual({ equal: true, context: [], changes: [] })
     expect(formatTraceDiff(difference, await world(), await world())).toBe('The traces are equal.')
   })
 

@@ -18,9 +18,9 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 afterAll(() => void server.close())
 
 beforeEach(() => {
-  const { outbound: calls, destinations } = sandbox
+  const { outbound, destinations } = sandbox
   destinations.on('https://shop.test/*', (request) => fetch(request.url.replace('https://shop.test', origin), request))
-  calls.respond(charges, 201)
+  outbound.respond(charges, 201)
 })
 
 const headers = { 'content-type': 'application/json' }
@@ -37,8 +37,8 @@ test('an order is charged in the background', async () => {
 })
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
-  const { outbound: calls, clock, queue } = sandbox
-  calls.script(charges, [status(503), status(503)])
+  const { outbound, clock, queue } = sandbox
+  outbound.script(charges, [status(503), status(503)])
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })

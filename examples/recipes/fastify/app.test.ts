@@ -18,9 +18,9 @@ async function ask(request: Request): Promise<Response> {
 afterAll(() => app.close())
 
 beforeEach(() => {
-  const { outbound: calls, destinations } = sandbox
+  const { outbound, destinations } = sandbox
   destinations.on('https://shop.test/*', ask)
-  calls.respond(charges, 201)
+  outbound.respond(charges, 201)
 })
 
 const buy = () => app.inject({ method: 'POST', url: '/orders', payload: { id: 42, cents: 1990 } })
@@ -36,8 +36,8 @@ test('an order is charged in the background', async () => {
 })
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
-  const { outbound: calls, clock, queue } = sandbox
-  calls.script(charges, [status(503), status(503)])
+  const { outbound, clock, queue } = sandbox
+  outbound.script(charges, [status(503), status(503)])
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })

@@ -12,9 +12,9 @@ const charges = 'https://bank.test/charges'
 const buy = () => app.request('/orders', { method: 'POST', body: JSON.stringify({ id: 42, cents: 1990 }) })
 
 beforeEach(() => {
-  const { outbound: calls, destinations } = sandbox
+  const { outbound, destinations } = sandbox
   destinations.on('https://shop.test/*', (request) => app.fetch(request))
-  calls.respond(charges, 201)
+  outbound.respond(charges, 201)
 })
 
 test('an order is charged in the background', async () => {
@@ -28,8 +28,8 @@ test('an order is charged in the background', async () => {
 })
 
 test('the bank is down for two attempts, and the queue comes again', async () => {
-  const { outbound: calls, clock, queue } = sandbox
-  calls.script(charges, [status(503), status(503)])
+  const { outbound, clock, queue } = sandbox
+  outbound.script(charges, [status(503), status(503)])
   await buy()
   await clock.drain()
   expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })

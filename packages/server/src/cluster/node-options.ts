@@ -48,7 +48,7 @@ const secretOfNodes = 'cluster-secret'
 
 /** How the options are given whose name alone does not tell. */
 const flags: Readonly<Record<string, string>> = {
-  base: '--cluster-base (the address of the load balancer, the same for all nodes)',
+  urls: '--cluster-base (the address of the load balancer, the same for all nodes)',
   version: 'version of stuntdouble',
   secret: 'STUNTDOUBLE_SECRET (--secret)',
   policy: 'policy or --max-entries',

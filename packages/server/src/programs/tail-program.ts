@@ -67,12 +67,12 @@ async function followed(
     fresh.clear()
     if (lines.length > 0) console.log(lines.join('\n'))
   }
-  const onRenewal = (by: 'reset' | 'load'): void => {
+  const onReset = (by: 'reset' | 'load'): void => {
     tell()
     console.log(timeline.renew(by))
   }
   try {
-    const options = { after, signal: enough.signal, onRenewal, ...(types !== undefined && { types }) }
+    const options = { after, signal: enough.signal, onReset, ...(types !== undefined && { types }) }
     for await (const entry of sandbox.traffic.follow(options)) {
       fresh.set(entry.seq, entry)
       telling ??= sleep(together).then(() => {

@@ -96,8 +96,8 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
       ).toEqual(nodes.map(({ id, origin }) => `${id} ${origin}`).sort())
       expect(description.tenants).toContainEqual({ name: 'w1', owner: owner.id })
       expect((await order<{ tenants: string[] }>(node, '')).tenants).toContain('w1')
-      const { addresses } = await order<{ addresses: { store: string } }>(node, '/w1')
-      expect(addresses.store).toBe(`${base}/w1/store`)
+      const { urls } = await order<{ urls: { store: string } }>(node, '/w1')
+      expect(urls.store).toBe(`${base}/w1/store`)
     }
   })
 

@@ -382,7 +382,7 @@ describe('where an engine may be', () => {
 
   test('a password that is no text of a url is told, and not shown', async () => {
     const refused = createRealRedisSandbox('redis://u:ge%heim@127.0.0.1:1')
-    await expect(refused).rejects.toThrow(/engine \(--store\).*%25/)
+    await expect(refused).rejects.toThrow(/realRedis \(--store\).*%25/)
     await expect(refused).rejects.not.toThrow('heim')
   })
 

@@ -103,7 +103,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
     const [first] = (await sandbox.differences()).slice(before)
     expect(first).toMatchObject({
       double: { error: 'ERR value is not an int or out of range' },
-      engine: { error: 'ERR value is not an integer or out of range' },
+      redis: { error: 'ERR value is not an integer or out of range' },
     })
   })
 
