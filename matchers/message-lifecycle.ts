@@ -2,21 +2,21 @@ import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic-log.js'
 import { compare } from './compare-values.js'
 import type { ValueComparison } from './comparison-kinds.js'
 import {
-  addressField,
   anyField,
   attemptsField,
   bodyField,
   booleanField,
   type FieldsOf,
   headersField,
+  instantField,
   labelField,
   labelsField,
   methodField,
-  momentField,
   numberField,
   optional,
   spanField,
   textField,
+  urlField,
   wordField,
 } from './pattern-fields.js'
 import type { AttemptPattern, DeliveredPattern, LifecycleState, PublishedPattern } from './patterns.js'
@@ -69,7 +69,7 @@ export class MessageLifecycle {
   }
 }
 
-export const storyStates: readonly LifecycleState[] = [
+export const lifecycleStates: readonly LifecycleState[] = [
   'CREATED',
   'ACTIVE',
   'RETRY',
@@ -135,13 +135,13 @@ export const messageKinds: readonly MessageKind[] = ['message', 'callback', 'fai
 
 /** Fields that every matcher of messages knows, read from the entry that accepted the message. */
 export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> = {
-  to: addressField((entry) => entry.url),
+  to: urlField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
   headers: headersField((entry) => entry.headers),
   method: methodField((entry) => entry.method),
   retries: numberField((entry) => entry.maxRetries),
   delay: spanField((entry) => Math.max(0, entry.notBefore - entry.at)),
-  notBefore: momentField((entry) => entry.notBefore),
+  notBefore: instantField((entry) => entry.notBefore),
   deduplicated: booleanField((entry) => entry.deduplicated),
   deduplicationId: optional(textField((entry) => entry.deduplicationId)),
   urlGroup: optional(textField((entry) => entry.urlGroup)),
@@ -151,8 +151,8 @@ export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> =
   flowControlKey: optional(textField((entry) => entry.flowControlKey)),
   label: labelField((entry) => entry.labels),
   labels: labelsField((entry) => entry.labels),
-  callback: optional(addressField((entry) => entry.callback)),
-  failureCallback: optional(addressField((entry) => entry.failureCallback)),
+  callback: optional(urlField((entry) => entry.callback)),
+  failureCallback: optional(urlField((entry) => entry.failureCallback)),
   kind: wordField(messageKinds, (entry) => entry.kind),
   messageId: textField((entry) => entry.messageId),
   sourceMessageId: optional(textField((entry) => entry.sourceMessageId)),
@@ -167,21 +167,21 @@ const fromPublished = Object.fromEntries(
 ) as FieldsOf<PublishedPattern, MessageLifecycle>
 
 /** Fields of a message's whole life. What a destination saw goes before what was published. */
-export const storyFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
+export const lifecycleFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
   ...fromPublished,
-  to: addressField((story) => story.url),
+  to: urlField((story) => story.url),
   method: methodField(({ last, published }) => last?.method ?? published?.method),
   headers: headersField(({ last, published }) => last?.headers ?? published?.headers ?? []),
   body: bodyField(({ last, published }) => last?.body ?? published?.body),
   kind: wordField(messageKinds, (story) => story.kind),
   messageId: textField((story) => story.id),
   attempts: attemptsField((story) => story.attempts, attempts),
-  state: wordField(storyStates, stateOf),
+  state: wordField(lifecycleStates, stateOf),
   status: numberField(({ last, deadLetter }) => last?.outcome?.status ?? deadLetter?.status),
   error: optional(textField(({ last, deadLetter }) => last?.outcome?.error ?? deadLetter?.error)),
   retried: numberField(({ last }) => last?.retried),
   response: optional(bodyField(({ last }) => last?.outcome?.body)),
-  deliveredAt: momentField(({ last }) => (last?.outcome?.state === 'DELIVERED' ? last.outcome.at : undefined)),
+  deliveredAt: instantField(({ last }) => (last?.outcome?.state === 'DELIVERED' ? last.outcome.at : undefined)),
 }
 
 /** `3`, `[500, 0, 200]`, or a list of partial attempts `[{ status: 500 }, { status: 200 }]`. */
@@ -211,7 +211,7 @@ function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
 
 /** Fields of one attempt, as a step of a sequence names them. */
 export const attemptFields: FieldsOf<AttemptPattern, EntryOf<'attempt'>> = {
-  to: addressField((entry) => entry.url),
+  to: urlField((entry) => entry.url),
   method: methodField((entry) => entry.method),
   status: numberField((entry) => entry.outcome?.status),
   state: wordField(

@@ -9,13 +9,13 @@ import { hintsOf, refusalHints, retriesHints, waitHints } from './failure/failur
 import { isPlainObject } from './literal.js'
 import {
   attemptFields,
+  lifecycleFields,
+  lifecycleStates,
   MessageLifecycle,
   ofMessages,
   publishedFields,
   stateOf,
   storiesOf,
-  storyFields,
-  storyStates,
 } from './message-lifecycle.js'
 import { type Candidate, type ComparedField, type PatternTest, testOf } from './near-misses.js'
 import {
@@ -141,7 +141,7 @@ function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean
 export function delivered(received: unknown, pattern: DeliveredPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveDelivered'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, storyFields)
+  checkPattern(matcher, pattern, lifecycleFields)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
   const stories = storySource(evidence, wanted)
   return search({
@@ -149,7 +149,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     call: callOf(pattern, options),
     evidence,
     ...stories,
-    test: quietly(testOf(storyFields, wanted), ['state'], pattern),
+    test: quietly(testOf(lifecycleFields, wanted), ['state'], pattern),
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
@@ -166,7 +166,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
   })
 }
 
-const { state: stateField, deliveredAt: _, ...lifeFields } = storyFields
+const { state: stateField, deliveredAt: _, ...lifeFields } = lifecycleFields
 const deadLetterFields: FieldsOf<DeadLetterPattern, MessageLifecycle> = {
   ...lifeFields,
   dlqId: textField(({ deadLetter }) => deadLetter?.dlqId),
@@ -231,10 +231,10 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
 
 /** What a callback carries: bodies are decoded, everything else is read as it came. */
 const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
-  to: storyFields.to,
+  to: lifecycleFields.to,
   kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
-  state: wordField(storyStates, stateOf),
-  attempts: storyFields.attempts,
+  state: wordField(lifecycleStates, stateOf),
+  attempts: lifecycleFields.attempts,
   status: numberField((story) => reportOf(story).status),
   retried: numberField((story) => reportOf(story).retried),
   maxRetries: numberField((story) => reportOf(story).maxRetries),

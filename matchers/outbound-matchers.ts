@@ -1,7 +1,6 @@
 import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { testOf } from './near-misses.js'
 import {
-  addressField,
   bodyField,
   checkPattern,
   type FieldsOf,
@@ -10,6 +9,7 @@ import {
   numberField,
   optional,
   textField,
+  urlField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
 import { evidenceOf } from './received.js'
@@ -36,7 +36,7 @@ export interface OutboundPattern {
 
 export const callFields: FieldsOf<OutboundPattern, EntryOf<'outbound'>> = {
   method: methodField((entry) => entry.method),
-  url: addressField((entry) => entry.url),
+  url: urlField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
   headers: headersField((entry) => entry.headers),
   status: numberField((entry) => entry.response?.status),

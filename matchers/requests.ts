@@ -3,7 +3,6 @@ import { describeEntry } from '../src/report/describe.js'
 import { standardRedaction } from '../src/report/redaction.js'
 import { testOf } from './near-misses.js'
 import {
-  addressField,
   bodyField,
   checkPattern,
   type FieldsOf,
@@ -11,6 +10,7 @@ import {
   methodField,
   numberField,
   optional,
+  urlField,
   wordField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
@@ -34,7 +34,7 @@ export interface RequestPattern {
 export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
   method: methodField((entry) => entry.method),
   url: {
-    ...addressField((entry: EntryOf<'request'>) => entry.url),
+    ...urlField((entry: EntryOf<'request'>) => entry.url),
     isSecret: (entry: EntryOf<'request'>) =>
       entry.service === 'store' && standardRedaction.storeUrl(entry.url) !== standardRedaction.text(entry.url),
   },

@@ -3,7 +3,7 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import { urlText } from '../src/report/describe.js'
 import {
   type RunLifecycle,
-  type RunStoryState,
+  type RunLifecycleState,
   runsOf,
   type StepLifecycle,
   type StepState,
@@ -14,7 +14,6 @@ import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from '.
 import { literal } from './literal.js'
 import { testOf } from './near-misses.js'
 import {
-  addressField,
   anyField,
   checkPattern,
   type FieldsOf,
@@ -22,6 +21,7 @@ import {
   optional,
   stepsField,
   textField,
+  urlField,
   wordField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
@@ -43,7 +43,7 @@ export interface WorkflowRunPattern {
   /** The url of the workflow; `*` stands for any characters. */
   readonly workflow?: Text
   readonly runId?: Text
-  readonly state?: Or<RunStoryState>
+  readonly state?: Or<RunLifecycleState>
   /** The names of its steps in their order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
   readonly steps?: Or<readonly (string | WorkflowStepItem)[]>
   /** What the route returned. */
@@ -72,7 +72,7 @@ export interface WorkflowWaitPattern {
 
 export type WaitOutcome = 'received' | 'timed-out' | 'waiting'
 
-const runStates: readonly RunStoryState[] = ['started', 'success', 'failed', 'canceled']
+const runStates: readonly RunLifecycleState[] = ['started', 'success', 'failed', 'canceled']
 const stepStates: readonly StepState[] = ['done', 'planned', 'waiting', 'running', 'failed']
 
 interface Thing {
@@ -99,7 +99,7 @@ interface StepLook {
 }
 
 const ofRun = {
-  workflow: addressField(({ run }: Thing) => run.url),
+  workflow: urlField(({ run }: Thing) => run.url),
   runId: textField(({ run }: Thing) => run.id),
 }
 

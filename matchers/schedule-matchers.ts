@@ -11,19 +11,19 @@ import { isAsymmetric } from './literal.js'
 import { type MessageLifecycle, ofMessages } from './message-lifecycle.js'
 import { type Candidate, type ComparedField, type ScoredCandidate, testOf } from './near-misses.js'
 import {
-  addressField,
   bodyField,
   booleanField,
   checkPattern,
   type FieldsOf,
   headersField,
+  instantField,
   labelField,
   methodField,
-  momentField,
   numberField,
   optional,
   spanField,
   textField,
+  urlField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
@@ -51,7 +51,7 @@ export interface SchedulePattern {
 }
 
 const fields: FieldsOf<SchedulePattern, Schedule> = {
-  to: addressField(({ destination }) => destination),
+  to: urlField(({ destination }) => destination),
   cron: textField(({ draft }) => draft.cron),
   scheduleId: textField(({ id }) => id),
   paused: booleanField(({ paused }) => paused),
@@ -60,12 +60,12 @@ const fields: FieldsOf<SchedulePattern, Schedule> = {
   body: bodyField(({ draft }) => draft.body),
   retries: numberField(({ draft }) => draft.settings.retries),
   delay: spanField(({ draft }) => draft.settings.delay),
-  callback: optional(addressField(({ draft }) => draft.settings.callback?.url)),
-  failureCallback: optional(addressField(({ draft }) => draft.settings.failureCallback?.url)),
+  callback: optional(urlField(({ draft }) => draft.settings.callback?.url)),
+  failureCallback: optional(urlField(({ draft }) => draft.settings.failureCallback?.url)),
   label: labelField(({ draft }) => draft.settings.labels),
   flowControlKey: optional(textField(({ draft }) => draft.settings.flowControl?.key)),
   queue: optional(textField(({ draft }) => draft.settings.queue)),
-  next: optional(momentField(({ nextTime }) => nextTime)),
+  next: optional(instantField(({ nextTime }) => nextTime)),
 }
 
 /** Schedules that exist now. */

@@ -12,12 +12,12 @@ import { isPlainObject, literal } from './literal.js'
 import { messageKinds, ofMessages } from './message-lifecycle.js'
 import { type ComparedField, type PatternTest, testOf } from './near-misses.js'
 import {
-  addressField,
   anyField,
   checkPattern,
   type FieldsOf,
-  momentField,
+  instantField,
   textField,
+  urlField,
   wordField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
@@ -62,7 +62,7 @@ interface Signed {
 }
 
 const fields: FieldsOf<Pick<SignaturePattern, 'to' | 'messageId' | 'kind'>, Signed> = {
-  to: addressField(({ url }) => url),
+  to: urlField(({ url }) => url),
   messageId: textField(({ messageId }) => messageId),
   kind: wordField(messageKinds, ({ kind }) => kind),
 }
@@ -71,7 +71,7 @@ const checked: FieldsOf<SignaturePattern, Signed> = {
   ...fields,
   key: textField(() => undefined),
   keys: anyField(() => undefined),
-  at: momentField(() => undefined),
+  at: instantField(() => undefined),
   claims: anyField(() => undefined),
 }
 

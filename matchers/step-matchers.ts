@@ -10,7 +10,6 @@ import { attemptFields, messageKinds, publishedFields } from './message-lifecycl
 import { type PatternTest, testOf } from './near-misses.js'
 import { callFields, type OutboundPattern } from './outbound-matchers.js'
 import {
-  addressField,
   anyField,
   checkPattern,
   numberField,
@@ -18,6 +17,7 @@ import {
   type PatternField,
   type PatternFields,
   textField,
+  urlField,
   wordField,
 } from './pattern-fields.js'
 import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
@@ -101,7 +101,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
     reason: optional(textField((entry) => entry.reason)),
   },
   'dead-letter': {
-    to: addressField((entry) => entry.url),
+    to: urlField((entry) => entry.url),
     status: numberField((entry) => entry.status),
     error: optional(textField((entry) => entry.error)),
     kind: wordField(messageKinds, (entry) => entry.kind),
@@ -111,7 +111,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
   workflow: {
     runId: textField((entry) => entry.runId),
     state: textField((entry) => entry.state),
-    to: addressField((entry) => entry.url),
+    to: urlField((entry) => entry.url),
   },
   step: {
     runId: textField((entry) => entry.runId),
@@ -132,12 +132,12 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
     runId: textField((entry) => entry.runId),
     stepName: textField((entry) => entry.stepName),
     invokedRunId: textField((entry) => entry.invokedRunId),
-    to: addressField((entry) => entry.url),
+    to: urlField((entry) => entry.url),
   },
   fault: {
     point: textField((entry) => entry.point),
     fault: textField((entry) => entry.fault),
-    target: addressField((entry) => entry.target),
+    target: urlField((entry) => entry.target),
   },
 }
 

@@ -9,7 +9,7 @@ import { grouped } from './circumstance.js'
 import { hintsFromContext } from './context-hints.js'
 import { type HandlerErrors, thrownIn } from './handler-errors.js'
 import { machineTimeHint } from './machine-time.js'
-import { foreignToken, metNobody, type SandboxFacts, sandboxOf } from './sandbox-facts.js'
+import { otherToken, type SandboxFacts, sandboxOf, wasUnhandled } from './sandbox-facts.js'
 import { fromHere } from './test-location.js'
 
 /** What is known about a failure when its causes are looked for. */
@@ -63,7 +63,7 @@ const maxAborts = 2
 const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
   const requests = evidence.ofType('request')
   const isRefused = ({ note, response: answer }: EntryOf<'request'>): boolean =>
-    answer?.status === 401 && note?.startsWith(foreignToken) === true
+    answer?.status === 401 && note?.startsWith(otherToken) === true
   const isToldIn = ({ response: answer }: EntryOf<'request'>): boolean => {
     const { error } = (parsedJson(text(answer?.body ?? ('' as never))) ?? {}) as { error?: unknown }
     return typeof error === 'string' && message?.includes(error) === true
@@ -94,7 +94,7 @@ const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', s
       : chain.has(attempt) || chain.isAt(attempt.url) || runs.includes(attempt.workflowRunId ?? '')
   const own = [...grouped(evidence.ofType('attempt'), ({ url }) => url)].flatMap(([url, attempts]) => {
     const { note = '' } = attempts.findLast(({ outcome }) => outcome !== undefined)?.outcome ?? {}
-    return metNobody.test(note) && !world.answersAt(url) && attempts.some(concerns) ? plainText(note) : []
+    return wasUnhandled.test(note) && !world.answersAt(url) && attempts.some(concerns) ? plainText(note) : []
   })
   const all = [...new Set([...world.refused, ...own])]
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))

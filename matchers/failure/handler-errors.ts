@@ -5,7 +5,7 @@ import { plural } from '../../src/kernel/plural.js'
 import type { EntryOf } from '../../src/kernel/traffic-log.js'
 import { urlText } from '../../src/report/describe.js'
 import { failureOf } from '../../src/report/failure.js'
-import { withoutStory } from '../../src/report/failure-text.js'
+import { withoutTimeline } from '../../src/report/failure-text.js'
 import { excerpt, plainText, withoutColours } from '../../src/report/safe-text.js'
 import { threw } from '../../src/report/timeline-writer.js'
 import type { MatcherInput } from '../received.js'
@@ -133,7 +133,7 @@ function marksIn(text: string): string[] {
 
 /** A failure of a matcher without the command that replays it and the story. */
 function verdictIn(text: string): string {
-  return withoutStory(text, failureOf({ message: text })?.replay)
+  return withoutTimeline(text, failureOf({ message: text })?.replay)
 }
 
 function firstLine(text: string): string {

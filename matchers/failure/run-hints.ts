@@ -11,7 +11,7 @@ import { dateOf, timeOf, timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
 import type { Text } from '../patterns.js'
 import type { MatcherInput } from '../received.js'
-import { metNobody } from './sandbox-facts.js'
+import { wasUnhandled } from './sandbox-facts.js'
 
 // Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
 
@@ -61,7 +61,7 @@ export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | und
     const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
     const { next, note } = attempt.outcome!
     // That nobody answers is a cause of its own, and told already.
-    const told = note === undefined || metNobody.test(note) ? '' : ` (${note})`
+    const told = note === undefined || wasUnhandled.test(note) ? '' : ` (${note})`
     const answer = excerpt(evidence.redaction.text(answerText(attempt) + told), maxAnswer)
     const tries = plural(attempt.retried + 1, 'attempt')
     if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${answer}`

@@ -34,10 +34,10 @@ interface UnknownRemote {
 }
 
 /** How the note of an attempt begins that met nobody. */
-export const metNobody: RegExp = /^(?:Nobody answers at |Delivery to )/
+export const wasUnhandled: RegExp = /^(?:Nobody answers at |Delivery to )/
 
 /** How the note of a request begins that was refused for a token which came from a variable that the test had set. */
-export const foreignToken = "This is not the sandbox's token"
+export const otherToken = "This is not the sandbox's token"
 
 /** Facts of the world that evidence comes from, empty when it is only a log. */
 export function sandboxOf({ received, context, entries }: MatcherInput): SandboxFacts {

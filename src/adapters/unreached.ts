@@ -12,7 +12,7 @@ const misdirected = 421
  * @param why the sentence for an address, whose origin it is given
  * @param note hears each sentence: an app may swallow what it is told
  */
-export function answerUnreached(
+export function respondUnreached(
   addresses: SandboxUrls,
   why: (origin: string) => string,
   note: (sentence: string) => void = () => {},

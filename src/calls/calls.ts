@@ -9,7 +9,7 @@ import { ConnectionBroken, noHeaders } from '../kernel/http.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
 import { type Internals, internals } from '../kernel/internals.js'
 import type { Random } from '../kernel/random.js'
-import { WorldOver } from '../kernel/running-task.js'
+import { SandboxDisposed } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { LoggedOutboundResponse, TrafficLog } from '../kernel/traffic-log.js'
 import { sentTo } from '../protocol/call.js'
@@ -20,11 +20,9 @@ import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import type { Caller, Callers } from './callers.js'
-import { foreignCallInternals, OutboundRequest } from './foreign-call.js'
-import { meetRules, meetStep, type OutboundFaultContext } from './outbound-faults.js'
+import { OutboundRequest, outboundRequestInternals } from './foreign-call.js'
+import { injectRules, injectStep, type OutboundFaultContext } from './outbound-faults.js'
 import {
-  answeredBy,
-  answering,
   answerOf,
   type MakesRoom,
   type OutboundHandler,
@@ -32,12 +30,14 @@ import {
   type OutboundResponderFn,
   type OutboundResponse,
   requested,
+  respondedBy,
+  responderFor,
 } from './outbound-responses.js'
 import { type OutboundRoute, Routes } from './outbound-routes.js'
 import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
 import { RefusedRequests, refusal } from './refused.js'
 
-export interface CallsOptions {
+export interface OutboundOptions {
   /** Room for answers while they are read. */
   readonly network?: Network | undefined
   readonly clock: Clock
@@ -66,7 +66,7 @@ export interface CallOptions {
   readonly outside?: boolean
 }
 
-export type CallsEffects = MethodEffects<
+export type OutboundEffects = MethodEffects<
   Outbound,
   {
     on: 'changes'
@@ -86,7 +86,7 @@ export type CallsEffects = MethodEffects<
 >
 
 /** What other code of this package does with calls, and users do not. */
-export interface CallsInternals {
+export interface OutboundInternals {
   /** The first one that records at a pattern. */
   recorderAt(pattern: string): Recorder<OutboundRequest> | undefined
   /** What answers underneath scripts, as things to compare. */
@@ -108,7 +108,7 @@ export interface CallsInternals {
   watch(): void
 }
 
-export const callsInternals: Internals<Outbound, CallsInternals> = internals('calls')
+export const outboundInternals: Internals<Outbound, OutboundInternals> = internals('calls')
 
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Outbound {
@@ -116,8 +116,8 @@ export class Outbound {
     bindMethods(Outbound)
   }
 
-  readonly #options: CallsOptions
-  readonly #inputs: InputRecorder<Changes<CallsEffects>>
+  readonly #options: OutboundOptions
+  readonly #inputs: InputRecorder<Changes<OutboundEffects>>
   readonly #hints: Hints
   readonly #room: MakesRoom
   readonly #routes = new Routes()
@@ -134,13 +134,13 @@ export class Outbound {
   readonly errors: unknown[] = []
 
   /** @internal */
-  constructor(options: CallsOptions) {
+  constructor(options: OutboundOptions) {
     this.#options = options
     this.#inputs = options.inputs ?? unrecorded
     this.#hints = options.hints ?? inProcess
     const { network = new Network(ownRoom()) } = options
     this.#room = () => network.answer()
-    callsInternals.attach(this, {
+    outboundInternals.attach(this, {
       recorderAt: (pattern) => this.#routes.all.find(({ text }) => text === pattern)?.recorders[0],
       answerers: () => new Set(this.#routes.all.flatMap(({ handler }) => handler ?? [])),
       responderAt: (method, url) => underneath(this.#routes.for(method, url)),
@@ -148,8 +148,8 @@ export class Outbound {
       exchangeFor: (caller, call) => this.#exchange(call, caller),
       leaves: (method, url) => this.#leaves(method, url),
       refuse: (method, url, sentence) => {
-        if (this.#unhandled.size < maxSentences) this.#unhandled.set(`${method} ${url}`, sentence)
-        if (this.#missed.size < maxSentences) this.#missed.add(sentence)
+        if (this.#unhandled.size < maxReportedOutbound) this.#unhandled.set(`${method} ${url}`, sentence)
+        if (this.#missed.size < maxReportedOutbound) this.#missed.add(sentence)
       },
       watch: () => this.#options.callers.watch(),
     })
@@ -180,13 +180,13 @@ export class Outbound {
         `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
       )
     }
-    return this.#handle(at, typeof given === 'function' ? this.#by(given) : answering(given, this.#room, name))
+    return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
   }
 
   /** Records what the app calls. Answers 200 unless something else is registered or given here. */
   record(pattern: string | URL, answer?: OutboundResponse): Recorder<OutboundRequest> {
     const [at, given] = this.#inputs.record('record', pattern, answer)
-    const handler = given === undefined ? undefined : answering(given, this.#room, called('record', at))
+    const handler = given === undefined ? undefined : responderFor(given, this.#room, called('record', at))
     const recorder = new RecorderList<OutboundRequest>(String(at))
     const route = this.#route(at)
     route.recorders.push(recorder)
@@ -264,7 +264,7 @@ export class Outbound {
     const request = this.#passed.get(hostname)
     const near = request && this.wrongWith(request.method, request.url)
     if (!refused) {
-      if (near !== undefined && this.#missed.size < maxSentences) this.#missed.add(near)
+      if (near !== undefined && this.#missed.size < maxReportedOutbound) this.#missed.add(near)
       return near
     }
     // Which request it was is only certain for `fetch`: `leaves()` notes those.
@@ -298,11 +298,12 @@ export class Outbound {
   /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. @internal */
   takes(method: string, url: string): boolean {
     if (this.#routes.for(method, url).length > 0) return true
-    if (this.#passed.size < maxSentences && URL.canParse(url)) this.#passed.set(new URL(url).hostname, { method, url })
+    if (this.#passed.size < maxReportedOutbound && URL.canParse(url))
+      this.#passed.set(new URL(url).hostname, { method, url })
     if (this.isEmpty) return false
     const sentence = this.wrongWith(method, url)
     const key = `${method} ${url}`
-    if (sentence !== undefined && this.#unhandled.size < maxSentences) this.#unhandled.set(key, sentence)
+    if (sentence !== undefined && this.#unhandled.size < maxReportedOutbound) this.#unhandled.set(key, sentence)
     return false
   }
 
@@ -320,7 +321,7 @@ export class Outbound {
   /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. @internal */
   exchange(call: RawRequest, { outside = false }: CallOptions = {}): Promise<RawResponse> {
     // Now: later nobody can tell.
-    return callsInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)
+    return outboundInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)
   }
 
   #exchange(call: RawRequest, caller: Caller): Promise<RawResponse> {
@@ -348,7 +349,7 @@ export class Outbound {
   }
 
   #exchangeOnly(call: RawRequest, caller: Caller): Promise<RawResponse> {
-    if (this.takes(call.method, call.url)) return callsInternals.of(this).exchangeFor(caller, call)
+    if (this.takes(call.method, call.url)) return outboundInternals.of(this).exchangeFor(caller, call)
     letOutsideContinue(this.#options.clock)
     throw new Error(
       this.wrongWith(call.method, call.url) ??
@@ -399,11 +400,11 @@ export class Outbound {
       return sentTo(call, answer)
     }
     const fail = (error: unknown): never => {
-      if (error instanceof ConnectionBroken || error instanceof WorldOver) end(noAnswer(error.message))
-      throw error instanceof WorldOver ? new ConnectionBroken('ECONNRESET', error.message) : error
+      if (error instanceof ConnectionBroken || error instanceof SandboxDisposed) end(noAnswer(error.message))
+      throw error instanceof SandboxDisposed ? new ConnectionBroken('ECONNRESET', error.message) : error
     }
     try {
-      return await gateOf(clock).after(meetRules(scene), finish, fail)
+      return await gateOf(clock).after(injectRules(scene), finish, fail)
     } finally {
       signal?.removeEventListener('abort', abort)
     }
@@ -437,8 +438,8 @@ export class Outbound {
     }
     if (step === undefined) return asked()
     if (typeof step === 'function') return handled(this.#by(requested(step)))
-    if ('kind' in step) return meetStep(step, scene, asked)
-    return handled(answering(step, this.#room, called('script', call.url)))
+    if ('kind' in step) return injectStep(step, scene, asked)
+    return handled(responderFor(step, this.#room, called('script', call.url)))
   }
 
   /** A handler that never ends counts as asleep after a while, so that time can go on. */
@@ -454,7 +455,7 @@ export class Outbound {
 
   #by(handler: OutboundResponder): OutboundResponderFn {
     const { journal } = this.#inputs
-    const answering = answeredBy(handler, this.#room, (error) => void this.errors.push(error))
+    const answering = respondedBy(handler, this.#room, (error) => void this.errors.push(error))
     if (journal === undefined) return answering
     return async (call, task) => journal.outside(task, (own) => answering(call, own))
   }
@@ -477,7 +478,7 @@ export class Outbound {
   }
 }
 
-export const maxSentences = 1000
+export const maxReportedOutbound = 1000
 const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
 
 function underneath(routes: readonly OutboundRoute[]): OutboundResponderFn | undefined {
@@ -503,6 +504,6 @@ function noteOf(
   const seen = last === `answered ${status}`
   const deed =
     handled === 0 ? 'the handler did not run' : `the handler ran${times}${last === undefined ? '' : ` and ${last}`}`
-  const parts = [...(handled === 1 && seen ? [] : [deed]), ...foreignCallInternals.of(call).told]
+  const parts = [...(handled === 1 && seen ? [] : [deed]), ...outboundRequestInternals.of(call).told]
   return parts.length === 0 ? undefined : parts.join('; ')
 }

@@ -5,14 +5,14 @@ import type { EntryBase, LoggedOutboundResponse, OutboundEntry } from '../kernel
 import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
 
-export interface ForeignCallInternals {
+export interface OutboundRequestInternals {
   /** The headers as they were sent, with what no log shows. */
   readonly sent: HeaderList
   /** What scripts did to it, for the note of its answer. */
   readonly told: string[]
 }
 
-export const foreignCallInternals: Internals<OutboundRequest, ForeignCallInternals> = internals('foreign-call')
+export const outboundRequestInternals: Internals<OutboundRequest, OutboundRequestInternals> = internals('foreign-call')
 
 /** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
 export class OutboundRequest implements OutboundEntry, EntryBase {
@@ -42,7 +42,7 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     this.body = body
     this.#sent = sent
     this.headers = sent.map(withoutCredentials)
-    foreignCallInternals.attach(this, { sent, told: [] })
+    outboundRequestInternals.attach(this, { sent, told: [] })
   }
 
   /** A header as it was sent, its name in any case; `undefined` when there is none. */

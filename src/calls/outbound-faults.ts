@@ -5,8 +5,8 @@ import type { Clock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
 import { json } from '../protocol/call.js'
 import type { RawResponse } from '../protocol/service.js'
-import { rateLimitAnswer } from '../queue/destinations/rate-limit.js'
-import { foreignCallInternals, type OutboundRequest } from './foreign-call.js'
+import { rateLimitResponse } from '../queue/destinations/rate-limit.js'
+import { type OutboundRequest, outboundRequestInternals } from './foreign-call.js'
 import { answerOf } from './outbound-responses.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
@@ -24,7 +24,7 @@ export interface OutboundFaultContext {
 }
 
 /** Rejects with ConnectionBroken where no answer arrives. */
-export async function meetRules(scene: OutboundFaultContext): Promise<RawResponse> {
+export async function injectRules(scene: OutboundFaultContext): Promise<RawResponse> {
   const { faults, call } = scene
   const strikes =
     faults.activeByPoint['outbound.request'] === undefined
@@ -47,7 +47,7 @@ async function playRules(
 }
 
 /** One step of a script. What came of it is told with the call: no rule struck that could tell it. */
-export async function meetStep(
+export async function injectStep(
   fault: Fault,
   scene: OutboundFaultContext,
   onwards: () => Promise<RawResponse>,
@@ -60,7 +60,7 @@ export async function meetStep(
     return await struck({ fault, phase }, (below) => scene.draw(below), record, scene, onwards)
   } finally {
     const effect = record.effect === undefined ? '' : `, ${record.effect}`
-    if (fault.kind !== 'pass') foreignCallInternals.of(call).told.push(`by the script: ${fault.kind}${effect}`)
+    if (fault.kind !== 'pass') outboundRequestInternals.of(call).told.push(`by the script: ${fault.kind}${effect}`)
   }
 }
 
@@ -91,7 +91,7 @@ function struck(
 
 /** A foreign host's words are not ours to know: as a destination that is struck. */
 function worded(fault: WordedFault, now: number): RawResponse {
-  if (fault.kind === 'rate-limited') return answerOf(rateLimitAnswer(fault, now))
+  if (fault.kind === 'rate-limited') return answerOf(rateLimitResponse(fault, now))
   return json(
     { error: fault.kind === 'status' ? fault.text : fault.kind },
     fault.kind === 'status' ? fault.status : 429,
@@ -100,5 +100,5 @@ function worded(fault: WordedFault, now: number): RawResponse {
 
 /** What rules may ask about a call. */
 function callFacts(call: OutboundRequest): FaultFacts {
-  return { url: call.url, method: call.method, headers: foreignCallInternals.of(call).sent }
+  return { url: call.url, method: call.method, headers: outboundRequestInternals.of(call).sent }
 }

@@ -2,17 +2,17 @@ import { errorText } from '../kernel/error-text.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { RawResponse } from '../protocol/service.js'
-import { checkAnswer, type DestinationResponse, wrongWithAnswer } from '../queue/destinations/destination-responses.js'
-import type { HeldAnswer } from '../queue/destinations/network.js'
+import { checkAnswer, type DestinationResponse, responseProblem } from '../queue/destinations/destination-responses.js'
+import type { HeldResponse } from '../queue/destinations/network.js'
 import { type RawOutcome, rawResponse, requestOf } from '../queue/destinations/raw-response.js'
 import {
   isResponse,
   knownFailure,
   replyOfResponse,
-  UnusableAnswer,
+  UnusableResponse,
   unreadable,
 } from '../queue/destinations/response.js'
-import { foreignCallInternals, type OutboundRequest } from './foreign-call.js'
+import { type OutboundRequest, outboundRequestInternals } from './foreign-call.js'
 
 // What foreign hosts answer: handlers as applications write them, plain functions, data.
 
@@ -33,14 +33,17 @@ export const maxBody = 50_000_000
 
 export function requested(handler: OutboundHandler): OutboundResponder {
   return (call, task) =>
-    handler(requestOf({ headers: foreignCallInternals.of(call).sent, body: call.body }, call.url, call.method), task)
+    handler(
+      requestOf({ headers: outboundRequestInternals.of(call).sent, body: call.body }, call.url, call.method),
+      task,
+    )
 }
 
 /** Room for one answer while its body is read. */
-export type MakesRoom = () => HeldAnswer
+export type MakesRoom = () => HeldResponse
 
 /** Code: whatever it does, the call ends. @param failed hears of what it threw */
-export function answeredBy(
+export function respondedBy(
   handler: OutboundResponder,
   room: MakesRoom,
   failed: (error: unknown) => void,
@@ -59,7 +62,7 @@ export function answeredBy(
 }
 
 /** Data: judged now. @throws TypeError for what no host can answer */
-export function answering(answer: OutboundResponse, room: MakesRoom, called: string): OutboundResponderFn {
+export function responderFor(answer: OutboundResponse, room: MakesRoom, called: string): OutboundResponderFn {
   if (typeof answer === 'object' && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
@@ -90,8 +93,8 @@ async function read(answer: OutboundResponse, from: string, room: MakesRoom): Pr
     }
     return answerOf(await replyOfResponse(answer, from, maxBody, room()))
   }
-  const sentence = wrongWithAnswer(answer)
-  if (sentence !== undefined) throw new UnusableAnswer(`${from} ${sentence}`)
+  const sentence = responseProblem(answer)
+  if (sentence !== undefined) throw new UnusableResponse(`${from} ${sentence}`)
   return answerOf(
     typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body),
   )

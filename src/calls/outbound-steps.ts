@@ -7,7 +7,9 @@ import { isResponse, unreadable } from '../queue/destinations/response.js'
 import type { OutboundHandler } from './outbound-responses.js'
 
 /** Faults that a call can meet. */
-export const callFaults: readonly Fault['kind'][] = faultKinds.filter((kind) => 'outbound.request' in catalog[kind].at)
+export const outboundFaultKinds: readonly Fault['kind'][] = faultKinds.filter(
+  (kind) => 'outbound.request' in catalog[kind].at,
+)
 
 /** What one call meets, as it is kept: a fault, such as `fault.lostAck()` or `fault.pass()` for none, a `Response`, or a handler of its own. */
 export type OutboundStep = Fault | Response | OutboundHandler
@@ -20,7 +22,7 @@ export function checkedSteps(steps: readonly (OutboundStep | number)[], called: 
     const step = typeof given === 'number' ? stepOf<OutboundStep>(given) : given
     if (typeof step === 'function') return step
     if (typeof step !== 'object' || step === null) throw new TypeError(`${wanted}, got ${errorText(step)}.`)
-    const problem = isResponse(step) ? unreadable(step) : callStepProblems(step)[0]?.sentence
+    const problem = isResponse(step) ? unreadable(step) : outboundStepProblems(step)[0]?.sentence
     if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem}`)
     // Later changes to the given object do not count.
     return isResponse(step) ? step : structuredClone(step)
@@ -34,10 +36,15 @@ export function shownStep(step: OutboundStep): { readonly kind: string } {
 }
 
 /** Every problem of a step that is data: a status, or a fault that a call can meet. */
-export function callStepProblems(step: unknown): readonly FaultProblem[] {
+export function outboundStepProblems(step: unknown): readonly FaultProblem[] {
   const problems = faultProblems(typeof step === 'number' ? stepOf(step) : step)
   const { kind } = (step ?? {}) as Fault
-  if (problems.length > 0 || typeof step === 'number' || callFaults.includes(kind)) return problems
+  if (problems.length > 0 || typeof step === 'number' || outboundFaultKinds.includes(kind)) return problems
   const meant = kind === 'delay' ? ' Write fault.latency(…).' : ''
-  return [{ path: ['kind'], sentence: `${kind} cannot happen to a call.${meant} These can: ${callFaults.join(', ')}.` }]
+  return [
+    {
+      path: ['kind'],
+      sentence: `${kind} cannot happen to a call.${meant} These can: ${outboundFaultKinds.join(', ')}.`,
+    },
+  ]
 }

@@ -19,7 +19,7 @@ import { RemoteStore } from './remote-store.js'
 import { RemoteTraffic } from './remote-traffic.js'
 import { checkOfWire, type WireCheck } from './remote-views.js'
 import { RemoteWorkflows } from './remote-workflow.js'
-import type { WorldSnapshot } from './world-snapshot.js'
+import type { StatusSnapshot } from './world-snapshot.js'
 
 /** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
 export class RemotePastSandbox {
@@ -226,7 +226,7 @@ export class RemoteSandbox implements AsyncDisposable {
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   async snapshot(): Promise<SandboxSnapshot> {
-    return SandboxSnapshot.of((await this.#wire.get('/snapshot')) as WorldSnapshot)
+    return SandboxSnapshot.of((await this.#wire.get('/snapshot')) as StatusSnapshot)
   }
 
   /** Leaves the tenant as it is: others may use it. */

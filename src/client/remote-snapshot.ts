@@ -12,7 +12,7 @@ import type { Store } from '../store/direct-store.js'
 import type { StoreCost } from '../store/meter.js'
 import { storeInternals } from '../store/store-internals.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
-import type { WorldSnapshot } from './world-snapshot.js'
+import type { StatusSnapshot } from './world-snapshot.js'
 
 type WithTraffic<T> = T & { readonly traffic: Traffic }
 type QueueSnapshot = WithTraffic<
@@ -42,10 +42,10 @@ export class SandboxSnapshot {
   }
 
   readonly #regional: (region: QueueRegion) => QueueSnapshot
-  readonly outbound: WorldSnapshot['outbound']
+  readonly outbound: StatusSnapshot['outbound']
 
   /** @internal */
-  constructor(world: WorldSnapshot, replica: Sandbox) {
+  constructor(world: StatusSnapshot, replica: Sandbox) {
     const {
       trace,
       tokens,
@@ -93,7 +93,7 @@ export class SandboxSnapshot {
   }
 
   /** The engine is loaded only here: a client that never takes a copy does without it. */
-  static async of(world: WorldSnapshot): Promise<SandboxSnapshot> {
+  static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, dialect: vocabulary, policy } = world
     const replica = createSandbox({ dialect: vocabulary, policy, startAt: state.now })

@@ -33,10 +33,10 @@ export function deadLetterView(letter: DeadLetter): unknown {
 
 /** A check on its way. */
 export interface WireCheck extends Omit<InvariantReport, 'violations'> {
-  readonly violations: readonly WireBreach[]
+  readonly violations: readonly WireViolation[]
 }
 
-export type WireBreach = Omit<InvariantReport['violations'][number], 'entries'> & {
+export type WireViolation = Omit<InvariantReport['violations'][number], 'entries'> & {
   readonly entries: readonly TraceEntry[]
 }
 

@@ -11,7 +11,7 @@ import type { SandboxDump } from '../sandbox/sandbox-dump.js'
 import type { StoreCost } from '../store/meter.js'
 
 /** A tenant at one moment, as it travels. */
-export interface WorldSnapshot {
+export interface StatusSnapshot {
   readonly trace: Trace
   readonly state: SandboxDump
   readonly tokens: SandboxTokens

@@ -6,7 +6,7 @@ import { atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-contex
 import type { FaultGroup } from './fault-spec.js'
 import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fault-values.js'
 import { waitOf } from './latency.js'
-import { afterwards, deed, done, inBothPhases, statusAnswer } from './shared-effects.js'
+import { afterwards, deed, done, inBothPhases, statusResponse } from './shared-effects.js'
 
 // Faults that answer late, or in place of the service or destination.
 
@@ -119,7 +119,7 @@ const addsToWait = (
   moment.wait += own
 }
 
-const answersStatus: OnRequest<StatusFault> = inBothPhases(statusAnswer)
+const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 
 const rows: FaultGroup<AnswerStep> = {
   latency: {

@@ -6,7 +6,7 @@ import { atDeliveries, atRequests, atRequestsAndCalls } from './fault-context.js
 import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fault-values.js'
 import { type DeliveryInjectionPoint, deliveryPoints } from './points.js'
-import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './shared-effects.js'
+import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shared-effects.js'
 
 // A service that is behind, restarts or is gone.
 
@@ -94,7 +94,7 @@ const rows: FaultGroup<never, ServiceFault> = {
     at: {
       ...atRequestsAndCalls<FaultOf<'outage'>>(({ status }, moment) => {
         if (status === undefined) throw wasRefused()
-        return statusAnswer({ kind: 'status', status }, moment)
+        return statusResponse({ kind: 'status', status }, moment)
       }),
       ...atDeliveries({
         holds(_fault: FaultOf<'outage'>, moment) {

@@ -47,7 +47,7 @@ export function wasRefused(): ConnectionBroken {
   return new ConnectionBroken('ECONNREFUSED', 'connect ECONNREFUSED')
 }
 
-export function statusAnswer(
+export function statusResponse(
   { status, headers = {}, body }: FaultOf<'status'>,
   moment: RequestFaultContext,
 ): FaultyResponse {

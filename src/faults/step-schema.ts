@@ -54,12 +54,12 @@ export function stepOf<S>(written: S | number): S {
 }
 
 /** What a destination answers by itself. */
-export const answerEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
+export const responseEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
   status: v.optional(statusCode),
   headers: v.optional(headerRecord),
   body: v.optional(v.unknown()),
 }
-export const answerSchema: () => v.GenericSchema = once(() => v.strictObject(answerEntries))
+export const responseSchema: () => v.GenericSchema = once(() => v.strictObject(responseEntries))
 
 /** Every problem of a step; none for one that can be played. */
 export function stepProblems(given: unknown): readonly FaultProblem[] {
@@ -130,7 +130,7 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
 const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
 /** Every problem of an answer given to a destination: a status, a step, or status, headers and body. */
-export function answerProblems(given: unknown): readonly FaultProblem[] {
+export function responseProblems(given: unknown): readonly FaultProblem[] {
   if (typeof given === 'number') return problemsOfStatus(given)
   if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
   const what = 'An answer is a status, { status, headers, body }, a step such as fault.status(503), or a Response'
@@ -142,7 +142,7 @@ export function answerProblems(given: unknown): readonly FaultProblem[] {
       { path: ['headers'], sentence: 'headers is an object of names and values: write Object.fromEntries(headers).' },
     ]
   }
-  return problemsWith(answerSchema(), given, what, answerWords)
+  return problemsWith(responseSchema(), given, what, answerWords)
 }
 
 /** A plain object, or one of a class that has a status. */
@@ -163,4 +163,4 @@ function problemsOfStatus(given: number): readonly FaultProblem[] {
   return [{ path: [], sentence: `${given} is not the status of an answer: give one from 200 to 599.` }]
 }
 
-const answerWords: FaultWords = { wordsAt: () => undefined, fieldsOf: () => Object.keys(answerEntries) }
+const answerWords: FaultWords = { wordsAt: () => undefined, fieldsOf: () => Object.keys(responseEntries) }

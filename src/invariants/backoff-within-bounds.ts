@@ -3,7 +3,7 @@ import { instant, iso } from '../kernel/instant.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Findings, Invariant } from './invariant.js'
-import type { CheckedMessage, InvariantIndex, World } from './invariant-index.js'
+import type { CheckedMessage, CheckedSandbox, InvariantIndex } from './invariant-index.js'
 
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',
@@ -71,7 +71,7 @@ function checkDelay(
   { id, published }: CheckedMessage,
   attempt: EntryOf<'attempt'>,
   outcome: AttemptOutcome,
-  world: World,
+  world: CheckedSandbox,
   findings: Findings,
 ): void {
   const { delayMs: delay, at } = outcome.next!
@@ -93,7 +93,7 @@ function expectedDelay(
   expression: string | undefined,
   retried: number,
   { headers, at }: AttemptOutcome,
-  { policy, retryDelay }: World,
+  { policy, retryDelay }: CheckedSandbox,
 ): Expected {
   const asked = askedDelay(headers, at)
   if (asked !== undefined && (expression === undefined || policy.retryHeadersOverrideExpression)) {

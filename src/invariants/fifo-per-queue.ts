@@ -1,7 +1,7 @@
 import { plural } from '../kernel/plural.js'
 import type { Findings, Invariant } from './invariant.js'
-import { type CheckedMessage, endOfStory, type InvariantIndex, wasCancelled } from './invariant-index.js'
-import { RemainingCalls, TimeCourse } from './time-course.js'
+import { type CheckedMessage, endOfLifecycle, type InvariantIndex, wasCancelled } from './invariant-index.js'
+import { ClockHistory, RemainingCalls } from './time-course.js'
 
 export const fifoPerQueue: Invariant = {
   name: 'fifo-per-queue',
@@ -20,7 +20,7 @@ export const fifoPerQueue: Invariant = {
 interface Line {
   readonly name: string
   readonly stories: CheckedMessage[]
-  readonly parallelism: TimeCourse
+  readonly parallelism: ClockHistory
 }
 
 function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
@@ -31,7 +31,7 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
     let line = open.get(name)
     if (line === undefined) {
       // The first limit is unknown if the log has dropped its beginning, and after a load.
-      line = { name, stories: [], parallelism: new TimeCourse(isKnown ? 1 : Number.POSITIVE_INFINITY) }
+      line = { name, stories: [], parallelism: new ClockHistory(isKnown ? 1 : Number.POSITIVE_INFINITY) }
       open.set(name, line)
       lines.push(line)
     }
@@ -69,7 +69,7 @@ function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, num
 function leaveOf(story: CheckedMessage): number {
   const never = story.attempts.length === 0
   const cancelled = never && story.changes.find((change) => change.state === 'CANCEL_REQUESTED')
-  return cancelled ? cancelled.seq : endOfStory(story)
+  return cancelled ? cancelled.seq : endOfLifecycle(story)
 }
 
 function walk(

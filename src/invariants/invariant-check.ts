@@ -1,7 +1,7 @@
 import { checkOptionNames, nearestName } from '../kernel/nearest-name.js'
 import type { Entry } from '../kernel/traffic-log.js'
 import type { Findings, Invariant, InvariantViolation } from './invariant.js'
-import type { World } from './invariant-index.js'
+import type { CheckedSandbox } from './invariant-index.js'
 import { InvariantIndex } from './invariant-index.js'
 import { invariants } from './invariant-table.js'
 
@@ -26,13 +26,13 @@ export interface InvariantReport {
 const listedAtMost = 10
 
 /** Checks the promises of a world. @throws TypeError for an unknown name */
-export function checkWorld(world: World, options: InvariantOptions = {}): InvariantReport {
+export function assertInvariantsOf(world: CheckedSandbox, options: InvariantOptions = {}): InvariantReport {
   checkOptionNames('sandbox.checkInvariants()', options, ['only', 'except'])
-  return examineWorld(world, chosenOf(options))
+  return checkInvariantsOf(world, chosenOf(options))
 }
 
 /** Checks these promises of a world. */
-export function examineWorld(world: World, chosen: readonly Invariant[]): InvariantReport {
+export function checkInvariantsOf(world: CheckedSandbox, chosen: readonly Invariant[]): InvariantReport {
   const history = new InvariantIndex(world)
   const breaches: InvariantViolation[] = []
   const unknown: { invariant: string; reason: string }[] = []

@@ -5,7 +5,7 @@ import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
 
 /** What the promises are checked against: the traffic, and what else a sandbox knows. */
-export interface World {
+export interface CheckedSandbox {
   readonly entries: readonly Entry[]
   /** Virtual time of the check, milliseconds. */
   readonly now: number
@@ -63,7 +63,7 @@ export class InvariantIndex {
   readonly isWhole: boolean
   readonly #first: number
 
-  constructor(readonly world: World) {
+  constructor(readonly world: CheckedSandbox) {
     const { entries } = world
     this.#first = entries[0]?.seq ?? 1
     this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.maxTrafficEntries !== 0
@@ -178,7 +178,7 @@ export function endOf(attempt: EntryOf<'attempt'>): number {
 }
 
 /** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */
-export function endOfStory({ attempts, changes, droppedAt }: CheckedMessage): number {
+export function endOfLifecycle({ attempts, changes, droppedAt }: CheckedMessage): number {
   if (droppedAt !== undefined) return droppedAt
   const cancelled = changes.find((change) => change.state === 'CANCELLED')
   if (cancelled !== undefined) return cancelled.seq

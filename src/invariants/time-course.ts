@@ -1,5 +1,5 @@
 /** The course of a limit: which values were in force, from where on in the story. */
-export class TimeCourse {
+export class ClockHistory {
   readonly #changes: { readonly from: number; readonly value: number }[]
   /** Changes that no later one exceeds, in decreasing order. */
   readonly #peaks: { readonly from: number; readonly value: number }[]

@@ -16,7 +16,7 @@ export interface TaskClock {
 }
 
 /** Why a request that slept is not served: its world was reset, loaded or disposed of. */
-export class WorldOver extends Error {
+export class SandboxDisposed extends Error {
   constructor() {
     super('The world of this request was reset, loaded or dropped while it waited. Send it again.')
   }
@@ -128,7 +128,7 @@ export class RunningTask implements Task {
         at,
         `sleep in ${this.label}`,
         // A client outside waits for a request; a left-over delivery must not affect the next world.
-        this.root.isTracked ? { fire: wake, stopped: () => reject(new WorldOver()) } : wake,
+        this.root.isTracked ? { fire: wake, stopped: () => reject(new SandboxDisposed()) } : wake,
         this.awaited ? undefined : notAwaited,
       )
       const abort = (): void => {

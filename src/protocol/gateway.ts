@@ -5,7 +5,7 @@ import { type Clock, gateOf, letOutsideContinue } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
 import { ConnectionBroken, decodeSegment, type HeaderList, LatestHeaders } from '../kernel/http.js'
 import type { InputJournal } from '../kernel/input-journal.js'
-import { WorldOver } from '../kernel/running-task.js'
+import { SandboxDisposed } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryBase, LoggedResponse, RequestEntry, ServiceName, TrafficLog } from '../kernel/traffic-log.js'
 import type { Locate, QueueRegion, ServiceUrl } from './address.js'
@@ -96,7 +96,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       return sent
     }
     const fail = (error: unknown): RawResponse => {
-      if (error instanceof WorldOver) return finish(json({ error: error.message }, 503))
+      if (error instanceof SandboxDisposed) return finish(json({ error: error.message }, 503))
       if (error instanceof ConnectionBroken) {
         if (entry !== undefined) {
           entry.response = { at: clock.now(), status: 0, headers: [], body: undefined }

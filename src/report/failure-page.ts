@@ -1,5 +1,5 @@
 import { parsedJson } from '../kernel/parsed-json.js'
-import { withoutStory } from './failure-text.js'
+import { withoutTimeline } from './failure-text.js'
 import { toHtml } from './html.js'
 
 interface FailedTest {
@@ -15,7 +15,7 @@ export function pageOfFailure({ title, trace, message }: FailedTest): string {
   if (message === undefined) return toHtml(trace, { title })
   const { nearest, replay } = (parsedJson(trace) ?? {}) as { nearest?: unknown; replay?: unknown }
   const failure = {
-    message: withoutStory(message, typeof replay === 'string' ? replay : undefined),
+    message: withoutTimeline(message, typeof replay === 'string' ? replay : undefined),
     ...(typeof nearest === 'number' && { nearest }),
   }
   return toHtml(trace, { title, failure })

@@ -37,7 +37,7 @@ export function addedText(failure: FailureData): string {
 }
 
 /** A message without its story, which pages tell in a form of their own. Colours are taken out. */
-export function withoutStory(message: string, replay: string | undefined): string {
+export function withoutTimeline(message: string, replay: string | undefined): string {
   const plain = withoutColours(message)
   const at = storyAt(plain, replay)
   return (at === -1 ? plain : plain.split('\n').slice(0, at).join('\n')).trim()

@@ -1,6 +1,6 @@
 import type { Entry } from '../kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from './redaction.js'
-import { type DiagramStep, gapText, storyOf } from './sequence-diagram.js'
+import { type DiagramStep, diagramOf, gapText } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 /** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
@@ -10,7 +10,7 @@ export function mermaidDiagram(entries: readonly Entry[], redaction: Redaction =
 
 /** The same where no redaction is at hand, and none must come along. */
 export function mermaidOf(entries: readonly Entry[], redaction: Redaction): string {
-  const story = storyOf(entries, redaction)
+  const story = diagramOf(entries, redaction)
   const ids = new Map(story.participants.map((name, index) => [name, `p${index}`]))
   const lines = ['sequenceDiagram']
   for (const [name, id] of ids) lines.push(`  participant ${id} as ${mermaidText(name)}`)

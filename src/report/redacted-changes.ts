@@ -7,7 +7,7 @@ import { hidden as mark, type Redaction } from './redaction.js'
  * keys and fields. Nothing where the bodies of all requests are hidden.
  */
 export function redactedChanges(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
-  return changesSince(store, redaction, after).map((change) => toldChange(change, redaction))
+  return changesSince(store, redaction, after).map((change) => redactedChange(change, redaction))
 }
 
 /** Those changes before anything is hidden in them. */
@@ -15,7 +15,7 @@ export function changesSince(store: object, redaction: Redaction, after = 0): re
   return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
 }
 
-export function toldChange(change: KeyChange, redaction: Redaction): KeyChange {
+export function redactedChange(change: KeyChange, redaction: Redaction): KeyChange {
   return hidden(unnamed(change, redaction), redaction) as KeyChange
 }
 

@@ -4,12 +4,12 @@ import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
 // Workflow runs as the traffic log tells them: step by step, with what each one waited for.
 
-export type RunStoryState = 'started' | 'success' | 'failed' | 'canceled'
+export type RunLifecycleState = 'started' | 'success' | 'failed' | 'canceled'
 
 export type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 
 /** A wait of a step for an event. */
-export interface StoryWait {
+export interface LifecycleWait {
   readonly entry: EntryOf<'wait'>
   /** The event that ended it; `undefined` while it lasts and when its time was over. */
   notified?: EntryOf<'notify'>
@@ -19,7 +19,7 @@ export interface StoryWait {
 export class StepLifecycle {
   plan: EntryOf<'step'> | undefined
   done: EntryOf<'step'> | undefined
-  wait: StoryWait | undefined
+  wait: LifecycleWait | undefined
   invoked: EntryOf<'invoke'> | undefined
   /** The message whose deliveries run it: of the step before, of its plan, or of a call. */
   carrier: string | undefined
@@ -101,9 +101,9 @@ export class RunLifecycle {
     return this.start.url
   }
 
-  get state(): RunStoryState {
+  get state(): RunLifecycleState {
     const { end } = this
-    return end === undefined ? 'started' : (end.state.slice('RUN_'.length).toLowerCase() as RunStoryState)
+    return end === undefined ? 'started' : (end.state.slice('RUN_'.length).toLowerCase() as RunLifecycleState)
   }
 
   attempted(attempt: EntryOf<'attempt'>): void {

@@ -33,7 +33,7 @@ const maxDestinations = 4
 const otherDestinations = 'other destinations'
 
 /** What the entries tell about who spoke to whom. Answers appear at the time at which they arrived. */
-export function storyOf(entries: readonly Entry[], redaction: Redaction): Diagram {
+export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diagram {
   const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
   const commands = commandsByRequest(entries)

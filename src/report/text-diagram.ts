@@ -1,6 +1,6 @@
 import type { Entry } from '../kernel/traffic-log.js'
 import { type Redaction, standardRedaction } from './redaction.js'
-import { type DiagramStep, gapText, storyOf } from './sequence-diagram.js'
+import { type DiagramStep, diagramOf, gapText } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 export interface TextDiagramOptions {
@@ -26,7 +26,7 @@ export function textDiagram(
   options: TextDiagramOptions = {},
   redaction: Redaction = standardRedaction,
 ): string {
-  const story = storyOf(entries, redaction)
+  const story = diagramOf(entries, redaction)
   if (story.steps.length === 0) return '(no traffic)'
   const drawing = new Drawing(story.participants, Math.max(60, options.width ?? 100))
   drawing.heads()

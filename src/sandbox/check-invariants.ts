@@ -1,5 +1,5 @@
-import { checkWorld, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
-import type { World } from '../invariants/invariant-index.js'
+import { assertInvariantsOf, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
+import type { CheckedSandbox } from '../invariants/invariant-index.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic-log.js'
 import { engineOf, type Queue } from '../queue/direct-queue.js'
@@ -10,11 +10,11 @@ import type { SandboxParts } from './sandbox-parts.js'
 
 /** Checks the promises of a sandbox's engine. */
 export function checkSandboxInvariants(sandbox: SandboxParts, options: InvariantOptions): InvariantReport {
-  return examinedBy(sandbox, (world) => checkWorld(world, options))
+  return examinedBy(sandbox, (world) => assertInvariantsOf(world, options))
 }
 
 /** Checks each region by itself. */
-export function examinedBy(sandbox: SandboxParts, check: (world: World) => InvariantReport): InvariantReport {
+export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox) => InvariantReport): InvariantReport {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
   const checks = queues.map((queue, index) =>
@@ -35,7 +35,7 @@ function seenIn({ traffic }: Queue, isHome: boolean): readonly Entry[] {
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
 }
 
-function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]): World {
+function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]): CheckedSandbox {
   const { clock, policy } = sandbox
   const queue = engineOf(face)
   const { limits, keys } = queue
@@ -56,7 +56,7 @@ function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]):
 }
 
 /** The entries and what else is known of the same messages. */
-export function storyOf({ traffic }: SandboxParts, entries: readonly Entry[]): string {
+export function timelineAround({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {
     if ('messageId' in entry) for (const other of traffic.forMessage(entry.messageId)) told.add(other)

@@ -16,7 +16,7 @@ import { InputJournal } from '../kernel/input-journal.js'
 import { InputRecorder } from '../kernel/input-recorder.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
-import { WorldOver } from '../kernel/running-task.js'
+import { SandboxDisposed } from '../kernel/running-task.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Locate, SandboxUrls } from '../protocol/address.js'
@@ -352,7 +352,7 @@ export function disposeCore({ store, clock, kept, destinations }: SandboxCore): 
   destinationsInternals.of(destinations).end()
   const { engine, connections } = storeInternals.of(store)
   engine.pubsub.close()
-  engine.waiting.close(new WorldOver())
+  engine.waiting.close(new SandboxDisposed())
   connections?.retire()
   stop(clock)
 }

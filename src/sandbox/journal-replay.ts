@@ -1,4 +1,4 @@
-import { callsInternals } from '../calls/calls.js'
+import { outboundInternals } from '../calls/calls.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { goOn, type Rewind, rewind } from '../kernel/clock.js'
 import { hostPause, hostTime, hostTurn } from '../kernel/host.js'
@@ -20,7 +20,7 @@ import {
   ThrownError,
 } from '../kernel/input-journal.js'
 import { iso } from '../kernel/instant.js'
-import { WorldOver } from '../kernel/running-task.js'
+import { SandboxDisposed } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { CommandEntry, Entry } from '../kernel/traffic-log.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
@@ -175,7 +175,7 @@ export class JournalReplay implements JournalPlayer {
   #disconnect(): void {
     const { engine, connections } = storeInternals.of(this.#sandbox.store)
     connections?.close()
-    for (const blocked of engine.waiting.blocked) blocked.cancel(new WorldOver())
+    for (const blocked of engine.waiting.blocked) blocked.cancel(new SandboxDisposed())
   }
 
   async #playTo(end: number): Promise<void> {
@@ -312,7 +312,7 @@ export class JournalReplay implements JournalPlayer {
       const abort = new AbortController()
       if (gone !== undefined) abort.abort(gone.reason)
       this.#calls.push(abort)
-      void callsInternals
+      void outboundInternals
         .of(this.#sandbox.outbound)
         .exchangeFor(caller, callOf(kept, abort.signal))
         .then(readAway, nothing)

@@ -90,7 +90,7 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
   }
   checkPastInstant(given)
   const { inputs, begunAt } = journal
-  checkKept(journal)
+  checkJournaled(journal)
   const now = clock.now()
   if (given === undefined) return { end: inputs.length, at: now }
   if (typeof given === 'object' && given !== null && 'world' in given) {
@@ -117,7 +117,7 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
 /** @throws Error when the world that was looked at is not there any more to be played again */
 export function checkThere(cut: JournalCut, { journal }: JournalSource, now: JournalSource): void {
   if (journal !== now.journal) throw replaced(cut)
-  checkKept(journal!)
+  checkJournaled(journal!)
 }
 
 function placed(
@@ -143,7 +143,7 @@ function replaced({ at }: JournalCut): Error {
 }
 
 /** @throws Error when the journal has ended: there was too much for it */
-export function checkKept({ fullAt }: InputJournal): void {
+export function checkJournaled({ fullAt }: InputJournal): void {
   if (fullAt === undefined) return
   throw new Error(
     `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}, and the past cannot be told or forked any more. ` +

@@ -27,14 +27,14 @@ import type { Store } from '../store/direct-store.js'
 import { storeInternals } from '../store/store-internals.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 import { asOf } from './as-of.js'
-import { checkSandboxInvariants, storyOf } from './check-invariants.js'
+import { checkSandboxInvariants, timelineAround } from './check-invariants.js'
 import { type CoreState, createCore, disposeCore, type ExternalStore, heardOf, type SandboxCore } from './core.js'
 import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { replaceDestinations } from './fork-destinations.js'
 import { JournalReplay } from './journal-replay.js'
 import {
   checkFork,
-  checkKept,
+  checkJournaled,
   checkThere,
   cutAt,
   type ForkOptions,
@@ -274,13 +274,13 @@ export class Sandbox {
     const replay = `seed ${this.traffic.context.seed}`
     const broken = new InvariantError(
       check.violations,
-      (entries) => storyOf(this, entries),
+      (entries) => timelineAround(this, entries),
       replayLines(replay).join('\n'),
     )
     throw carryFailure(broken, {
       causes: check.violations.map(({ message: sentence }) => sentence),
       replay,
-      timeline: check.violations.flatMap(({ entries }) => storyOf(this, entries).split('\n')),
+      timeline: check.violations.flatMap(({ entries }) => timelineAround(this, entries).split('\n')),
     })
   }
 
@@ -361,7 +361,7 @@ export class Sandbox {
       history,
       traffic,
       fork,
-      check: () => checkKept(journal!),
+      check: () => checkJournaled(journal!),
     })
   }
 

@@ -12,7 +12,7 @@ import {
   type ExpectationVerdict,
   expectationOf,
 } from './expectations.js'
-import { judgeRecorded } from './recorded.js'
+import { checkRecorded } from './recorded.js'
 
 /** What an expectation is judged by. */
 interface ExpectationContext {
@@ -40,7 +40,7 @@ const judgesByName: Judges = {
   published: patternJudge('published', evaluators.toHavePublished),
   delivered: patternJudge('delivered', evaluators.toHaveDelivered),
   recorded: (value, { sandbox, messages, underTest }) =>
-    judgeRecorded(value, messages.get(value.message) ?? [], sandbox, underTest),
+    checkRecorded(value, messages.get(value.message) ?? [], sandbox, underTest),
   deadLetter: patternJudge('dead letter', evaluators.toHaveDeadLetter),
   deliveredCallback: patternJudge('delivered callback', evaluators.toHaveDeliveredCallback),
   schedule: patternJudge('schedule', evaluators.toHaveSchedule),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { callFaults, callStepProblems } from '../calls/outbound-steps.js'
+import { outboundFaultKinds, outboundStepProblems } from '../calls/outbound-steps.js'
 import { faultSchema } from '../faults/fault-schema.js'
 import { statusCode } from '../faults/fault-values.js'
 import { stepProblems, stepSchema } from '../faults/step-schema.js'
@@ -30,10 +30,10 @@ export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
 const callStep = once((): v.GenericSchema => {
   const fault = v.pipe(
     faultSchema(),
-    v.check(({ kind }) => callFaults.includes(kind), 'It cannot happen to a call'),
+    v.check(({ kind }) => outboundFaultKinds.includes(kind), 'It cannot happen to a call'),
   )
   const schema: v.GenericSchema = v.union([statusCode, fault])
-  schemaChecks.set(schema, callStepProblems as SchemaCheck)
+  schemaChecks.set(schema, outboundStepProblems as SchemaCheck)
   return schema
 })
 export const callScript: () => v.GenericSchema = once(() => v.array(callStep()))

@@ -1,4 +1,4 @@
-import { callsInternals } from '../calls/calls.js'
+import { outboundInternals } from '../calls/calls.js'
 import { isFor, parsedPattern } from '../calls/outbound-routes.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { hostPause } from '../kernel/host.js'
@@ -15,11 +15,11 @@ import type { Expectation, ExpectationVerdict } from './expectations.js'
 import { placeText, type ValuePath } from './problems.js'
 import { beforeRecords } from './recorded.js'
 import {
+  applyGiven,
   checkedScenario,
-  givenLoading,
+  loadGiven,
   prepareCalls,
   prepareDestinations,
-  prepareGiven,
   sandboxOptionsOf,
 } from './scenario.js'
 import { type StepKind, stepKinds, stepOf } from './scenario-steps.js'
@@ -139,14 +139,14 @@ class Player implements StepContext {
   async play(): Promise<PlayResult> {
     const { scenario, sandbox, options } = this
     const begunAt = sandbox.clock.now()
-    await givenLoading(scenario)
-    prepareGiven(scenario, sandbox)
+    await loadGiven(scenario)
+    applyGiven(scenario, sandbox)
     const isElsewhere = options.elsewhere ?? (() => false)
     prepareDestinations(scenario, sandbox, isElsewhere)
     prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.responderAt(url)))
-    const ownHosts = callsInternals.of(sandbox.outbound).answerers()
+    const ownHosts = outboundInternals.of(sandbox.outbound).answerers()
     await options.setup?.(sandbox)
     this.underTest = playRecords()
     for (const [index, rule] of (scenario.faults ?? []).entries()) {
@@ -247,7 +247,7 @@ class Player implements StepContext {
   /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
     const { outbound: calls, traffic } = this.sandbox
-    const { responderAt, hasAsked } = callsInternals.of(calls)
+    const { responderAt, hasAsked } = outboundInternals.of(calls)
     for (const [index, { url: text, script = [] }] of (this.scenario.outbound ?? []).entries()) {
       const route = parsedPattern(text)
       const left = calls.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0

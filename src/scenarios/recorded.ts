@@ -2,7 +2,7 @@ import { evaluators } from '../../matchers/index.js'
 import { isUtf8, text } from '../kernel/bytes.js'
 import { plural } from '../kernel/plural.js'
 import type { AttemptEntry } from '../kernel/traffic-log.js'
-import { failureText, withoutStory } from '../report/failure-text.js'
+import { failureText, withoutTimeline } from '../report/failure-text.js'
 import { excerptBytes, plainText } from '../report/safe-text.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { ExpectationValues, ExpectationVerdict } from './expectations.js'
@@ -15,7 +15,7 @@ import type { Scenario } from './written-scenario.js'
 type Recorded = ExpectationValues['recorded']
 
 /** Characters of a recorded answer that a scenario keeps for its judgement. */
-export const maxRecordedAnswer = 300
+export const maxRecordedReplyBytes = 300
 
 /**
  * Looks who answers where something was recorded. Called before the code under test is registered; what it returns is
@@ -46,7 +46,7 @@ export function beforeRecords(
 }
 
 /** Judges what became of a recorded message: played back, or answered by code. */
-export function judgeRecorded(
+export function checkRecorded(
   recorded: Recorded,
   ids: readonly string[],
   sandbox: Sandbox,
@@ -76,7 +76,7 @@ function playedBack(
   const verdict = evaluators.toHaveDelivered(sandbox, { messageId, attempts, state } as never)
   if (verdict.pass) return { holds: true, expected }
   const failure = verdict.failure(false)
-  return { holds: false, expected, explanation: withoutStory(failureText(failure), failure.replay) }
+  return { holds: false, expected, explanation: withoutTimeline(failureText(failure), failure.replay) }
 }
 
 /** What the code under test did instead of delivering, with the attempt that shows it. */
@@ -110,7 +110,7 @@ function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict 
   if (attempt === undefined) return `${then}\nNow:       ${verdict}`
   const { status, error, body, note } = attempt.outcome!
   const hasBody = body !== '' && note === undefined
-  const answer = answerText(status, hasBody ? excerptBytes(body, maxRecordedAnswer) : undefined, error)
+  const answer = answerText(status, hasBody ? excerptBytes(body, maxRecordedReplyBytes) : undefined, error)
   const how = note === undefined ? '' : ` (${plainText(note)})`
   return `${then}\nNow:       the code under test, at attempt ${ordinal}: ${answer}${how}. ${verdict}`
 }
@@ -146,5 +146,5 @@ function isSuccess(status: number): boolean {
 function isSame({ response }: Recorded, { outcome }: AttemptEntry): boolean {
   if (response === undefined) return true
   const { body } = outcome!
-  return isUtf8(body) && text(body).slice(0, maxRecordedAnswer) === response
+  return isUtf8(body) && text(body).slice(0, maxRecordedReplyBytes) === response
 }

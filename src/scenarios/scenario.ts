@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { FaultRule } from '../faults/fault.js'
 import { maxSpan } from '../faults/fault-values.js'
-import { answerEntries } from '../faults/step-schema.js'
+import { responseEntries } from '../faults/step-schema.js'
 import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
@@ -61,7 +61,7 @@ const givenSchema = (): v.GenericSchema =>
 
 const timedAnswer = (): v.GenericSchema =>
   v.strictObject({
-    ...answerEntries,
+    ...responseEntries,
     delay: v.exactOptional(
       v.pipe(
         duration,
@@ -203,15 +203,15 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   }
 }
 
-/** What has to be loaded before `prepareGiven`, where its commands search; `undefined` when nothing has to be. */
-export function givenLoading({ given }: Scenario): Promise<void> | undefined {
+/** What has to be loaded before `applyGiven`, where its commands search; `undefined` when nothing has to be. */
+export function loadGiven({ given }: Scenario): Promise<void> | undefined {
   const words = (given?.commands ?? []).flat().map(String)
   // A dump may have indexes, whose languages it names.
   return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
 /** Makes the initial state. */
-export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
+export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
   for (const argv of commands ?? []) sandbox.store.run(...argv)

@@ -43,7 +43,7 @@ interface MonthEnd {
 const monthsBefore = 2
 const silence: RateSegment = { rate: 0, jitter: 0 }
 
-export interface StoryOptions {
+export interface UsageScriptOptions {
   readonly words: UsageMetrics
   /** When the story was told. */
   readonly told: number
@@ -54,7 +54,7 @@ export interface StoryOptions {
 /** What a list of steps says about any instant. */
 export class UsageScript {
   readonly told: number
-  readonly #options: StoryOptions
+  readonly #options: UsageScriptOptions
   readonly #steadies: readonly Steady[]
   readonly #spikes: readonly Burst[]
   readonly #gaps: readonly Span[]
@@ -67,7 +67,7 @@ export class UsageScript {
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
 
-  constructor(steps: readonly (QueueUsageStep | SearchUsageStep)[], options: StoryOptions) {
+  constructor(steps: readonly (QueueUsageStep | SearchUsageStep)[], options: UsageScriptOptions) {
     const { words, told } = options
     checkSteps(steps, words)
     this.#options = options

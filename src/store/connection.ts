@@ -1,5 +1,5 @@
 import { bindMethods } from '../kernel/bind-methods.js'
-import { WorldOver } from '../kernel/running-task.js'
+import { SandboxDisposed } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import { Blocked, type CommandClient } from './blocking/blocked.js'
 import type { Reply } from './command/reply.js'
@@ -87,7 +87,7 @@ export class StoreConnection {
     this.#isBusy = true
     blocked.onEnd((end) => {
       // As whatever sleeps in a world that is over: a worker that nobody awaits must not fail the test behind its back.
-      if ('error' in end && end.error instanceof WorldOver) return
+      if ('error' in end && end.error instanceof SandboxDisposed) return
       this.#blocked = undefined
       if ('reply' in end) answer(end.reply)
       else reject(end.error)

@@ -12,7 +12,7 @@ import { portableHeaders, portableSettings, portableWords } from '../queue/dump/
 import type { Message } from '../queue/message/message.js'
 import { CallbackMessage, CallMessage, FailurePart, runOf, StepMessage } from './run-messages.js'
 import type { StepBody } from './step.js'
-import type { KeptReply, StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
+import type { StepRecord, StoredReply, Wait, WorkflowRunState } from './workflow-run.js'
 import type { Waits } from './workflow-waits.js'
 
 /** Runs as JSON: all of these, and those that only messages still know. */
@@ -154,7 +154,7 @@ function dumpedWait(wait: Wait, turn: number | undefined): DumpedWait {
   }
 }
 
-function dumpedReply({ status, headers, body, error }: KeptReply): DumpedReply {
+function dumpedReply({ status, headers, body, error }: StoredReply): DumpedReply {
   return {
     status,
     headers: headers.map(([name, value]) => [name, value] as const),

@@ -6,7 +6,7 @@ import type { Message } from '../queue/message/message.js'
 import type { QueueEngine } from '../queue/queue-engine.js'
 import { shownText, shownUrl } from '../secrets/urls.js'
 import type { WorkflowEngine } from './workflow-engine.js'
-import type { KeptReply, WorkflowRunState } from './workflow-run.js'
+import type { StoredReply, WorkflowRunState } from './workflow-run.js'
 
 /** Why a run is where it is, in sentences that a person can act on. */
 export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {
@@ -44,7 +44,7 @@ function lastFailure(run: WorkflowRunState, message: Message, { courier }: Queue
 }
 
 /** `https://app.test/run answered 500 "out of stock"` */
-function answered(run: WorkflowRunState, message: Message, { status, error, body }: KeptReply): string {
+function answered(run: WorkflowRunState, message: Message, { status, error, body }: StoredReply): string {
   const what =
     status === 0 ? `did not answer${error === undefined ? '' : `: ${shownText(error)}`}` : `answered ${status}`
   const isHidden = [run.configuration.settings, message.settings].some(({ redact }) => redact?.body === true)

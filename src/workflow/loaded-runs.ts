@@ -5,7 +5,7 @@ import { readable } from '../queue/dump/portable-settings.js'
 import type { Message, RunMessage } from '../queue/message/message.js'
 import type { RunEngine } from './run-engine.js'
 import { CallbackMessage, CallMessage, FailurePart, StepMessage } from './run-messages.js'
-import { type KeptReply, type StepRecord, type Wait, WorkflowRunState } from './workflow-run.js'
+import { type StepRecord, type StoredReply, type Wait, WorkflowRunState } from './workflow-run.js'
 
 type Messages = ReadonlyMap<string, Message>
 interface Loaded {
@@ -67,7 +67,7 @@ function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): WorkflowRu
   return run
 }
 
-function replyOf({ status, headers, body, error }: DumpedReply): KeptReply {
+function replyOf({ status, headers, body, error }: DumpedReply): StoredReply {
   return { status, headers, body: bytesOf(body), ...(error !== undefined && { error }) }
 }
 

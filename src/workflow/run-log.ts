@@ -3,7 +3,7 @@ import { headerMap } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import { redactedBody, redactedHeaders } from '../queue/settings/redacted-fields.js'
 import type { RunEntry } from './run-list.js'
-import { answeredIn } from './workflow-protocol.js'
+import { respondedIn } from './workflow-protocol.js'
 import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
 type Shape = Record<string, unknown>
@@ -184,7 +184,7 @@ function nextShape(run: WorkflowRunState, message: Message, view: LogView): Shap
   const last = run.failure?.message === message ? run.failure : undefined
   return {
     messageId: message.id,
-    stepName: last && answeredIn(last.headers, message, ({ errorStepName }) => errorStepName),
+    stepName: last && respondedIn(last.headers, message, ({ errorStepName }) => errorStepName),
     state: nextState(run, message),
     retries: message.maxRetries,
     retryDelay: message.settings.retryDelay?.text,
@@ -207,7 +207,7 @@ export function failureFunctionState({
   failureReply,
 }: WorkflowRunState): FailureFunctionState | undefined {
   if (failureFunction === undefined) return undefined
-  const notFound = failureReply && answeredIn(failureReply.headers, failureFunction, (words) => words.failureNotFound)
+  const notFound = failureReply && respondedIn(failureReply.headers, failureFunction, (words) => words.failureNotFound)
   if (notFound !== undefined) return undefined
   const { state } = failureFunction
   if (state === 'DELIVERED') return 'CALLBACK_SUCCESS'

@@ -5,7 +5,7 @@ import type { FieldRedaction } from '../queue/settings/redacted-fields.js'
 import { type ListUpTo, RunList } from './run-list.js'
 import { failureFunctionState } from './run-log.js'
 import { readStep, type StepBody } from './step.js'
-import { answeredIn, headerNamesIn, type RunDialect } from './workflow-protocol.js'
+import { headerNamesIn, type RunDialect, respondedIn } from './workflow-protocol.js'
 import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
@@ -236,14 +236,14 @@ export class StepMessage extends RunMessageBase {
     if (this.run.exceeded !== undefined) return this.run.exceeded
     if (this.index > 0 || status < 200 || status > 299) return undefined
     const { run } = this
-    if (answeredIn(headers, message, ({ sdkVersion }) => sdkVersion) === undefined)
+    if (respondedIn(headers, message, ({ sdkVersion }) => sdkVersion) === undefined)
       return run.features.has('WF_DetectTrigger') ? noWorkflow : undefined
-    return run.byRest && answeredIn(headers, message, ({ sdk }) => sdk) === undefined ? tooOld : undefined
+    return run.byRest && respondedIn(headers, message, ({ sdk }) => sdk) === undefined ? tooOld : undefined
   }
 
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
     this.keeper.answered(this.run, message, reply)
-    this.run.failingStep = answeredIn(reply.headers, message, ({ errorStepName }) => errorStepName)
+    this.run.failingStep = respondedIn(reply.headers, message, ({ errorStepName }) => errorStepName)
     super.ends(message, reply, error)
   }
 

@@ -14,7 +14,7 @@ import type { RunEngine } from './run-engine.js'
 import { checkRoom } from './run-limits.js'
 import { StepMessage } from './run-messages.js'
 import type { RunSettings } from './run-settings.js'
-import { type AskedOfRuns, answeredIn, forwardedIn } from './workflow-protocol.js'
+import { forwardedIn, type RunRequests, respondedIn } from './workflow-protocol.js'
 import { WorkflowRunState } from './workflow-run.js'
 
 /** A trigger that was read and found in order. */
@@ -58,7 +58,7 @@ export class Triggers {
   }
 
   /** @throws Refusal */
-  prepare(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => AcceptedPublish {
+  prepare(call: PublishCall, url: string, raw: RawSettings, asked: RunRequests): () => AcceptedPublish {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
@@ -148,7 +148,7 @@ export class Triggers {
     { url, body, settings, origin, announce = false, awaited }: Trigger,
     cause: number,
   ): Message {
-    const asks = answeredIn(settings.headers, { settings }, (words) => words.unknownSdk.toLowerCase()) !== undefined
+    const asks = respondedIn(settings.headers, { settings }, (words) => words.unknownSdk.toLowerCase()) !== undefined
     const isAnnounced = announce && !asks
     const part = new StepMessage(run, this.#engine, 0, isAnnounced)
     const { callerIp, region, scheduleId } = origin

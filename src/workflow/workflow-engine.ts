@@ -22,7 +22,7 @@ import { StubRunner } from './stub-runner.js'
 import { Submissions } from './submissions.js'
 import { Triggers } from './triggers.js'
 import { Events } from './workflow-events.js'
-import { answeredIn, runSettingsOf } from './workflow-protocol.js'
+import { respondedIn, runSettingsOf } from './workflow-protocol.js'
 import type { HeaderLists, VendorRunState, WorkflowRunState } from './workflow-run.js'
 import { type ResolvedWait, Waits } from './workflow-waits.js'
 
@@ -264,7 +264,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   answered({ url }: WorkflowRunState, message: Message, { headers }: RunReply): void {
     const { proven } = this.register
     if (proven.has(url) || proven.size >= 1000) return
-    if (answeredIn(headers, message, ({ sdk }) => sdk) !== undefined) proven.add(url)
+    if (respondedIn(headers, message, ({ sdk }) => sdk) !== undefined) proven.add(url)
   }
 
   failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void {

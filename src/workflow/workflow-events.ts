@@ -8,7 +8,7 @@ import type { Wait } from './workflow-run.js'
 import type { ResolvedWait } from './workflow-waits.js'
 
 /** What an endpoint says of a step that waits for an event. `after`: milliseconds. */
-export type AskedWait = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
+export type WaitInput = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
 
 /** Steps that wait, and what they wait for. [workflow.md 7] */
 export class Events {
@@ -21,7 +21,7 @@ export class Events {
   }
 
   /** A step waits. @throws Refusal 400 */
-  wait(runId: string, wait: AskedWait, cause: number, createdAt?: string): void {
+  wait(runId: string, wait: WaitInput, cause: number, createdAt?: string): void {
     const run = this.#engine.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
     // What could not be said when its time is over is refused now.

@@ -5,7 +5,7 @@ import type { QueueDialect } from '../queue/settings/queue-dialect.js'
 import type { HeaderLists } from './workflow-run.js'
 
 /** What a publish says to the workflow engine. [workflow.md 2, 5, 6, 9] */
-export interface AskedOfRuns {
+export interface RunRequests {
   /** Begins a run. */
   readonly init: boolean
   readonly runId: string | undefined
@@ -33,7 +33,7 @@ export const allFeatures: ReadonlySet<string> = new Set<Feature>([
 ])
 
 /** `undefined` where a publish has nothing to do with workflows. */
-export function runSettingsOf(raw: RawSettings): AskedOfRuns | undefined {
+export function runSettingsOf(raw: RawSettings): RunRequests | undefined {
   const init = isTrue(joined(raw.get('workflow-init')))
   const runId = joined(raw.get('workflow-runid'))?.trim()
   if (!init && runId === undefined) return undefined
@@ -139,7 +139,7 @@ export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
 }
 
 /** A header of an answer, which comes in one of the words of the message that it answers. */
-export function answeredIn(
+export function respondedIn(
   headers: HeaderList,
   { settings }: Pick<Message, 'settings'>,
   name: (words: RunDialect) => string,

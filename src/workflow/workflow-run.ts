@@ -11,7 +11,7 @@ import { readStep, type StepBody } from './step.js'
 export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 
 /** An answer as it is kept: of a third party, or of a failure function. */
-export interface KeptReply {
+export interface StoredReply {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
@@ -36,7 +36,7 @@ export interface StepRecord {
   plan?: StepBody
   /** Carries the plan. */
   planMessage?: Message
-  call?: { readonly message: Message; reply?: KeptReply } | undefined
+  call?: { readonly message: Message; reply?: StoredReply } | undefined
   wait?: Wait | undefined
   invoked?: WorkflowRunState | undefined
 }
@@ -104,9 +104,9 @@ export class WorkflowRunState implements IndexedRecord {
   /** What tells of its calls and has not ended. */
   declare callbacks?: Set<Message>
   declare failureFunction?: Message
-  declare failureReply?: KeptReply | undefined
+  declare failureReply?: StoredReply | undefined
   /** What made it fail. */
-  declare failure?: (KeptReply & { readonly message: Message; readonly dlqId: string }) | undefined
+  declare failure?: (StoredReply & { readonly message: Message; readonly dlqId: string }) | undefined
   /** The queue announced it and the SDK has not begun it yet. [workflow.md 2.4] */
   announced = false
   /** While its endpoint is asked which step is next nothing is taken from it; `refused`: it tried. */

@@ -3,7 +3,7 @@ import { replaceFetch } from 'stuntdouble/fetch'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { leftovers, withTrace } from '../../fixtures/fixture-sandbox.js'
-import { callsInternals } from '../../src/calls/calls.js'
+import { outboundInternals } from '../../src/calls/calls.js'
 import { failureOf } from './failure.js'
 
 const orders = 'https://shop.test/orders'
@@ -17,7 +17,7 @@ async function troubled(): Promise<Sandbox> {
   const { outbound: calls, clock, destinations, faults, queue } = sandbox
   faults.add({ on: 'stats.request', fault: fault.status(503) })
   await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
-  callsInternals.of(calls).leaves('POST', bank)()
+  outboundInternals.of(calls).leaves('POST', bank)()
   destinations.on(orders, async () => {
     await sandbox.fetch(`${sandbox.urls.store}/incr/charged`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

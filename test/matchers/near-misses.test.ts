@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { distanceOf, rank, testOf } from '../../matchers/near-misses.js'
 import {
-  addressField,
   bodyField,
   headersField,
   numberField,
   type PatternFields,
   spanField,
   textField,
+  urlField,
 } from '../../matchers/pattern-fields.js'
 import { differingLines, diffLines } from '../../matchers/text-diff.js'
 import { utf8 } from '../../src/kernel/bytes.js'
@@ -23,7 +23,7 @@ interface Thing {
 }
 
 const fields: PatternFields<Thing> = {
-  to: addressField(({ to }) => to),
+  to: urlField(({ to }) => to),
   retries: numberField(({ retries }) => retries),
   delay: spanField(({ delay }) => delay),
   tag: textField(({ tag }) => tag),

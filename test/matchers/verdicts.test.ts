@@ -2,7 +2,7 @@ import { sandboxMatchers } from 'stuntdouble/matchers'
 import { afterAll, expect, test } from 'vitest'
 import { snapshotOf } from '../../packages/server/src/control/sandbox-snapshot.js'
 import { SandboxSnapshot } from '../../src/client/remote-snapshot.js'
-import type { WorldSnapshot } from '../../src/client/world-snapshot.js'
+import type { StatusSnapshot } from '../../src/client/world-snapshot.js'
 import { loadTrace } from '../../src/report/load-trace.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { broken, rows, world } from './verdicts.js'
@@ -27,7 +27,7 @@ test('the table has a verdict of both kinds for every matcher', () => {
 
 test('a copy of the world that came over a wire answers the same', async () => {
   const copy = async (sandbox: unknown): Promise<SandboxSnapshot> =>
-    SandboxSnapshot.of(JSON.parse(JSON.stringify(snapshotOf(sandbox as Sandbox))) as WorldSnapshot)
+    SandboxSnapshot.of(JSON.parse(JSON.stringify(snapshotOf(sandbox as Sandbox))) as StatusSnapshot)
   const sandbox = await copy(given.sandbox)
   const { queue, store, traffic } = sandbox
   const remote = {

@@ -1,5 +1,5 @@
 import type { Findings, Invariant } from '../../src/invariants/invariant.js'
-import { examineWorld, type InvariantReport } from '../../src/invariants/invariant-check.js'
+import { checkInvariantsOf, type InvariantReport } from '../../src/invariants/invariant-check.js'
 import type { InvariantIndex } from '../../src/invariants/invariant-index.js'
 import { invariants } from '../../src/invariants/invariant-table.js'
 import { type Bytes, text } from '../../src/kernel/bytes.js'
@@ -32,7 +32,7 @@ export const allInvariants: readonly Invariant[] = [...invariants, storeLineariz
 /** As `sandbox.checkInvariants()`, with the store. @param only the name of one invariant */
 export function examineAll(sandbox: Sandbox, only?: string): InvariantReport {
   const chosen = allInvariants.filter(({ name }) => only === undefined || name === only)
-  return examinedBy(sandbox, (world) => examineWorld(world, chosen))
+  return examinedBy(sandbox, (world) => checkInvariantsOf(world, chosen))
 }
 
 /** Commands that may write keys they do not name. */

@@ -1,7 +1,7 @@
 import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { usage } from 'stuntdouble/stats'
 import { describe, expect, test } from 'vitest'
-import { type CallsEffects, callsInternals } from '../../src/calls/calls.js'
+import { type OutboundEffects, outboundInternals } from '../../src/calls/calls.js'
 import type { CallPath } from '../../src/kernel/input-journal.js'
 import type { Changes } from '../../src/kernel/input-recorder.js'
 import type { DestinationsEffects } from '../../src/queue/destinations/destinations.js'
@@ -119,7 +119,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
     script: [shop, [503, fault.pass()]],
     off: ['https://*.test/*'],
   }),
-  outbound: recorded<CallsEffects, Sandbox['outbound']>(({ outbound: calls }) => calls, {
+  outbound: recorded<OutboundEffects, Sandbox['outbound']>(({ outbound: calls }) => calls, {
     on: [bank, () => new Response('on')],
     respond: [bank, { status: 201, body: 'answered' }],
     record: [bank, 202],
@@ -165,7 +165,7 @@ function stateOf(sandbox: Sandbox): object {
     unused: [workflow.unused, faults.unused, destinations.unused, calls.unused],
     rules: faults.rules,
     answers: [shop, bank].map((url) =>
-      [destinations.responderAt(url), callsInternals.of(calls).responderAt('POST', url)].map(Boolean),
+      [destinations.responderAt(url), outboundInternals.of(calls).responderAt('POST', url)].map(Boolean),
     ),
     figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
     pending: clock.pending,

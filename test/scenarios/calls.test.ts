@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import { readScenario } from '../../packages/server/src/tenant-scenario/scenario-file.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { callFaults } from '../../src/calls/outbound-steps.js'
+import { outboundFaultKinds } from '../../src/calls/outbound-steps.js'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 
@@ -55,8 +55,8 @@ describe('calls of a scenario', () => {
   test('take each fault that can happen to a call, and no other', () => {
     const problems = (kind: (typeof faultKinds)[number]): readonly unknown[] =>
       scenarioProblems({ name: 'a', outbound: [{ url: 'https://bank.test/*', script: [catalog[kind].example] }] })
-    for (const kind of callFaults) expect([kind, problems(kind)]).toEqual([kind, []])
-    for (const kind of faultKinds.filter((one) => !callFaults.includes(one))) {
+    for (const kind of outboundFaultKinds) expect([kind, problems(kind)]).toEqual([kind, []])
+    for (const kind of faultKinds.filter((one) => !outboundFaultKinds.includes(one))) {
       expect([kind, problems(kind)]).toMatchObject([kind, [{ sentence: expect.stringContaining('lost-ack') }]])
     }
   })

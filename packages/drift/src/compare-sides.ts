@@ -188,7 +188,7 @@ function shown(value: unknown): string {
 }
 
 /** A text of a difference as it is told: without secrets first, and shortened then. */
-export function told(text: string, hide: (text: string) => string): string {
+export function normalized(text: string, hide: (text: string) => string): string {
   return cut(hide(text), maxShown)
 }
 

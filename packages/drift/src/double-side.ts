@@ -2,8 +2,8 @@ import { type Bytes, fromArray, toArray } from '../../../src/kernel/bytes.js'
 import type { Dialect } from '../../../src/protocol/dialect.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
-import { type DriftDestination, deliveryOf, endpointAnswer, endpointUrl } from './endpoint.js'
-import { inDialect, neutralHeaders, spokenName } from './in-dialect.js'
+import { type DriftDestination, deliveryOf, endpointResponse, endpointUrl } from './endpoint.js'
+import { inDialect, nameInDialect, neutralHeaders } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
 /** A fresh double, in this process, whose time begins now and moves when a case waits. */
@@ -23,7 +23,7 @@ export class DoubleSide implements Side {
     this.sandbox.destinations.on(`${origin}${pathname}*`, async (request) => {
       const delivery = deliveryOf(request.method, request.url, request.headers, await request.text(), vocabulary)
       this.#deliveries.push(delivery)
-      const { status, headers, body } = endpointAnswer(delivery, vocabulary)
+      const { status, headers, body } = endpointResponse(delivery, vocabulary)
       return new Response(body, { status, headers })
     })
   }
@@ -37,7 +37,7 @@ export class DoubleSide implements Side {
   }
 
   own(name: string): string {
-    return spokenName(name, this.vocabulary)
+    return nameInDialect(name, this.vocabulary)
   }
 
   deliveries(): readonly Delivery[] {

@@ -1,7 +1,7 @@
 import { plural } from '../../../src/kernel/plural.js'
 import { plainText } from '../../../src/report/safe-text.js'
 import type { LeftOut } from './case.js'
-import { told } from './compare-sides.js'
+import { normalized } from './compare-sides.js'
 import type { DriftFinding, DriftReport } from './drift-run.js'
 
 /** Places of one difference that are shown. */
@@ -41,8 +41,8 @@ function body({ double, real, seen }: DriftFinding, hide: (text: string) => stri
   return [
     ...places,
     ...(more > 0 ? [`  and ${plural(more, 'more answer')}`] : []),
-    `    double  ${told(double, hide)}`,
-    `    real    ${told(real, hide)}`,
+    `    double  ${normalized(double, hide)}`,
+    `    real    ${normalized(real, hide)}`,
   ]
 }
 

@@ -40,7 +40,7 @@ interface EndpointAnswer {
   readonly body: string
 }
 
-export function endpointAnswer({ asked, headers }: Delivery, vocabulary: Dialect): EndpointAnswer {
+export function endpointResponse({ asked, headers }: Delivery, vocabulary: Dialect): EndpointAnswer {
   const fails = Number(asked.fails ?? 0)
   const status = Number(headers['service-retried'] ?? 0) < fails ? 500 : Number(asked.status ?? 200)
   return {
@@ -69,7 +69,7 @@ export class LocalDestination implements DriftDestination {
         const body = Buffer.concat(chunks).toString('utf8')
         const delivery = deliveryOf(request.method!, request.url!, webHeaders(request.headers), body, vocabulary)
         this.#deliveries.push(delivery)
-        const answer = endpointAnswer(delivery, vocabulary)
+        const answer = endpointResponse(delivery, vocabulary)
         response.writeHead(answer.status, answer.headers).end(answer.body)
       })
     })

@@ -18,13 +18,13 @@ export interface DialectRequest {
 const own = /^service-/i
 
 /** A header's name in the words of a vocabulary, where it is the service's own. */
-export function spokenName(name: string, vocabulary: Dialect): string {
+export function nameInDialect(name: string, vocabulary: Dialect): string {
   return own.test(name) ? ownHeader(name.replace(own, ''), vocabulary) : name
 }
 
 export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, vocabulary }: Address): DialectRequest {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(ask.headers ?? {})) headers[spokenName(name, vocabulary)] = value
+  for (const [name, value] of Object.entries(ask.headers ?? {})) headers[nameInDialect(name, vocabulary)] = value
   const use = ask.token ?? 'standard'
   if (use === 'standard') headers.authorization = `Bearer ${token}`
   if (use === 'wrong') headers.authorization = 'Bearer not-a-token-of-anybody'

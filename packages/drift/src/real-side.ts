@@ -4,7 +4,7 @@ import { ownWords, refusal } from './allowed-requests.js'
 import type { Answered, Delivery, DriftRequest, OpenStream, Side } from './case.js'
 import { type DriftDestination, endpointUrl } from './endpoint.js'
 import { ownIds, queueRefusal } from './harmless-queue.js'
-import { type Address, inDialect, neutralHeaders, spokenName } from './in-dialect.js'
+import { type Address, inDialect, nameInDialect, neutralHeaders } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
 /** Milliseconds for one request. */
@@ -186,7 +186,7 @@ export class RealSide implements Side {
 
   own(name: string): string {
     const { store, queue } = this.connection.service
-    return spokenName(name, (queue ?? store)!.vocabulary)
+    return nameInDialect(name, (queue ?? store)!.vocabulary)
   }
 
   deliveries(): readonly Delivery[] {

@@ -1,4 +1,4 @@
-import { told } from './compare-sides.js'
+import { normalized } from './compare-sides.js'
 import type { DriftReport } from './drift-run.js'
 
 // What was found, as a file that can be sent to others: what was asked and what was answered, and nothing of whom.
@@ -24,8 +24,8 @@ export function recordText(outcome: DriftReport, { version, vocabulary, hide }: 
     following,
     findings: findings.map(({ what, double, real, named, seen }) => ({
       what,
-      double: told(double, hide),
-      real: told(real, hide),
+      double: normalized(double, hide),
+      real: normalized(real, hide),
       ...(named !== undefined && { known: named.name, where: named.where }),
       seen,
     })),

@@ -42,8 +42,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 /** The lane of faults, and what a delivery or a call met there by a script: it has no entry of its own. */
-export const faultLane = 3
-export function isStruckByScript({ type, fault }: TraceEntry): boolean {
+export const faultRow = 3
+export function isInjectedByScript({ type, fault }: TraceEntry): boolean {
   return (type === 'attempt' || type === 'outbound') && fault !== undefined
 }
 

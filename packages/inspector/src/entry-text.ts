@@ -186,7 +186,7 @@ function fieldsOf(entry: TraceEntry): Fields {
 }
 
 /** An entry in words that are safe to show: whatever reverses or hides text is spelled out. */
-export function told(entry: TraceEntry): EntryText {
+export function entryText(entry: TraceEntry): EntryText {
   const { head, url, end, notes = [] } = tellerOf(entry.type)(fieldsOf(entry))
   return {
     head: excerpt(head, 400),

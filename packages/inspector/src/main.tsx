@@ -3,7 +3,7 @@ import { render } from 'preact'
 import { App } from './app.js'
 import { liveSource } from './live.js'
 import './page.css'
-import { lineOf, told } from './entry-text.js'
+import { entryText, lineOf } from './entry-text.js'
 import { PageState } from './page-state.js'
 import { recordingSource } from './recording-source.js'
 import { listenToKeys } from './shell/keyboard.js'
@@ -37,7 +37,7 @@ effect(() => {
 
 effect(() => {
   const entry = view.entry(view.selectedSeq.value)
-  page.said.value = entry === undefined ? '' : `#${entry.seq} ${lineOf(told(entry))}`
+  page.said.value = entry === undefined ? '' : `#${entry.seq} ${lineOf(entryText(entry))}`
 })
 
 effect(() => {

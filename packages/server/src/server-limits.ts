@@ -45,7 +45,7 @@ export const defaultLimits: ResolvedLimits = {
 export const maxHead = 65_536
 
 /** Of what may be on its way, large answers of destinations have so many hundredths; one tenant half of that. */
-export const answersShare = 50
+export const responsesShare = 50
 
 /** Headers of a request, however short, that Node itself takes. */
 export const maxHeaders = 1_000

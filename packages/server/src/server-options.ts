@@ -11,7 +11,7 @@ import { heapLimit } from './heap-watch.js'
 import { addressOf, defaultHost, defaultPort, isLoopbackAddress } from './listen-addresses.js'
 import { listenFailure } from './listen-failure.js'
 import { listedHost } from './origin-check.js'
-import { type EngineChoice, engineWorld } from './real-redis/real-redis-options.js'
+import { type RealRedisChoice, withRealRedis } from './real-redis/real-redis-options.js'
 import type { Certificate } from './redis-port/redis-port.js'
 import type { RequestLogEntry } from './request-log.js'
 import { defaultLimits, type ResolvedLimits, type ServerLimits } from './server-limits.js'
@@ -20,7 +20,7 @@ import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
 // What a server is started with, and what that comes to.
 
-export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, EngineChoice {
+export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, RealRedisChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string
   /**
@@ -167,7 +167,7 @@ function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}
 function worldOf(options: ServerOptions): SandboxOptions {
   const own = Object.entries(options).filter(([name]) => !Object.hasOwn(serverNames, name))
   const world: SandboxOptions = Object.fromEntries(own)
-  return options.realRedis === undefined && options.shadowRedis === undefined ? world : engineWorld(options, world)
+  return options.realRedis === undefined && options.shadowRedis === undefined ? world : withRealRedis(options, world)
 }
 
 function checkedHost(given: string): string {

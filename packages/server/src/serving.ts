@@ -12,7 +12,7 @@ import { isEveryAddress, listenOn } from './listen-addresses.js'
 import { listenFailure } from './listen-failure.js'
 import { listener, refuse, sendError, targetOf } from './listener.js'
 import { type Guard, originRejection } from './origin-check.js'
-import type { PlacedEngine } from './real-redis/placed.js'
+import type { LocatedRedis } from './real-redis/placed.js'
 import type { RedisPort } from './redis-port/redis-port.js'
 import { logRequest } from './request-log.js'
 import type { Plan, ServerOptions } from './server-options.js'
@@ -48,7 +48,7 @@ export class Serving {
   links: InspectorLinks | undefined
   node: ClusterRuntime | undefined
   native: RedisPort | undefined
-  engine: PlacedEngine | undefined
+  engine: LocatedRedis | undefined
   /** Whether the state file holds everything. */
   isKept = true
 

@@ -1,4 +1,4 @@
-import { callsInternals } from '../../../src/calls/calls.js'
+import { outboundInternals } from '../../../src/calls/calls.js'
 import { Account } from '../../../src/kernel/account.js'
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
@@ -16,15 +16,15 @@ import { ReplyError } from '../../../src/store/command/reply.js'
 import type { RespHost } from '../../../src/store/resp/resp-connection.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
 import { AccessGate, hasToken } from './access.js'
-import { control, isStray } from './control/control.js'
+import { control, isUnknownOperation } from './control/control.js'
 import { collectGarbage, HeapWatch, heapLimit, heldBytes } from './heap-watch.js'
-import { pageAnswer } from './inspector/page-answer.js'
+import { pageResponse } from './inspector/page-answer.js'
 import { refusedFor, refusedOrder, refusesCommand } from './no-memory.js'
 import { mayMakeTenant } from './origin-check.js'
 import { porterOf } from './redis-port/connections.js'
 import { isSameText } from './same-text.js'
 import { hintsFor } from './server-hints.js'
-import { answersShare, defaultLimits, TenantsFull } from './server-limits.js'
+import { defaultLimits, responsesShare, TenantsFull } from './server-limits.js'
 import { isTenantName } from './tenant-name.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
@@ -85,7 +85,7 @@ export class Tenants {
     buffered: Account = new Account(defaultLimits.buffered),
   ) {
     this.#buffered = buffered
-    this.#answers = new Account(Math.floor(buffered.limit * (answersShare / 100)), buffered)
+    this.#answers = new Account(Math.floor(buffered.limit * (responsesShare / 100)), buffered)
     this.#heap = new HeapWatch({
       limit: heapLimit(),
       held: heldBytes,
@@ -339,7 +339,7 @@ export class Tenants {
       return control(call, path, this)
     }
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
-    const page = pageAnswer(call, path)
+    const page = pageResponse(call, path)
     if (page !== undefined) return page
     const to = this.#addressee(call, path)
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
@@ -365,7 +365,7 @@ export class Tenants {
     const error =
       known ??
       `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. ${hintsFor(this.origin, name).call(shownPattern(url))}.`
-    if (calls !== undefined) callsInternals.of(calls).refuse(call.method, url, error)
+    if (calls !== undefined) outboundInternals.of(calls).refuse(call.method, url, error)
     return json({ error }, 502)
   }
 
@@ -387,7 +387,7 @@ export class Tenants {
    */
   isUnwanted(call: RawRequest): boolean {
     const path = this.targetOf(call)
-    if (/^\/_control(?:[/?#]|$)/.test(path)) return isStray(call, path)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return isUnknownOperation(call, path)
     const to = this.#addressee(call, path)
     if (to === undefined) return !this.#isRegistered(call, path)
     if (this.#door !== undefined) return false

@@ -12,7 +12,7 @@ import {
   memoryForRun,
   roomForRun,
 } from '@stuntdouble/lua'
-import { maxSentences } from '../../../src/calls/calls.js'
+import { maxReportedOutbound } from '../../../src/calls/calls.js'
 import { maxBody as longestCallBody } from '../../../src/calls/outbound-responses.js'
 import { most as mostRefused } from '../../../src/calls/refused.js'
 import { maxChunks as mostSlowChunks } from '../../../src/faults/broken-bodies.js'
@@ -26,7 +26,7 @@ import { defaultPolicy } from '../../../src/policy/policy.js'
 import { maxEvent } from '../../../src/protocol/event-stream.js'
 import { maxWait as longestHeader } from '../../../src/queue/delivery/retry.js'
 import { maxRedirects } from '../../../src/queue/destinations/destinations.js'
-import { largeAnswer, leastParallel, maxBuffered } from '../../../src/queue/destinations/network.js'
+import { largeResponseBytes, leastParallel, maxBuffered } from '../../../src/queue/destinations/network.js'
 import { maxChunks } from '../../../src/queue/destinations/response.js'
 import { maxDiagnostics } from '../../../src/queue/queue-engine.js'
 import { maxQueueValues } from '../../../src/queue/rest/reading.js'
@@ -38,7 +38,7 @@ import { maxWait as longestStepWait, maxTimers } from '../../../src/scenarios/ac
 import { maxAttempts } from '../../../src/scenarios/import/imported-records.js'
 import { deepest as deepestScenario } from '../../../src/scenarios/scenario.js'
 import { deepest as deepestSecret } from '../../../src/secrets/texts.js'
-import { maxKept, maxName } from '../../../src/store/command/connection-memory.js'
+import { maxConnectionBytes, maxName } from '../../../src/store/command/connection-memory.js'
 import { maxMembers } from '../../../src/store/command/memory.js'
 import { deepestReply } from '../../../src/store/command/reply.js'
 import { maxRepeats } from '../../../src/store/commands/collection-arguments.js'
@@ -80,10 +80,10 @@ import { maxDepth } from '../../../src/store/values/json-value.js'
 import { maxNames } from '../../../src/workflow/stubs.js'
 import { deepestInvocation } from '../../../src/workflow/triggers.js'
 import { maxHead as longestPassedHead } from '../src/cluster/forward.js'
-import { maxKept as mostKeptInCluster } from '../src/cluster/journaled-sandbox.js'
+import { journalLimits as mostKeptInCluster } from '../src/cluster/journaled-sandbox.js'
 import { maxApart, maxOvertaking } from '../src/cluster/node-signature.js'
 import { maxPending } from '../src/control/clock-operations.js'
-import { maxBytesWaiting, maxWaiting, maxWorlds } from '../src/control/entry-stream.js'
+import { maxBytesWaiting, maxSandboxes, maxWaiting } from '../src/control/entry-stream.js'
 import { inSlicesTimes, usualAtOnce } from '../src/control/large.js'
 import {
   deepest,
@@ -109,11 +109,11 @@ import { maxKeys as mostEngineKeys } from '../src/real-redis/copy-keys.js'
 import { maxLine as longestEngineLine } from '../src/redis-client/reply-reader.js'
 import { farewell } from '../src/redis-port/connections.js'
 import {
-  answersShare,
   defaultLimits,
   maxHead,
   maxHeaders,
   maxUnwanted,
+  responsesShare,
   type ServerLimits,
 } from '../src/server-limits.js'
 import { arrivalLook, headArrival } from '../src/sockets.js'
@@ -275,13 +275,13 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'worlds whose entries wait for a slow reader of a traffic stream, one for each reset',
-    maxWorlds,
+    maxSandboxes,
     'worlds',
     'it gets no more of those before',
   ),
   fixed(
     'rows between `MULTI` and `EXEC`, subscriptions, keys that are watched or waited for, and names of a connection',
-    maxKept,
+    maxConnectionBytes,
     'bytes',
     "`OOM command not allowed when used memory > 'maxmemory'.`; a transaction is discarded by its `EXEC`",
   ),
@@ -373,8 +373,8 @@ export const limitRows: readonly LimitRow[] = [
     'it is answered, as it would be anyway, before its body is read; the connection is closed',
   ),
   fixed(
-    `answers of destinations of more than ${largeAnswer / 1_048_576} MiB together; of one tenant half of that`,
-    answersShare,
+    `answers of destinations of more than ${largeResponseBytes / 1_048_576} MiB together; of one tenant half of that`,
+    responsesShare,
     '% of `--max-buffered`',
     'the delivery fails as if the connection had ended; small ones are still read',
   ),
@@ -469,7 +469,7 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'sentences about what the store, the queue or calls met that a sandbox remembers, of each kind',
-    Math.max(mostStoreSentences, maxDiagnostics, maxSentences, mostRefused),
+    Math.max(mostStoreSentences, maxDiagnostics, maxReportedOutbound, mostRefused),
     'sentences',
     'the first ones are told',
   ),

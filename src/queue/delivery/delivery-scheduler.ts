@@ -37,7 +37,7 @@ import { Admissions } from './flow-control.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
 import { failureText, firstDue, verdictOn } from './retry.js'
 
-export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
+export interface DeliverySchedulerOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
   readonly traffic: TrafficLog
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
@@ -80,7 +80,7 @@ export class DeliveryScheduler {
   readonly log: MessageLog
   readonly deadLetters: DeadLetters
   readonly flow: Admissions
-  readonly #options: CourierOptions
+  readonly #options: DeliverySchedulerOptions
   readonly #ids: IdSource
   readonly #labels = new Map<string, string>()
   readonly #faults: DeliveryFaultRules | undefined
@@ -90,7 +90,7 @@ export class DeliveryScheduler {
   #stopped = false
   #loaded = false
 
-  constructor(options: CourierOptions) {
+  constructor(options: DeliverySchedulerOptions) {
     const { clock, policy, limits } = options
     this.#options = options
     this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)

@@ -6,7 +6,7 @@ import { noHeaders } from '../../kernel/http.js'
 import type { RawOutcome } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { DeliveryContext } from './delivery-context.js'
-import { rateLimitAnswer } from './rate-limit.js'
+import { rateLimitResponse } from './rate-limit.js'
 import { rawResponse } from './raw-response.js'
 
 // What faults do to one attempt: those of rules, in the order in which they struck, and those of scripts.
@@ -59,7 +59,7 @@ export function applyFaults(
     sleep: (ms) => task.sleep(ms),
     onwards: () => applyFaults(encounters, scene, from + 1),
     answer: rawResponse,
-    rateLimited: (given) => rateLimitAnswer(given, context.now()),
+    rateLimited: (given) => rateLimitResponse(given, context.now()),
     sign(wrong) {
       attempt.signing = wrong
     },

@@ -1,5 +1,5 @@
 import { isStatus } from '../../faults/fault-values.js'
-import { answerProblems, stepOf, stepProblems } from '../../faults/step-schema.js'
+import { responseProblems, stepOf, stepProblems } from '../../faults/step-schema.js'
 import { errorText } from '../../kernel/error-text.js'
 import type { HeaderRecord, Step } from './delivery-script.js'
 
@@ -43,17 +43,17 @@ function hasOnlyKind(step: unknown): step is Step {
 }
 
 /** What is wrong with what a handler returned, if it is no Response, as a part of a sentence; `undefined` for nothing. */
-export function wrongWithAnswer(answer: unknown): string | undefined {
+export function responseProblem(answer: unknown): string | undefined {
   if (isStatus(answer)) return undefined
   if (typeof answer !== 'number' && (typeof answer !== 'object' || answer === null)) {
     return `returned ${errorText(answer)}. Return a Response, or a status in destinations.respond().`
   }
-  const [problem] = answerProblems(answer)
+  const [problem] = responseProblems(answer)
   return problem && `gave no answer that can be sent: ${problem.sentence}`
 }
 
 /** @throws TypeError */
 export function checkAnswer(answer: DestinationResponse, called: string): void {
-  const [problem] = answerProblems(answer)
+  const [problem] = responseProblems(answer)
   if (problem !== undefined) throw new TypeError(`${called}: ${problem.sentence}`)
 }

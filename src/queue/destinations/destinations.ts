@@ -12,13 +12,13 @@ import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import type { RawOutcome } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
-import { isAddress, isLoopback } from '../settings/url.js'
+import { isIpAddress, isLoopback } from '../settings/url.js'
 import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './apply-faults.js'
 import type { DeliveryContext } from './delivery-context.js'
 import { networkErrors, type Step } from './delivery-script.js'
-import { checkAnswer, checkedSteps, type DestinationResponse, wrongWithAnswer } from './destination-responses.js'
+import { checkAnswer, checkedSteps, type DestinationResponse, responseProblem } from './destination-responses.js'
 import { parted, withLines } from './header-lines.js'
-import { AnswerCutOff, type HeldAnswer, Network, ownRoom } from './network.js'
+import { AnswerCutOff, type HeldResponse, Network, ownRoom } from './network.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
 import {
   failedOutcome,
@@ -31,7 +31,7 @@ import {
 } from './raw-response.js'
 import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
-import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
+import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableResponse, unreadable } from './response.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
@@ -585,7 +585,7 @@ async function sendBy(
   attempt: Attempt,
   signal: AbortSignal,
   longestBody: number,
-  held: HeldAnswer,
+  held: HeldResponse,
 ): Promise<RawOutcome> {
   try {
     const { method } = attempt
@@ -624,7 +624,7 @@ const noHandler: Readonly<Record<string, string>> = {
 
 /** What the queue sees of a url that nobody has registered: an address, or this machine, is not looked up. */
 function unanswered(host: string): string {
-  return isLoopback(host) || isAddress(host) ? networkErrors.refused : `dial tcp: lookup ${host}: no such host`
+  return isLoopback(host) || isIpAddress(host) ? networkErrors.refused : `dial tcp: lookup ${host}: no such host`
 }
 
 /** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
@@ -637,14 +637,14 @@ function heardOf(
   if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
     return replyOfResponse(answer, from(url), longestBody, network.answer())
   }
-  const sentence = wrongWithAnswer(answer)
-  if (sentence !== undefined) throw new UnusableAnswer(`${from(url)} ${sentence}`)
+  const sentence = responseProblem(answer)
+  if (sentence !== undefined) throw new UnusableResponse(`${from(url)} ${sentence}`)
   if (typeof answer === 'number') return plainStatus(answer)
   if ('kind' in answer) return answer
   try {
     return rawResponse(answer.status ?? 200, answer.headers, answer.body)
   } catch (error) {
-    throw new UnusableAnswer(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
+    throw new UnusableResponse(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
   }
 }
 

@@ -22,7 +22,7 @@ export interface RoomForAnswers {
 export const maxBuffered = 536_870_912
 
 /** Bytes from which on an answer is a large one. */
-export const largeAnswer = 1_048_576
+export const largeResponseBytes = 1_048_576
 
 /** Deliveries in this process that begin at once. */
 const maxAtOnce = 1
@@ -68,8 +68,8 @@ export class Network {
   }
 
   /** Room for one answer. */
-  answer(): HeldAnswer {
-    return new HeldAnswer(this.#room)
+  answer(): HeldResponse {
+    return new HeldResponse(this.#room)
   }
 
   /**
@@ -147,7 +147,7 @@ export class Network {
 }
 
 /** What is held of one answer while it arrives. */
-export class HeldAnswer {
+export class HeldResponse {
   readonly #large: Account
   #held: Account
 
@@ -159,7 +159,7 @@ export class HeldAnswer {
   /** @throws AnswerCutOff, and holds nothing any more */
   take(bytes: number): void {
     let more = bytes
-    if (this.#held.above !== this.#large && this.#held.held + bytes > largeAnswer) {
+    if (this.#held.above !== this.#large && this.#held.held + bytes > largeResponseBytes) {
       more += this.#held.held
       this.#held.release()
       this.#held = new Account(Number.POSITIVE_INFINITY, this.#large)

@@ -7,7 +7,7 @@ import { rateLimitHeaders } from '../publish/call-limits.js'
 const day = 86_400_000
 
 /** A 429 as the service, or a destination that limits its callers, gives it. [queue.md 5.2, 10] */
-export function rateLimitAnswer({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): RawOutcome {
+export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): RawOutcome {
   const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
   headers.push(['content-type', 'application/json'])
   if (retryAfter !== undefined && retryAfter.form !== 'none') {

@@ -3,13 +3,13 @@ import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
 import type { RawOutcome } from '../message/message.js'
 import { networkErrors } from './delivery-script.js'
-import type { HeldAnswer } from './network.js'
+import type { HeldResponse } from './network.js'
 import { failedOutcome } from './raw-response.js'
 
 // Reads what a handler, or the network, gave as a Response. It may be of another realm or library, and do anything.
 
 /** An answer that no framework could send: what the destination's caller sees is a 500. */
-export class UnusableAnswer extends Error {
+export class UnusableResponse extends Error {
   override readonly name = 'UnusableAnswer'
 }
 
@@ -19,9 +19,9 @@ export class BrokenBody extends Error {
 }
 
 /** Which of the two it is. Code may throw anything, even a Proxy that throws when it is inspected. */
-export function knownFailure(error: unknown): UnusableAnswer | BrokenBody | undefined {
+export function knownFailure(error: unknown): UnusableResponse | BrokenBody | undefined {
   try {
-    return error instanceof UnusableAnswer || error instanceof BrokenBody ? error : undefined
+    return error instanceof UnusableResponse || error instanceof BrokenBody ? error : undefined
   } catch {
     return undefined
   }
@@ -50,7 +50,7 @@ export async function replyOfResponse(
   response: Response,
   from: string,
   most: number,
-  held: HeldAnswer,
+  held: HeldResponse,
 ): Promise<RawOutcome> {
   const { status, type } = response
   if (status === 0) {
@@ -58,10 +58,10 @@ export async function replyOfResponse(
     return { ...failedOutcome(networkErrors.reset), note: `${from} answered ${what}` }
   }
   if (!Number.isInteger(status) || status < 100 || status > 999) {
-    throw new UnusableAnswer(`${from} answered with the status ${errorText(status)}: give one from 200 to 599.`)
+    throw new UnusableResponse(`${from} answered with the status ${errorText(status)}: give one from 200 to 599.`)
   }
   const reason = unreadable(response)
-  if (reason !== undefined) throw new UnusableAnswer(`${from} returned ${reason}`)
+  if (reason !== undefined) throw new UnusableResponse(`${from} returned ${reason}`)
   const headers = headersOf(response, from)
   try {
     return { status, headers, body: await bodyOf(response, most, held) }
@@ -76,10 +76,10 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
   const list = typeof headers?.[Symbol.iterator] === 'function' ? [...headers] : [['', undefined]]
   const isText = ([name, value]: readonly unknown[]): boolean => typeof name === 'string' && typeof value === 'string'
   if (list.every(isText)) return list as [string, string][]
-  throw new UnusableAnswer(`${from} returned a Response with headers that are not strings.`)
+  throw new UnusableResponse(`${from} returned a Response with headers that are not strings.`)
 }
 
-async function bodyOf(response: Response, most: number, held: HeldAnswer): Promise<Bytes> {
+async function bodyOf(response: Response, most: number, held: HeldResponse): Promise<Bytes> {
   const { body } = response
   if (body === null) return '' as Bytes
   // Some libraries have streams of another kind, or none.
@@ -99,7 +99,7 @@ export const maxChunks = 1_000_000
 async function readStream(
   reader: ReadableStreamDefaultReader<unknown>,
   most: number,
-  held: HeldAnswer,
+  held: HeldResponse,
 ): Promise<Bytes> {
   let bytes = ''
   for (let chunks = 1; ; chunks++) {

@@ -1,5 +1,5 @@
 import type { PublishSettings } from '../settings/message-settings.js'
-import type { Cause, ForecastMessage, LaneCopy } from './forecast-copies.js'
+import type { Cause, FifoQueueCopy, ForecastMessage } from './forecast-copies.js'
 
 // What follows from messages that are not known to have answered.
 
@@ -9,7 +9,7 @@ export function decidedBy(item: ForecastMessage): Cause {
 }
 
 /** Whose answers free a slot; one that was cancelled does so without an answer. */
-export function answersOf({ holding }: LaneCopy): Cause {
+export function responsesOf({ holding }: FifoQueueCopy): Cause {
   const all = [...holding].flatMap((item) => (item.isEnded ? item.reports : [item]))
   const of = all.filter((item) => item.state.asked !== 'end' || item.message?.running === true)
   return { kind: 'answer', of, first: of.length === all.length }

@@ -24,7 +24,7 @@ export class ForecastMessage implements FlowCaller {
   /** When its next attempt starts; where there is a cause, the earliest that this can be. */
   start: number | undefined
   cause: Cause | undefined
-  lane: LaneCopy | undefined
+  lane: FifoQueueCopy | undefined
   key: KeyCopy | undefined
   /** The message that it reports on. */
   source: ForecastMessage | undefined
@@ -174,7 +174,7 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
 }
 
 /** A FIFO queue, whose slots are known until a message that holds one may have answered. */
-export class LaneCopy extends FifoQueue<ForecastMessage> {
+export class FifoQueueCopy extends FifoQueue<ForecastMessage> {
   /** Who may have left, so that it is not known who comes next. */
   cause: Cause | undefined
   /** Calls of keys by those who left before: each of them made one, but for those beside whom one may stand. */

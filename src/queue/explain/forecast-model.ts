@@ -4,7 +4,7 @@ import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import type { Schedule } from '../schedules/schedule.js'
 import type { PublishSettings } from '../settings/message-settings.js'
-import { type Cause, ForecastMessage, KeyCopy, LaneCopy, type ScheduleCopy } from './forecast-copies.js'
+import { type Cause, FifoQueueCopy, ForecastMessage, KeyCopy, type ScheduleCopy } from './forecast-copies.js'
 import { PlanCopy } from './plan-copy.js'
 
 /** A world that is played with: copies of all that can meet the messages that are asked for. Nothing is the engine's own. */
@@ -23,7 +23,7 @@ export class ForecastModel {
   readonly #queue: QueueEngine
   readonly #byMessage = new Map<Message, ForecastMessage>()
   readonly #keys = new Map<string, KeyCopy>()
-  readonly #lanes = new Map<string, LaneCopy>()
+  readonly #lanes = new Map<string, FifoQueueCopy>()
 
   constructor(queue: QueueEngine, asked: readonly Message[]) {
     const { flow } = queue
@@ -48,7 +48,7 @@ export class ForecastModel {
     return this.#keys.values()
   }
 
-  get lanes(): Iterable<LaneCopy> {
+  get lanes(): Iterable<FifoQueueCopy> {
     return this.#lanes.values()
   }
 
@@ -60,7 +60,7 @@ export class ForecastModel {
     return flowControl === undefined ? undefined : this.#key(flowControl.key)
   }
 
-  fifoQueueOf({ queue }: PublishSettings): LaneCopy | undefined {
+  fifoQueueOf({ queue }: PublishSettings): FifoQueueCopy | undefined {
     return queue === undefined ? undefined : this.#lane(queue)
   }
 
@@ -91,10 +91,10 @@ export class ForecastModel {
     return { kind: 'answer', of, first: true }
   }
 
-  #lane(name: string): LaneCopy {
+  #lane(name: string): FifoQueueCopy {
     const known = this.#lanes.get(name)
     if (known !== undefined) return known
-    const copy = new LaneCopy(name, this.now)
+    const copy = new FifoQueueCopy(name, this.now)
     this.#lanes.set(name, copy)
     this.#queue.lanes.get(name)?.copy((message) => this.#byMessage.get(message), copy)
     return copy

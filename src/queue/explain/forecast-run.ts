@@ -3,8 +3,8 @@ import { concludedWith, isConcluded } from '../message/state.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 import { Admission } from './admission.js'
 import { Slots } from './fire-times.js'
-import { answersOf, blockerOf, decidedBy, reportsOf } from './forecast-causes.js'
-import type { Cause, ForecastMessage, LaneCopy } from './forecast-copies.js'
+import { blockerOf, decidedBy, reportsOf, responsesOf } from './forecast-causes.js'
+import type { Cause, FifoQueueCopy, ForecastMessage } from './forecast-copies.js'
 import type { ForecastModel } from './forecast-model.js'
 import { ForecastTimeline } from './forecast-timeline.js'
 
@@ -144,14 +144,14 @@ export class ForecastRun {
   }
 
   /** Whoever holds a slot may have ended: the next in line may be there. */
-  #mayLeave(item: ForecastMessage, lane: LaneCopy, at: number): void {
+  #mayLeave(item: ForecastMessage, lane: FifoQueueCopy, at: number): void {
     if (!lane.holding.has(item)) return
-    lane.cause ??= answersOf(lane)
+    lane.cause ??= responsesOf(lane)
     lane.release(item)
     this.#admitToLane(lane, at)
   }
 
-  #admitToLane(lane: LaneCopy, at: number): void {
+  #admitToLane(lane: FifoQueueCopy, at: number): void {
     for (let item = lane.admit(); item !== undefined; item = lane.admit()) {
       const one = item
       if (one.cause === undefined) one.cause = lane.cause

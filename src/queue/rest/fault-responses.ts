@@ -2,7 +2,7 @@ import type { FaultFacts } from '../../faults/fault.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { json } from '../../protocol/call.js'
 import type { ServiceFaults, ServiceRequest } from '../../protocol/service.js'
-import { rateLimitAnswer } from '../destinations/rate-limit.js'
+import { rateLimitResponse } from '../destinations/rate-limit.js'
 import { commaList } from '../settings/publish-options.js'
 import { planOf } from '../settings/queue-plan.js'
 import { refusals } from '../settings/queue-rejections.js'
@@ -16,7 +16,7 @@ const freePlan = planOf({ ...defaultPolicy, queuePlan: 'free' }).messagesPerDay 
 export const queueFaults: ServiceFaults<QueueApi> = {
   answer(fault, _call, { queue }) {
     if (fault.kind === 'status') return json({ error: fault.text }, fault.status)
-    if (fault.kind === 'rate-limited') return rateLimitAnswer(fault, queue.now())
+    if (fault.kind === 'rate-limited') return rateLimitResponse(fault, queue.now())
     const refusal = refusals.quota('maxMessagesPerDay', freePlan, queue.policy.quotaStatus)
     return json({ error: refusal.message }, refusal.status)
   },

@@ -17,7 +17,7 @@ export interface TriggerPlan {
 }
 
 /** The plan of a trigger that is struck, `undefined` for one that is not. */
-export function struckTrigger(
+export function faultyFire(
   faults: FaultSource | undefined,
   schedule: Schedule,
   clock: ServiceClock,

@@ -8,7 +8,7 @@ import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js
 import type { Message } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { NoteSetting } from '../settings/settings-log.js'
-import { struckTrigger } from './fire-faults.js'
+import { faultyFire } from './fire-faults.js'
 import { Schedule, type ScheduleDraft } from './schedule.js'
 
 export class Schedules {
@@ -172,7 +172,7 @@ export class Schedules {
   }
 
   #trigger(schedule: Schedule, awaited: boolean, change = 'fired'): readonly Message[] {
-    const plan = struckTrigger(this.#faults, schedule, this.#clock)
+    const plan = faultyFire(this.#faults, schedule, this.#clock)
     if (plan === undefined) return this.#fire(schedule, awaited, change)
     const { times, wait, apart } = plan
     let fired: readonly Message[] = []

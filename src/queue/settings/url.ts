@@ -81,7 +81,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** Whether a host name is an address, which nobody has to look up. */
-export function isAddress(hostname: string): boolean {
+export function isIpAddress(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[[\da-f:.]+\])$/i.test(hostname)
 }
 

@@ -8,7 +8,7 @@ import type { DialectName } from '../../protocol/dialect.js'
 import { networkErrors } from '../../queue/destinations/delivery-script.js'
 import { devUsers } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
-import { maxRecordedAnswer } from '../recorded.js'
+import { maxRecordedReplyBytes } from '../recorded.js'
 import type { PublishStep, ScenarioStep } from '../step-values.js'
 import type { Scenario, ScenarioDestination } from '../written-scenario.js'
 import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './imported-messages.js'
@@ -262,7 +262,7 @@ class Writer {
           message: as,
           attempts,
           state,
-          ...(response !== undefined && { response: response.slice(0, maxRecordedAnswer) }),
+          ...(response !== undefined && { response: response.slice(0, maxRecordedReplyBytes) }),
         },
       }
     })

@@ -5,7 +5,7 @@ import type { Work } from '../../kernel/work.js'
 import type { User } from '../access/user.js'
 import type { BlockingRequest } from '../command/blocking-request.js'
 import type { CommandDescription } from '../command/command-description.js'
-import { costOfNames, maxKept } from '../command/connection-memory.js'
+import { costOfNames, maxConnectionBytes } from '../command/connection-memory.js'
 import { replyError } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Database, EventClass } from '../keyspace/database.js'
@@ -254,7 +254,7 @@ export class BlockedClients {
 
   #enqueue(argv: readonly Bytes[], user: User, want: BlockingRequest, client: CommandClient): Blocked {
     const size = costOfNames(want.keys)
-    if ((client.kept ?? 0) + size > maxKept) throw replyError('outOfMemory')
+    if ((client.kept ?? 0) + size > maxConnectionBytes) throw replyError('outOfMemory')
     const blocked = new Blocked(argv, user, want, client, size, this)
     // What has ended goes faster than new ones come.
     this.#tidy(2 * want.keys.length)

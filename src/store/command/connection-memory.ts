@@ -3,7 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 // What is kept for a connection as long as it wants it.
 
 /** Bytes that one connection may have kept for it: rows that wait for EXEC, names, what it listens to, watches and waits for. */
-export const maxKept = 67_108_864
+export const maxConnectionBytes = 67_108_864
 
 /** Bytes of the name of a connection, and of those of its library: CLIENT LIST has those of all. */
 export const maxName = 65_536

@@ -235,7 +235,7 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
 }
 
 /** A guard of this package: the answer to one request has no room for a reply, or for any more. */
-export function answerTooLarge(limit: number, hasRun: boolean): ReplyError {
+export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
   return new ReplyError(
     `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxResponseSize`,
   )

@@ -5,7 +5,7 @@ import { bytes, key, named } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
-import { type SearchModule, searchEngine } from '../search/load-search.js'
+import { type SearchModule, searchModule } from '../search/load-search.js'
 import { type IndexDefinition, sourceOf } from '../values/search-definition.js'
 import { SearchIndex } from '../values/search-index.js'
 import { listOptions, newIndex, queryOptions } from './search-arguments.js'
@@ -20,7 +20,7 @@ function ofIndex<T, U>(
   run: (engine: SearchModule, index: SearchIndex, name: Bytes) => T,
 ): T | U {
   const found = db.search.find(name)
-  return found === undefined ? missing : run(searchEngine(found.index.definition.language), found.index, found.name)
+  return found === undefined ? missing : run(searchModule(found.index.definition.language), found.index, found.name)
 }
 
 /** Prefixes and fields in any order; not the language. [search.md 1] */
@@ -62,7 +62,7 @@ export const searchCommands: readonly Command[] = [
       if (maxSearchIndexes !== undefined && db.search.all.size >= maxSearchIndexes)
         throw new ReplyError(`ERR Exceeded max index count of ${maxSearchIndexes}`)
       const index = new SearchIndex(definition)
-      searchEngine(definition.language).begin(index, skipsScan, context)
+      searchModule(definition.language).begin(index, skipsScan, context)
       db.set(name, index)
       return 1
     },

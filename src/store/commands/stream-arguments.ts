@@ -306,7 +306,7 @@ export function countWords(count: number): readonly Bytes[] {
 }
 
 /** What a reading had for who waits: `undefined` when it was nothing. */
-export function told(reply: Reply): Reply | undefined {
+export function streamReply(reply: Reply): Reply | undefined {
   return reply instanceof NilArray ? undefined : reply
 }
 

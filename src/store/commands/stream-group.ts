@@ -26,9 +26,9 @@ import {
   markedIds,
   rangeStart,
   reading,
+  streamReply,
   toAnyId,
   toId,
-  told,
   toRangeEnd,
   toRangeStart,
   unitsPerEntry,
@@ -304,7 +304,7 @@ function newEntries(reading: GroupReadArguments, timeout: number): BlockingReque
       key,
       latin1('>'),
     ],
-    told,
+    told: streamReply,
   }
 }
 

@@ -27,9 +27,9 @@ import {
   rangeEnd,
   rangeStart,
   reading,
+  streamReply,
   take,
   toId,
-  told,
   trimOptions,
   unitsPerEntry,
 } from './stream-arguments.js'
@@ -165,7 +165,7 @@ function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: n
     timeout,
     nothing: nilArray,
     take: (key) => [latin1('XREAD'), ...limit, latin1('STREAMS'), key, after.get(key)!],
-    told,
+    told: streamReply,
   }
 }
 

@@ -5,7 +5,7 @@ import type { RequestInjectionPoint } from '../../faults/points.js'
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
 import { letOutsideContinue } from '../../kernel/clock.js'
 import { ConnectionBroken } from '../../kernel/http.js'
-import { WorldOver } from '../../kernel/running-task.js'
+import { SandboxDisposed } from '../../kernel/running-task.js'
 import type { Task } from '../../kernel/time.js'
 import { ReplyError } from '../command/reply.js'
 import { CommandFaultFacts, quotaError } from '../rest/command-faults.js'
@@ -34,7 +34,7 @@ interface Struck {
 const streams: ReadonlySet<string> = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'MONITOR'])
 
 /** What strikes a command, `undefined` when nothing does. */
-export function struckBy(
+export function sessionInjection(
   faults: FaultSource,
   session: Session,
   argv: readonly Bytes[],
@@ -60,7 +60,7 @@ function wire(body: Bytes): WireAnswer {
 }
 
 /** Plays the faults around each other, the first outermost. */
-export function serveStruck(struck: Struck, session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
+export function serveFaulty(struck: Struck, session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
   const { clock } = struck.front
   const fail = (error: unknown): void => {
     if (error instanceof ReplyError) {
@@ -116,7 +116,7 @@ async function trickle(
 function ignore(): void {}
 
 function isBreak(error: unknown): boolean {
-  if (error instanceof ReplyError || error instanceof ConnectionBroken || error instanceof WorldOver) return true
+  if (error instanceof ReplyError || error instanceof ConnectionBroken || error instanceof SandboxDisposed) return true
   return error instanceof TypeError && error.cause instanceof ConnectionBroken
 }
 

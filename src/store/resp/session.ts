@@ -6,11 +6,11 @@ import { connectionBound } from '../access/categories.js'
 import type { User } from '../access/user.js'
 import { Blocked, type CommandClient } from '../blocking/blocked.js'
 import type { Command } from '../command/command.js'
-import { costOfNames, maxKept } from '../command/connection-memory.js'
+import { costOfNames, maxConnectionBytes } from '../command/connection-memory.js'
 import {
-  answerTooLarge,
   noCommandPermission,
   replyError,
+  replyTooLarge,
   requestTooLarge,
   tooManyRows,
   unknownSubcommand,
@@ -21,8 +21,8 @@ import { PushReply, plainOf, type TypedReply, typedReply } from '../command/type
 import { redisVersion } from '../commands/info.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
 import { transactionOverhead } from '../meter.js'
-import { type CommandOrigin, executeStruck } from '../rest/command-faults.js'
-import { type EventOutlet, struckEvent } from '../rest/event-faults.js'
+import { type CommandOrigin, executeFaulty } from '../rest/command-faults.js'
+import { type EventOutlet, faultyEvent } from '../rest/event-faults.js'
 import { notLoaded } from '../rest/store-endpoints.js'
 import type { RestStore } from '../rest/store-front.js'
 import { SearchNotLoaded } from '../search/stems.js'
@@ -161,7 +161,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     const isTooLarge = bytes > maxText
     // Sending it is a part of the work of its request, and of the turn of its connection.
     if (bytes > smallReply && !isTooLarge) this.#house.front.store.work.spend(Math.floor(bytes / bytesPerUnit))
-    return wireOf(isTooLarge ? answerTooLarge(this.#mostAnswered, true) : reply, this.protocol)
+    return wireOf(isTooLarge ? replyTooLarge(this.#mostAnswered, true) : reply, this.protocol)
   }
 
   #serve(argv: readonly Bytes[]): SessionReply | Blocked {
@@ -255,7 +255,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
       const tables = [store.blockingCommands, store.commands]
       const received = front.checkPlan(argv, { user: this.user, via }, tables)
       const run = (): Reply | Blocked => journal.carryOut(argv, { user: this.user, via, client: this })
-      const begun = front.isStruck ? executeStruck(front, { argv, user: this.user, via, run }, this.origin) : run()
+      const begun = front.isStruck ? executeFaulty(front, { argv, user: this.user, via, run }, this.origin) : run()
       if (!(begun instanceof Blocked)) front.charge(received, begun)
       return begun
     }
@@ -296,7 +296,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** Throws `ReplyError` where so many more bytes may not be kept. */
   demandRoom(bytes: number): void {
-    if (this.kept + bytes > maxKept) throw replyError('outOfMemory')
+    if (this.kept + bytes > maxConnectionBytes) throw replyError('outOfMemory')
   }
 
   // ---- transactions -----------------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
         const reply = this.#row(argv)
         if (reply === undefined) return null
         this.#room! -= maxBytes(reply)
-        const told = this.#room! < 0 ? answerTooLarge(this.#mostAnswered, true) : reply
+        const told = this.#room! < 0 ? replyTooLarge(this.#mostAnswered, true) : reply
         this.#say(this.#wire(told))
         return plainOf(told)
       }),
@@ -431,7 +431,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   receive(message: PubSubMessage): void {
     const { front } = this.#house
-    if (front.faults?.activeByPoint['stream.event'] !== undefined) struckEvent(this, message, this.origin, front)
+    if (front.faults?.activeByPoint['stream.event'] !== undefined) faultyEvent(this, message, this.origin, front)
     else this.pass(message)
   }
 
@@ -598,7 +598,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     let size = 0
     for (const session of described) size += session.#mostDescribed
     if (size > maxRequestSize) throw requestTooLarge(maxRequestSize, size, store.nativeDocs)
-    if (this.#room !== undefined && size > this.#room) throw answerTooLarge(this.#mostAnswered, false)
+    if (this.#room !== undefined && size > this.#room) throw replyTooLarge(this.#mostAnswered, false)
     store.work.charge(unitsPerLine * described.length + Math.floor(size / bytesPerUnit))
     return latin1(described.map((session) => `${session.#line}\n`).join(''))
   }

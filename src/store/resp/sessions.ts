@@ -7,7 +7,7 @@ import { storeInternals } from '../store-internals.js'
 import { type RespVersion, wireOfError } from './reply-writer.js'
 import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
-import { type CommandExchange, serveStruck, struckBy } from './session-faults.js'
+import { type CommandExchange, serveFaulty, sessionInjection } from './session-faults.js'
 
 /** Of a fork, and of a past that is played again: nobody is there. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
@@ -122,9 +122,10 @@ export class RespSessions implements SessionOwner {
 
   #run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const { faults } = this.front
-    const struck = faults === undefined || faults.isInactive ? undefined : struckBy(faults, session, argv, this.front)
+    const struck =
+      faults === undefined || faults.isInactive ? undefined : sessionInjection(faults, session, argv, this.front)
     if (struck !== undefined) {
-      serveStruck(struck, session, argv, turn)
+      serveFaulty(struck, session, argv, turn)
       return
     }
     try {

@@ -125,17 +125,17 @@ export interface PendingCommand<R> {
 }
 
 /** Runs a command that rules may strike. */
-export function executeStruck<R extends Reply | Blocked>(
+export function executeFaulty<R extends Reply | Blocked>(
   front: StrikableStore,
   coming: PendingCommand<R>,
   call: CommandOrigin,
 ): R | Reply {
-  const strike = strikeOf(front, coming.argv, call)
+  const strike = injectionOf(front, coming.argv, call)
   return strike === undefined ? coming.run() : applyInjection(strike, front, coming, call)
 }
 
 /** What strikes a command. All faults of commands answer, so there is one at most. */
-export function strikeOf(front: StrikableStore, argv: Argv, call: CommandOrigin): Injection | undefined {
+export function injectionOf(front: StrikableStore, argv: Argv, call: CommandOrigin): Injection | undefined {
   if (!front.isStruck) return undefined
   return front.faults!.injections('store.command', new CommandFaultFacts(argv, call, front.store))?.[0]
 }

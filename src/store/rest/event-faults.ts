@@ -15,7 +15,7 @@ export interface EventOutlet {
   breakOff(): void
 }
 
-export function struckEvent(outlet: EventOutlet, message: PubSubMessage, call: CommandOrigin, front: RestStore): void {
+export function faultyEvent(outlet: EventOutlet, message: PubSubMessage, call: CommandOrigin, front: RestStore): void {
   if (isConfirmation(message)) {
     outlet.pass(message)
     return

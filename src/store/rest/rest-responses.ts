@@ -3,7 +3,7 @@ import type { Work } from '../../kernel/work.js'
 import type { ResolvedPolicy } from '../../policy/policy.js'
 import { binary, jsonText } from '../../protocol/call.js'
 import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
-import { answerTooLarge, replyError, replyTooMuchWork } from '../command/errors.js'
+import { replyError, replyTooLarge, replyTooMuchWork } from '../command/errors.js'
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { StoreEngine } from '../store-engine.js'
 
@@ -171,7 +171,7 @@ export class ResponseBudget {
 
   refusal(hasRun: boolean): ReplyError {
     const { maxResponseSize, maxWork } = this.#limits
-    return this.#isTooMuchWork ? replyTooMuchWork(maxWork, hasRun) : answerTooLarge(maxResponseSize, hasRun)
+    return this.#isTooMuchWork ? replyTooMuchWork(maxWork, hasRun) : replyTooLarge(maxResponseSize, hasRun)
   }
 }
 

@@ -11,7 +11,7 @@ import type { LoggedStore, Sender } from '../logged-store.js'
 import { sizeOfReply, sizeOfWords } from '../meter.js'
 import type { StoreEngine } from '../store-engine.js'
 import { freeWords, isMetered, refusedCount, refusedStorage, unitsPerWord } from '../store-limits.js'
-import { executeStruck } from './command-faults.js'
+import { executeFaulty } from './command-faults.js'
 import type { Argv } from './request.js'
 import { StaleReads } from './stale-reads.js'
 
@@ -80,7 +80,7 @@ export class RestStore {
         this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
       return this.journal.execute(argv, user, via, call.cause)
     }
-    const reply = this.isStruck ? executeStruck(this, { argv, user, via, run }, call) : run()
+    const reply = this.isStruck ? executeFaulty(this, { argv, user, via, run }, call) : run()
     this.charge(received, reply)
     return reply
   }

@@ -12,7 +12,7 @@ import { ReplyError } from '../command/reply.js'
 import type { PubSubMessage, Subscriber } from '../keyspace/pubsub.js'
 import type { StoreEngine } from '../store-engine.js'
 import { readableFacts } from './command-faults.js'
-import { type EventOutlet, struckEvent } from './event-faults.js'
+import { type EventOutlet, faultyEvent } from './event-faults.js'
 import { decodePercent } from './request.js'
 import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './rest-responses.js'
 import type { RestStore } from './store-front.js'
@@ -174,7 +174,7 @@ class StreamReader implements Feeding {
 
   receive(message: PubSubMessage): void {
     if (this.#front.faults?.activeByPoint['stream.event'] !== undefined)
-      struckEvent(this, message, this.#call, this.#front)
+      faultyEvent(this, message, this.#call, this.#front)
     else this.pass(message)
   }
 

@@ -156,7 +156,7 @@ export function flushMode(container: string): ReplyError {
 
 // Shebang lines
 
-export function unexpectedEngine(engine: string): ReplyError {
+export function unexpectedEngineLine(engine: string): ReplyError {
   return new ReplyError(text(`ERR Unexpected engine in script shebang: ${engine}` as Bytes))
 }
 

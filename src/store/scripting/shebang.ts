@@ -46,7 +46,7 @@ export function readScript(source: Bytes): ParsedScript {
   const words = splitWords(source.slice(0, end))
   if (words === undefined || words.length === 0) throw refuse.scriptError('invalidEngine')
   const [engine, ...options] = words
-  if (engine !== '#!lua') throw refuse.unexpectedEngine(engine!)
+  if (engine !== '#!lua') throw refuse.unexpectedEngineLine(engine!)
   const names: string[] = []
   for (const option of options) {
     if (!option.startsWith('flags=')) throw refuse.unknownShebangOption(option)

@@ -97,11 +97,11 @@ export function boosted(filter: SearchFilter, boost: number): SearchFilter {
 }
 
 /** The terms and values that a field was asked for, and that documents have as they are: what is highlighted. */
-export function termsAskedOf(filter: SearchFilter, path: Bytes, terms: Set<Scalar> = new Set()): Set<Scalar> {
+export function termsOf(filter: SearchFilter, path: Bytes, terms: Set<Scalar> = new Set()): Set<Scalar> {
   if (filter.kind === 'group') {
-    for (const part of [...filter.required, ...filter.optional]) termsAskedOf(part, path, terms)
+    for (const part of [...filter.required, ...filter.optional]) termsOf(part, path, terms)
   } else if (filter.kind === 'any') {
-    for (const part of filter.of) termsAskedOf(part, path, terms)
+    for (const part of filter.of) termsOf(part, path, terms)
   } else if (filter.kind === 'term' && filter.field.path === path) {
     terms.add(filter.term)
   } else if (filter.kind === 'phrase' && filter.field.path === path) {

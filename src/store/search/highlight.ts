@@ -4,7 +4,7 @@ import { HashValue } from '../values/hash-value.js'
 import type { Json, JsonObject } from '../values/json-value.js'
 import { type FieldDefinition, sourceOf } from '../values/search-definition.js'
 import type { Content } from './content.js'
-import { type SearchFilter, termsAskedOf } from './filter.js'
+import { type SearchFilter, termsOf } from './filter.js'
 import type { Highlight } from './query-options.js'
 import type { Document } from './search-document.js'
 import { unknownField } from './search-errors.js'
@@ -28,7 +28,7 @@ export function highlighter(
     if (field === undefined) throw unknownField(path)
     const source = sourceOf(field)
     const finders = bySource.get(source) ?? []
-    finders.push(finderOf(field, termsAskedOf(filter, path), content))
+    finders.push(finderOf(field, termsOf(filter, path), content))
     bySource.set(source, finders)
   }
   const marks = [...bySource].map(([source, finders]) => {

@@ -47,7 +47,7 @@ export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
 }
 
 /** Throws TypeError while it is not loaded. @param language what it is wanted for */
-export function searchEngine(language?: Language): SearchModule {
+export function searchModule(language?: Language): SearchModule {
   if (engine === undefined || isHidden) throw new SearchNotLoaded(language)
   return engine
 }
@@ -101,5 +101,5 @@ export function searchLoading(words: readonly string[], store?: Store): Promise<
 
 /** Others have their turn after each slice. */
 async function catchUp(store: Store): Promise<void> {
-  while (!searchEngine().catchUp(store)) await hostPause()
+  while (!searchModule().catchUp(store)) await hostPause()
 }

@@ -1,12 +1,12 @@
-import { callsInternals } from '../../../../src/calls/calls.js'
+import { outboundInternals } from '../../../../src/calls/calls.js'
 import { effectText, happened } from './crash-effects.js'
-import type { CrashWorld } from './crash-world.js'
+import type { CrashSandbox } from './crash-world.js'
 import { callWith } from './run-requests.js'
 
 /** Watches what the code of deliveries asks of foreign hosts: their answers get lost, and the process dies of them. */
-export function guardCalls(world: CrashWorld): void {
+export function guardCalls(world: CrashSandbox): void {
   const { works, sandbox } = world
-  const internals = callsInternals.of(sandbox.outbound)
+  const internals = outboundInternals.of(sandbox.outbound)
   const { exchangeFor } = internals
   internals.exchangeFor = async (caller, given) => {
     const work = works.getStore()

@@ -2,8 +2,8 @@ import type { DeliveryContext } from '../../../../src/queue/destinations/deliver
 import type { RawOutcome } from '../../../../src/queue/message/message.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { DeliveryWork, lost, type Mutable } from './crash-work.js'
-import type { CrashWorld } from './crash-world.js'
-import { carriedBy, momentOf, type RunDelivery } from './run-delivery.js'
+import type { CrashSandbox } from './crash-world.js'
+import { carriedBy, deliveryPointOf, type RunDelivery } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
 /** Deliveries after which a schedule is given up. */
@@ -15,12 +15,12 @@ const maxTurns = 1_000
 /** The deliveries to the endpoints of runs: what becomes of each, and what goes wrong there. */
 export class CrashDeliveries {
   readonly all: RunDelivery[] = []
-  readonly #world: CrashWorld
+  readonly #world: CrashSandbox
   readonly #cuts = new Map<string, number>()
   readonly #answered = new Set<string>()
   #late: { readonly runId: string; readonly again: () => Promise<unknown> }[] = []
 
-  constructor(world: CrashWorld) {
+  constructor(world: CrashSandbox) {
     this.#world = world
     const { destinations } = world.sandbox
     const deliver = destinations.deliver.bind(destinations)
@@ -65,7 +65,7 @@ export class CrashDeliveries {
     const runId = attempt.workflowRunId ?? ''
     const { carries, step, key: name } = carriedBy(attempt)
     const key = `${runId} ${name}`
-    const moment = `${runId} ${momentOf(attempt, name)}`
+    const moment = `${runId} ${deliveryPointOf(attempt, name)}`
     const at = world.times.get(moment) ?? sandbox.clock.now()
     if (isPlain) world.times.set(moment, at)
     const ordinal = this.all.length + 1

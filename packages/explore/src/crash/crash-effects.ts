@@ -4,11 +4,11 @@ import { excerpt } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import type { DeliveryWork } from './crash-work.js'
-import type { CrashWorld } from './crash-world.js'
+import type { CrashSandbox } from './crash-world.js'
 import type { BodyEffect } from './run-delivery.js'
 
 /** Counts an effect that has just happened. @returns whether the process dies of it */
-export function happened(world: CrashWorld, work: DeliveryWork, effect: () => BodyEffect): boolean {
+export function happened(world: CrashSandbox, work: DeliveryWork, effect: () => BodyEffect): boolean {
   const { delivery, submitsNothing } = work
   if (delivery === undefined || submitsNothing) return false
   const nth = work.effects++
@@ -19,7 +19,7 @@ export function happened(world: CrashWorld, work: DeliveryWork, effect: () => Bo
 }
 
 /** Code that speaks to the data store without a request: it cannot be kept waiting for an answer for ever. */
-export function guardDirectStore(world: CrashWorld): void {
+export function guardDirectStore(world: CrashSandbox): void {
   const { works, sandbox } = world
   const { store } = sandbox
   const run = store.run.bind(store)

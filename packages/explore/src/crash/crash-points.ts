@@ -10,11 +10,11 @@ import { type CrashSafetyOptions, checkOptions, usualBound } from './crash-optio
 import {
   bySize,
   type CrashFailure,
-  type CrashHistory,
   CrashSafetyError,
   type CrashSafetyReport,
-  crashHistory,
+  type CrashSequence,
   crashReport,
+  crashSequence,
   smallestOf,
 } from './crash-report.js'
 import { CrashRun, type RepeatedDelivery } from './crash-run.js'
@@ -155,10 +155,10 @@ class Check {
   }
 
   /** Of one schedule, played again: not every story is kept until it is known which one is told. */
-  async #historyOf({ disturbances }: CrashFailure): Promise<ReturnType<typeof crashHistory>> {
+  async #historyOf({ disturbances }: CrashFailure): Promise<ReturnType<typeof crashSequence>> {
     const run = await this.#run(disturbances).play()
     try {
-      return crashHistory(run, disturbances)
+      return crashSequence(run, disturbances)
     } finally {
       run.end()
     }
@@ -168,7 +168,7 @@ class Check {
   async #scenarioOf(
     findings: readonly CrashFailure[],
     wanted: WorkflowEffects,
-  ): Promise<CrashHistory['scenario'] | undefined> {
+  ): Promise<CrashSequence['scenario'] | undefined> {
     for (const { id, disturbances } of findings) {
       if (disturbances.some((one) => one.rules.length === 0)) continue
       const rules = disturbances.flatMap((one) => one.rules)

@@ -62,7 +62,7 @@ export class CrashSafetyError extends Error {
 }
 
 /** Its deliveries and its timeline. */
-export function crashHistory({ deliveries, sandbox }: CrashRun, disturbances: readonly Disruption[]): CrashHistory {
+export function crashSequence({ deliveries, sandbox }: CrashRun, disturbances: readonly Disruption[]): CrashSequence {
   const { traffic } = sandbox
   const disturbed = deliveries.find(({ ordinal }) => ordinal === disturbances[0]?.delivery)
   return {
@@ -77,7 +77,7 @@ export function crashHistory({ deliveries, sandbox }: CrashRun, disturbances: re
   }
 }
 
-export interface CrashHistory {
+export interface CrashSequence {
   readonly table: readonly string[]
   /** At most so many lines of the timeline, with the delivery that is disturbed first. */
   readonly timeline: (lines: number) => readonly string[]
@@ -137,13 +137,13 @@ export function crashReport(
   { plans: schedules, notTried: untried }: CrashSafetyReport,
   findings: readonly CrashFailure[],
   strays: readonly StepDifference[],
-  history: CrashHistory | undefined,
+  history: CrashSequence | undefined,
 ): CrashStory {
   const head: string[] = []
   const tail: string[] = []
   if (strays.length > 0) head.push(...strayLines(strays), '')
   const smallest = smallestOf(findings)
-  let timeline: CrashHistory['timeline'] | undefined
+  let timeline: CrashSequence['timeline'] | undefined
   let replay: string | undefined
   if (smallest !== undefined && history !== undefined) {
     const { id, disturbances, differences } = smallest
@@ -191,7 +191,7 @@ function strayLines(strays: readonly StepDifference[]): string[] {
   ]
 }
 
-function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[] {
+function scenarioLines(id: string, scenario: CrashSequence['scenario']): string[] {
   if (scenario === undefined) return ['No fault rule does the same: replay it by its name.']
   const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
   const literal = rulesLiteral(scenario.rules)

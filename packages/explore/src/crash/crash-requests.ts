@@ -5,9 +5,9 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { effectText, happened, storeEffect } from './crash-effects.js'
 import type { DeliveryWork } from './crash-work.js'
-import type { CrashWorld } from './crash-world.js'
+import type { CrashSandbox } from './crash-world.js'
 import { type Submission, submitted } from './run-delivery.js'
-import { callWith, fetchesList, isOfRun, jsonAnswer, pretended } from './run-requests.js'
+import { callWith, fetchesList, isOfRun, jsonResponse, pretended } from './run-requests.js'
 
 /** How long a wait is held until its event has come, at most: turns in which it lets others go first. */
 const maxTurns = 1_000
@@ -15,7 +15,7 @@ const maxTurns = 1_000
 type Exchange = Sandbox['exchange']
 
 /** Watches what the code of deliveries asks of the sandbox, and lets the process die there. */
-export function guardRequests(world: CrashWorld): void {
+export function guardRequests(world: CrashSandbox): void {
   const { sandbox, works } = world
   const exchange = sandbox.exchange.bind(sandbox)
   sandbox.exchange = (call) => {
@@ -25,7 +25,7 @@ export function guardRequests(world: CrashWorld): void {
 }
 
 async function exchanged(
-  world: CrashWorld,
+  world: CrashSandbox,
   work: DeliveryWork | undefined,
   call: RawRequest,
   exchange: Exchange,
@@ -37,7 +37,7 @@ async function exchanged(
   const { delivery } = work
   if (fetchesList(call, endpoint)) {
     // The throw-away world does not know the run.
-    if (work.submitsNothing) return jsonAnswer(listOf(delivery.attempt))
+    if (work.submitsNothing) return jsonResponse(listOf(delivery.attempt))
     return world.disturbance('lazy-fetch', delivery.ordinal) === undefined ? exchange(call) : world.die(work)
   }
   const body = await call.body()
@@ -49,7 +49,7 @@ async function exchanged(
 
 /** The app's own business with a service. @param endpoint of the queue; `undefined` for other services */
 async function ownRequest(
-  world: CrashWorld,
+  world: CrashSandbox,
   work: DeliveryWork | undefined,
   call: RawRequest,
   exchange: Exchange,
@@ -68,7 +68,7 @@ async function ownRequest(
 }
 
 async function submit(
-  world: CrashWorld,
+  world: CrashSandbox,
   work: DeliveryWork,
   given: Omit<Submission, 'what' | 'at'>,
   exchange: () => RawResponse | Promise<RawResponse>,
@@ -87,7 +87,7 @@ async function submit(
 }
 
 /** The wait is held until the event that it is for has come. */
-async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: number): Promise<void> {
+async function untilEvent({ sandbox }: CrashSandbox, { task }: DeliveryWork, ms: number): Promise<void> {
   const events = (): number => sandbox.traffic.ofType('notify').length
   const before = events()
   await task?.sleep(ms + 1)
@@ -95,7 +95,7 @@ async function untilEvent({ sandbox }: CrashWorld, { task }: DeliveryWork, ms: n
 }
 
 /** Path below the address of the queue; `undefined` for other services. */
-function endpointOf({ sandbox }: CrashWorld, { url }: RawRequest): string | undefined {
+function endpointOf({ sandbox }: CrashSandbox, { url }: RawRequest): string | undefined {
   const { queue } = sandbox.urls
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }

@@ -1,13 +1,13 @@
 import { leftovers } from '../../../../fixtures/fixture-sandbox.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
-import { askedOf, type HandledOutbound } from '../delivery/foreign-calls.js'
+import { type HandledOutbound, handledOutboundOf } from '../delivery/foreign-calls.js'
 import { guardCalls } from './crash-calls.js'
 import { CrashDeliveries } from './crash-deliveries.js'
 import { guardDirectStore } from './crash-effects.js'
 import { guardRequests } from './crash-requests.js'
 import { DeliveryWork, type Mutable } from './crash-work.js'
-import { type CrashSubject, CrashWorld, type CrashWorldOptions } from './crash-world.js'
+import { CrashSandbox, type CrashSandboxOptions, type CrashSubject } from './crash-world.js'
 import type { RunDelivery, Submission } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
@@ -24,12 +24,12 @@ const aDay = 86_400_000
 /** One run of the app in a world of its own, with what goes wrong in it. */
 export class CrashRun {
   readonly #subject: CrashSubject
-  readonly #world: CrashWorld
+  readonly #world: CrashSandbox
   readonly #deliveries: CrashDeliveries
 
-  constructor(subject: CrashSubject, options: CrashWorldOptions) {
+  constructor(subject: CrashSubject, options: CrashSandboxOptions) {
     this.#subject = subject
-    this.#world = new CrashWorld(subject, options)
+    this.#world = new CrashSandbox(subject, options)
     for (const [url, answer] of Object.entries(subject.outbound ?? {})) this.#world.sandbox.outbound.on(url, answer)
     this.#deliveries = new CrashDeliveries(this.#world)
     guardRequests(this.#world)
@@ -43,7 +43,7 @@ export class CrashRun {
 
   /** What foreign hosts did for the app. */
   get calls(): readonly HandledOutbound[] {
-    return askedOf(this.sandbox)
+    return handledOutboundOf(this.sandbox)
   }
 
   get deliveries(): readonly RunDelivery[] {

@@ -1,7 +1,7 @@
 import { connect, type FixtureOptions, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { ForeignAnswers } from '../delivery/foreign-calls.js'
+import type { OutboundHandlers } from '../delivery/foreign-calls.js'
 import { DeliveryWork } from './crash-work.js'
 import type { Disruption, DisruptionKind } from './disruption.js'
 import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'
@@ -15,11 +15,11 @@ export type WorkflowUnderTest = (sandbox: Sandbox) => unknown
 export interface CrashSubject {
   readonly workflow: WorkflowUnderTest
   readonly sandbox?: FixtureOptions
-  readonly outbound?: ForeignAnswers
+  readonly outbound?: OutboundHandlers
   readonly drain?: (sandbox: Sandbox) => unknown
 }
 
-export interface CrashWorldOptions {
+export interface CrashSandboxOptions {
   readonly works: AsyncCarrier<DeliveryWork | undefined>
   /** When each delivery happens first, in the run that nothing disturbs. */
   readonly times: Map<string, number>
@@ -30,7 +30,7 @@ export interface CrashWorldOptions {
 }
 
 /** A world for one run of an app, what goes wrong in it, and the process that serves the app. */
-export class CrashWorld {
+export class CrashSandbox {
   readonly sandbox: Sandbox
   readonly works: AsyncCarrier<DeliveryWork | undefined>
   readonly times: Map<string, number>
@@ -47,7 +47,7 @@ export class CrashWorld {
   readonly #endings: (() => void)[] = []
   readonly #counts = new Map<string, number>()
 
-  constructor(subject: CrashSubject, given: CrashWorldOptions) {
+  constructor(subject: CrashSubject, given: CrashSandboxOptions) {
     const { works, times, seed, disturbances = [], rules = [] } = given
     this.#subject = subject
     this.works = works

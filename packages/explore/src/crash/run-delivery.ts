@@ -102,7 +102,7 @@ export function carriedBy(attempt: Attempt): {
  * What time and chance of a delivery's work hang on: the steps that are finished when it arrives. Branches may end in
  * another order, and what follows them is then carried by another one of them.
  */
-export function momentOf({ message }: Attempt, key: string): string {
+export function deliveryPointOf({ message }: Attempt, key: string): string {
   const { part } = message
   const isBranch = readStep(message.body)?.targetStep !== undefined
   if (!(part instanceof StepMessage) || part.index === 0 || isBranch) return key

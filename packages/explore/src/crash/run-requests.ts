@@ -36,11 +36,11 @@ export function refusalOf({ body }: { readonly body: Bytes }): string | undefine
 /** What the queue would answer to a submission, if it took any. */
 export function pretended(endpoint: string, body: Bytes): RawResponse {
   const accepted = { messageId: 'msg_none' }
-  if (endpoint.startsWith('/v2/notify/')) return jsonAnswer('[]')
-  if (endpoint !== '/v2/batch') return jsonAnswer(JSON.stringify(accepted))
-  return jsonAnswer(JSON.stringify((parsedJson(text(body)) as unknown[]).map(() => accepted)))
+  if (endpoint.startsWith('/v2/notify/')) return jsonResponse('[]')
+  if (endpoint !== '/v2/batch') return jsonResponse(JSON.stringify(accepted))
+  return jsonResponse(JSON.stringify((parsedJson(text(body)) as unknown[]).map(() => accepted)))
 }
 
-export function jsonAnswer(written: string): RawResponse {
+export function jsonResponse(written: string): RawResponse {
   return { status: 200, headers: [['content-type', 'application/json']], body: utf8(written) }
 }

@@ -3,7 +3,7 @@ import type { FaultKind, FaultRule } from '../../../../src/faults/fault.js'
 import type { InjectionPoint } from '../../../../src/faults/points.js'
 import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
-import type { CoverageMoment } from './coverage.js'
+import type { CoveragePoint } from './coverage.js'
 
 /** What schedules of single strikes can be made of. */
 export interface FaultPlanSpace {
@@ -96,7 +96,7 @@ export class CoverageGuide {
   }
 
   /** What came of a schedule. */
-  learn(rules: readonly FaultRule[], moments: readonly CoverageMoment[]): void {
+  learn(rules: readonly FaultRule[], moments: readonly CoveragePoint[]): void {
     const { on, max, reach } = this.#space
     const points = [on].flat()
     const asked = moments.filter(({ place }) => points.some((point) => pointIn(place).startsWith(point)))

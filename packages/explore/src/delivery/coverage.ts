@@ -36,7 +36,7 @@ export interface Coverage {
 }
 
 /** A moment of a run at which a fault was asked for. */
-export interface CoverageMoment {
+export interface CoveragePoint {
   /** State and point: what cells have in common. */
   readonly place: string
   readonly struck: readonly FaultKind[]
@@ -75,7 +75,7 @@ export class CoverageTracker {
   }
 
   /** @returns the moments of the run, in the order in which rules are asked */
-  note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly CoverageMoment[] {
+  note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly CoveragePoint[] {
     const moments = momentsOf(sandbox, states)
     this.#runs++
     for (const [moment, { place, struck }] of moments.entries()) {
@@ -129,12 +129,12 @@ function canStrike(kind: FaultKind, point: string): boolean {
 
 const kindNames: ReadonlySet<string> = new Set(faultKinds)
 
-function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): readonly CoverageMoment[] {
+function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): readonly CoveragePoint[] {
   const { traffic } = sandbox
   const attempts = traffic.ofType('attempt').slice(0, maxAttempts)
   const known = new Set<number>(attempts.map(({ seq }) => seq))
   const struckBy = new Map<number, FaultKind[]>()
-  const elsewhere: (CoverageMoment & { readonly seq: number })[] = []
+  const elsewhere: (CoveragePoint & { readonly seq: number })[] = []
   for (const { seq, cause = 0, fault, point, target } of traffic.ofType('fault')) {
     if (!kindNames.has(fault)) continue
     const kind = fault as FaultKind

@@ -4,7 +4,7 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Task } from '../../../../src/kernel/time.js'
 import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { answerCalls, askedOf, type ForeignAnswers, type HandledOutbound } from './foreign-calls.js'
+import { type HandledOutbound, handledOutboundOf, type OutboundHandlers, respondToOutbound } from './foreign-calls.js'
 
 /** A route: what handles `request` in production does here too. The world of the run comes along for tests that need it. */
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
@@ -19,7 +19,7 @@ export interface DeliveryUnderTest {
    * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.outbound.on(url, answer)` in `publish`.
    * What they do for it counts as an effect.
    */
-  readonly outbound?: ForeignAnswers
+  readonly outbound?: OutboundHandlers
   /** Options of each run's sandbox, and how it is connected with the process. */
   readonly sandbox?: FixtureOptions
   /** Moves time until all is over. Default `clock.drain({ maxTimers: 20_000 })`: a run that goes on for ever is a failure. */
@@ -71,7 +71,7 @@ export async function runDelivery(
   const sandbox = sandboxOf(options)
   const disconnect = connect(sandbox, options)
   let given: ReadonlySet<number> = new Set()
-  const restoreFetch = answerCalls(sandbox, subject.outbound)
+  const restoreFetch = respondToOutbound(sandbox, subject.outbound)
   const end = (): void => {
     restoreFetch()
     disconnect()
@@ -85,9 +85,15 @@ export async function runDelivery(
     given = givenBy(sandbox)
     await (subject.drain === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.drain(sandbox))
     const assertion = leftovers(sandbox, { strict: false })
-    return { sandbox, calls: askedOf(sandbox), given, end, ...(assertion !== undefined && { error: assertion }) }
+    return {
+      sandbox,
+      calls: handledOutboundOf(sandbox),
+      given,
+      end,
+      ...(assertion !== undefined && { error: assertion }),
+    }
   } catch (error) {
-    return { sandbox, calls: askedOf(sandbox), given, end, error }
+    return { sandbox, calls: handledOutboundOf(sandbox), given, end, error }
   }
 }
 

@@ -5,7 +5,7 @@ import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
 /** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.outbound.on(url, answer)`. */
-export type ForeignAnswers = Readonly<Record<string, OutboundHandler>>
+export type OutboundHandlers = Readonly<Record<string, OutboundHandler>>
 
 /** What a foreign host did for the app: once for each time that it did it. */
 export interface HandledOutbound {
@@ -17,7 +17,7 @@ export interface HandledOutbound {
 }
 
 /** Registers the answers, and lets the global `fetch` reach what `sandbox.outbound` has, until the returned function is called. */
-export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () => void {
+export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = {}): () => void {
   for (const [url, answer] of Object.entries(answers)) sandbox.outbound.on(url, answer)
   const before = globalThis.fetch
   const replacement: typeof fetch = (input, init) => {
@@ -32,7 +32,7 @@ export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () 
 }
 
 /** What foreign hosts have done. A call that a fault kept from them is none. */
-export function askedOf({ traffic }: Sandbox): readonly HandledOutbound[] {
+export function handledOutboundOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.ofType('outbound').flatMap((entry) => {
     const { method, url, body, headers, handlerRuns: handled } = entry
     const key = 'idempotency-key'

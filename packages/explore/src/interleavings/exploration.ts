@@ -17,7 +17,7 @@ import { checkedScenario } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type Coverage, CoverageTracker, withCoverage } from '../delivery/coverage.js'
 import { faultName } from '../delivery/fault-names.js'
-import { askedOf } from '../delivery/foreign-calls.js'
+import { handledOutboundOf } from '../delivery/foreign-calls.js'
 import type { InterleavingStep } from './client-run.js'
 import { DeliveryGate } from './delivery-gate.js'
 import { explorationFailure, reasonOf } from './exploration-text.js'
@@ -156,7 +156,7 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
 
 /** What a run left behind, with what other hosts did for the app. */
 function leftBy({ sandbox, holds }: Verdict): SerialEnding {
-  return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, askedOf(sandbox)) }
+  return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, handledOutboundOf(sandbox)) }
 }
 
 interface Ended {

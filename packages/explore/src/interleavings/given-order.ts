@@ -28,7 +28,7 @@ export function inTurn(clients: readonly string[]): TurnPicker {
 }
 
 /** The order that a failure has printed. What comes after its end goes on one by one. */
-export class GivenOrder implements TurnPicker {
+export class FixedOrder implements TurnPicker {
   readonly #names: readonly string[]
   #at = 0
 

@@ -16,7 +16,7 @@ import {
   runClients,
   type TurnPicker,
 } from './client-run.js'
-import { GivenOrder, inTurn, oneByOne, permutations, WantedOrder } from './given-order.js'
+import { FixedOrder, inTurn, oneByOne, permutations, WantedOrder } from './given-order.js'
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
 import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
@@ -120,7 +120,7 @@ class ClientSearch {
     const names = [...this.#subject.clients.keys()]
     await this.#oneAfterTheOther(names)
     if (replay !== undefined) {
-      const usher = new GivenOrder(replay, names)
+      const usher = new FixedOrder(replay, names)
       this.#orders.forget()
       await this.#judged(await this.#run(usher))
       usher.check()

@@ -28,12 +28,12 @@ export interface VerificationRequest extends VerificationOptions {
 }
 
 /** An app and the world in which it is asked, but for what is delivered. */
-export interface AppWorld extends Omit<DeliveryUnderTest, 'handler' | 'publish'> {
+export interface VerificationSandbox extends Omit<DeliveryUnderTest, 'handler' | 'publish'> {
   readonly sandbox: FixtureOptions
   readonly app: AppUnderTest
 }
 
-export function worldOf(app: AppUnderTest, options: VerificationOptions): AppWorld {
+export function verificationSandboxOf(app: AppUnderTest, options: VerificationOptions): VerificationSandbox {
   const { outbound: calls, drain: settle, keys, hosts = [] } = options
   const deliver = ['127.0.0.1', 'localhost', '[::1]', ...hosts]
   return {
@@ -49,7 +49,11 @@ export function worldOf(app: AppUnderTest, options: VerificationOptions): AppWor
 }
 
 /** One delivery, in a world of its own. */
-export async function ask(world: AppWorld, delivery: SignedDelivery, options: VerificationRequest): Promise<Reaction> {
+export async function ask(
+  world: VerificationSandbox,
+  delivery: SignedDelivery,
+  options: VerificationRequest,
+): Promise<Reaction> {
   const { flaw } = delivery
   const wrong: FaultRule[] =
     flaw === undefined ? [] : [{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw } }]
@@ -78,7 +82,7 @@ function publish(
 
 /** The app where the delivery arrives as it is meant to: a signature may get lost on the way. */
 function taking(
-  { app, sandbox, ...world }: AppWorld,
+  { app, sandbox, ...world }: VerificationSandbox,
   { unsigned }: SignedDelivery,
 ): Omit<DeliveryUnderTest, 'publish'> {
   if (isElsewhere(app)) {

@@ -80,7 +80,7 @@ export function asked(questions: readonly Question[], options: VerificationOptio
   return questions.filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name))
 }
 
-export function addressesOf(subject: AppUnderTest, { to }: VerificationOptions): readonly string[] {
+export function destinationsOf(subject: AppUnderTest, { to }: VerificationOptions): readonly string[] {
   if (to !== undefined) return [checkedAddress(to)]
   if (isElsewhere(subject)) return [checkedAddress(String(subject))]
   return typeof subject === 'function' ? ['https://app.test/'] : Object.keys(subject).map(checkedAddress)

@@ -1,12 +1,12 @@
 import { inEnvironment } from '../delivery/delivery-run.js'
-import { ask, type VerificationAnswer, type VerificationRequest, worldOf } from './verification-app.js'
+import { ask, type VerificationAnswer, type VerificationRequest, verificationSandboxOf } from './verification-app.js'
 import { questionsFor } from './verification-cases.js'
 import {
   type AppUnderTest,
-  addressesOf,
   asked,
   bodyText,
   checkOptions,
+  destinationsOf,
   type VerificationOptions,
 } from './verification-options.js'
 import { notVerified } from './verification-report.js'
@@ -24,12 +24,12 @@ export async function assertVerifiesSignatures(
   options: VerificationOptions = {},
 ): Promise<void> {
   checkOptions(subject, options)
-  for (const to of addressesOf(subject, options)) await verify(subject, { ...options, to })
+  for (const to of destinationsOf(subject, options)) await verify(subject, { ...options, to })
 }
 
 async function verify(subject: AppUnderTest, options: VerificationRequest): Promise<void> {
   const questions = questionsFor(bodyText(options.body))
-  const world = worldOf(subject, options)
+  const world = verificationSandboxOf(subject, options)
   const simple = questions[0]!.deliveries[0]!
   const answers: VerificationAnswer[] = []
   const right = await inEnvironment(world, async () => {

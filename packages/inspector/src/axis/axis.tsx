@@ -7,7 +7,7 @@ import type { PageView } from '../view.js'
 import type { AxisState } from './axis-state.js'
 import { LaneNames } from './lane-names.js'
 import { AxisCoverage, nearestMark } from './marks.js'
-import { type Colours, coloursOf, labelHeight, laneHeights, lineAt, paint, pictureHeight } from './paint.js'
+import { type Colours, coloursOf, labelHeight, lineAt, paint, pictureHeight, rowHeights } from './paint.js'
 import { Scrubber } from './scrubber.js'
 
 interface AxisProps {
@@ -21,7 +21,7 @@ export function Axis({ view, axis }: AxisProps): JSX.Element {
     <section class="axis" aria-labelledby="axis-title">
       <AxisTools view={view} axis={axis} />
       <div class="axis-body">
-        <LaneNames view={view} heights={laneHeights} top={labelHeight} />
+        <LaneNames view={view} heights={rowHeights} top={labelHeight} />
         <AxisPicture view={view} axis={axis} />
       </div>
     </section>

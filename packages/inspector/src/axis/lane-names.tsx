@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { plural } from '../../../../src/kernel/plural.js'
-import { faultLane, isEcho, isStruckByScript, kindOf, lanes, spanOf, toneOf } from '../entry-kinds.js'
+import { faultRow, isEcho, isInjectedByScript, kindOf, lanes, spanOf, toneOf } from '../entry-kinds.js'
 import { shownFrom, shownTime } from '../shown-dates.js'
 import type { PageView } from '../view.js'
 
@@ -38,7 +38,7 @@ export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
       if (range !== undefined && (from > range.to || until < range.from)) continue
       add(found[lane]!, from, to)
       if (toneOf(entry) === 'bad') found[lane]!.failed++
-      if (isStruckByScript(entry)) add(found[faultLane]!, from, from)
+      if (isInjectedByScript(entry)) add(found[faultRow]!, from, from)
     }
     return found
   })

@@ -1,5 +1,15 @@
 import type { TraceEntry } from '../../../../src/report/trace.js'
-import { faultLane, isEcho, isStruckByScript, kindOf, lanes, type Span, spanOf, toneOf, tones } from '../entry-kinds.js'
+import {
+  faultRow,
+  isEcho,
+  isInjectedByScript,
+  kindOf,
+  lanes,
+  type Span,
+  spanOf,
+  toneOf,
+  tones,
+} from '../entry-kinds.js'
 import { distinct, type Scale } from './scale.js'
 
 /** Lines that the lanes have, each with its own place. */
@@ -31,7 +41,7 @@ const fault = tones.indexOf('fault')
 
 /** @param changed the entries that changed the store; without any, each command counts */
 export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<number>): Marks {
-  const most = entries.length + entries.filter(isStruckByScript).length
+  const most = entries.length + entries.filter(isInjectedByScript).length
   const marks = {
     entry: new Int32Array(most),
     line: new Uint8Array(most),
@@ -62,8 +72,8 @@ export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<num
       }
     }
     size++
-    if (isStruckByScript(entry))
-      set(marks, size++, place, firstLines[faultLane]!, fault, { from: span.from, to: span.from })
+    if (isInjectedByScript(entry))
+      set(marks, size++, place, firstLines[faultRow]!, fault, { from: span.from, to: span.from })
   })
   return { ...marks, size, instants: distinct(instants.slice(0, known)) }
 }

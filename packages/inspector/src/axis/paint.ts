@@ -14,7 +14,7 @@ const heights = lanes.map(({ rows }) => Math.max(leastLane, rows * lineHeight + 
 const laneTops: readonly number[] = heights.map((_, lane) =>
   heights.slice(0, lane).reduce((sum, height) => sum + height, labelHeight),
 )
-export const laneHeights: readonly number[] = heights
+export const rowHeights: readonly number[] = heights
 export const pictureHeight: number = heights.reduce((sum, height) => sum + height, labelHeight)
 
 /** The line at a height, for a pointer. */
@@ -65,7 +65,7 @@ export function paint(picture: Picture): Labels {
   lanes.forEach((_, lane) => {
     if (lane % 2 === 0) {
       pen.fillStyle = colours.shade
-      pen.fillRect(0, laneTops[lane]!, width, laneHeights[lane]!)
+      pen.fillRect(0, laneTops[lane]!, width, rowHeights[lane]!)
     }
     paintLane(lane, picture)
   })
@@ -84,7 +84,7 @@ export function paint(picture: Picture): Labels {
 
 function paintLane(lane: number, { pen, coverage, colours }: Picture): void {
   const { rows } = lanes[lane]!
-  const free = (laneHeights[lane]! - rows * lineHeight) / 2
+  const free = (rowHeights[lane]! - rows * lineHeight) / 2
   for (let row = 0; row < rows; row++) {
     const middle = laneTops[lane]! + free + (row + 0.5) * lineHeight
     tones.forEach((tone, index) => {

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { plainText } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { kindOf, spanOf } from '../entry-kinds.js'
-import { lineOf, told, waitText } from '../entry-text.js'
+import { entryText, lineOf, waitText } from '../entry-text.js'
 import type { PageState } from '../page-state.js'
 import { type PortableBody, wordOf } from '../readable-bytes.js'
 import { shownDate, shownTime } from '../shown-dates.js'
@@ -37,7 +37,7 @@ export function EntryPanel({ page }: EntryPanelProps): JSX.Element {
 }
 
 function Detail({ page, entry }: EntryPanelProps & { readonly entry: TraceEntry }): JSX.Element {
-  const words = told(entry)
+  const words = entryText(entry)
   const notes = spanOf(entry).until === undefined ? words.notes : [...words.notes, waitText(entry)]
   return (
     <article class="detail" id="detail" tabIndex={-1} aria-labelledby="detail-title">
@@ -187,7 +187,7 @@ function EntryButton({ page, seq, told: isTold, children }: EntryButtonProps): J
   if (entry === undefined) return <span class="quiet">#{seq}, which the log has forgotten</span>
   return (
     <button type="button" class="entry-link" onClick={() => page.select(seq)}>
-      {children ?? `#${seq}${isTold ? ` ${lineOf(told(entry)).slice(0, 160)}` : ''}`}
+      {children ?? `#${seq}${isTold ? ` ${lineOf(entryText(entry)).slice(0, 160)}` : ''}`}
     </button>
   )
 }

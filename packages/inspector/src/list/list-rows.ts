@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type EntryGroup, groups, isEcho, kindOf, spanOf } from '../entry-kinds.js'
-import { lineOf, told, waitText } from '../entry-text.js'
+import { entryText, lineOf, waitText } from '../entry-text.js'
 import { day } from '../shown-dates.js'
 import { type PageView, placeOf, type TimeRange } from '../view.js'
 
@@ -116,7 +116,7 @@ const texts = new WeakMap<TraceEntry, string>()
 function textOf(entry: TraceEntry): string {
   let text = texts.get(entry)
   if (text === undefined) {
-    const words = told(entry)
+    const words = entryText(entry)
     const { messageId, runId } = entry as { messageId?: unknown; runId?: unknown }
     const wait = spanOf(entry).until === undefined ? '' : waitText(entry)
     text =

@@ -3,7 +3,7 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import type { Sight } from '../axis/axis-state.js'
 import type { Scale } from '../axis/scale.js'
 import { spanOf, toneOf } from '../entry-kinds.js'
-import { type EntryText, told, waitText } from '../entry-text.js'
+import { type EntryText, entryText, waitText } from '../entry-text.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 import type { RowKind } from './list-rows.js'
 
@@ -62,7 +62,7 @@ function line(props: RowProps): JSX.Element {
     >
       <span class="row-number">#{entry.seq}</span>
       <time class="row-time">{shownTime(entry.at)}</time>
-      <Words told={told(entry)} />
+      <Words told={entryText(entry)} />
       <Bar {...props} />
     </div>
   )

@@ -3,12 +3,12 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { isOf } from '../entry-kinds.js'
 import { isOver, type MessageAt, MessageStates } from './message-states.js'
 import {
+  type FifoQueueAt,
   type FlowKeyAt,
+  fifoQueuesOf,
   flowKeysOf,
   type GroupAt,
   groupsOf,
-  type LaneAt,
-  lanesOf,
   type ScheduleAt,
   schedulesOf,
 } from './queue-settings.js'
@@ -29,7 +29,7 @@ export interface QueueAt {
   /** Those that are known, oldest first. */
   readonly messages: readonly MessageAt[]
   readonly deadLetters: readonly DeadLetterAt[]
-  readonly lanes: readonly LaneAt[]
+  readonly lanes: readonly FifoQueueAt[]
   readonly flowKeys: readonly FlowKeyAt[]
   readonly schedules: readonly ScheduleAt[]
   readonly groups: readonly GroupAt[]
@@ -94,7 +94,7 @@ export class QueueModel {
     const state: QueueAt = {
       messages,
       deadLetters: this.#deadLetters(point, isOfNow),
-      lanes: lanesOf(current, messages, live),
+      lanes: fifoQueuesOf(current, messages, live),
       flowKeys: flowKeysOf(current, messages, live),
       schedules: schedulesOf(current, settings),
       groups: groupsOf(messages),

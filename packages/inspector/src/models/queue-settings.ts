@@ -7,7 +7,7 @@ type Setting = EntryOf<'setting'>
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A FIFO queue. */
-export interface LaneAt {
+export interface FifoQueueAt {
   readonly name: string
   readonly region?: string | undefined
   readonly parallelism: number
@@ -51,12 +51,12 @@ export interface GroupAt {
   readonly messages: number
 }
 
-export function lanesOf(
+export function fifoQueuesOf(
   settings: readonly Setting[],
   messages: readonly MessageAt[],
   live: readonly MessageAt[],
-): readonly LaneAt[] {
-  const lanes = new Map<string, Writable<LaneAt>>()
+): readonly FifoQueueAt[] {
+  const lanes = new Map<string, Writable<FifoQueueAt>>()
   const opened = (name: string, region: string | undefined) => {
     const key = `${region ?? ''} ${name}`
     const lane = lanes.get(key) ?? { name, region, parallelism: 1, paused: false, messages: [] }

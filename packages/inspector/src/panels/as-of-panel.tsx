@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
-import { Moment } from './parts.js'
+import { Instant } from './parts.js'
 
 /** Where a panel looks: now or an earlier instant, with the ways from one to the other. */
 export function AsOf({ view }: PanelProps): JSX.Element {
@@ -13,7 +13,7 @@ export function AsOf({ view }: PanelProps): JSX.Element {
         'as it is now'
       ) : (
         <>
-          as of <Moment at={point.value.at} />
+          as of <Instant at={point.value.at} />
           {Number.isFinite(point.value.seq) && `, behind #${point.value.seq}`}, read-only{' '}
           <button type="button" onClick={present}>
             Now

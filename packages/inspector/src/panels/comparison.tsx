@@ -4,9 +4,9 @@ import { shownKey } from '../models/key-tree.js'
 import { idOf, type KeyDifference, keyDifference } from '../models/store-model.js'
 import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { modelsOf } from './models-of.js'
-import { Failure, Moment, Most, Name } from './parts.js'
+import { Failure, Instant, Most, Name } from './parts.js'
 import { Sides } from './store-difference.js'
 
 interface WorldSummary {
@@ -27,7 +27,7 @@ interface ComparisonProps {
 /** Two worlds side by side: their time, their messages, and the keys that differ. */
 export function Comparison({ view, control, other }: ComparisonProps): JSX.Element {
   const theirs = control.of(other).control!
-  const asked = useAsked<readonly [WorldSummary, WorldSummary]>(
+  const asked = useControlQuery<readonly [WorldSummary, WorldSummary]>(
     () => Promise.all([summaryOf(control), summaryOf(theirs)]),
     [control, other, view.entries.value.length, modelsOf(view).store.value.model.size],
   )
@@ -56,10 +56,10 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
           <tr>
             <th scope="row">time</th>
             <td>
-              <Moment at={one.now} />
+              <Instant at={one.now} />
             </td>
             <td>
-              <Moment at={two.now} />
+              <Instant at={two.now} />
             </td>
           </tr>
           <Row name="keys" one={one.keys.length} two={two.keys.length} />

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type CommandHelp, completions, isStatus, replyText, rowOf, wordsOf } from '../models/console.js'
 import type { Control } from '../source.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import type { PanelProps } from './panel-view.js'
 import { runCommand } from './run-command.js'
 import { kept } from './stored-setting.js'
@@ -29,7 +29,7 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
   const place = useSignal<number | undefined>(undefined)
   const typed = kept<readonly string[]>(view, 'typed commands', [])
   const output = useRef<HTMLDivElement>(null)
-  const reference = useAsked<readonly CommandHelp[]>(() => control.ask('GET', '/store/commands'), [control])
+  const reference = useControlQuery<readonly CommandHelp[]>(() => control.ask('GET', '/store/commands'), [control])
   const rows = reference.value ?? []
   const row = rowOf(rows, line.value)
   const possible = completions(rows, line.value)

@@ -12,7 +12,10 @@ export interface ControlQuery<T> {
  * Asks, and asks again when `when` changes; never twice at once, and what changed meanwhile is asked for afterwards.
  * Nothing is asked for while `ask` is undefined.
  */
-export function useAsked<T>(ask: (() => Promise<unknown>) | undefined, when: readonly unknown[]): ControlQuery<T> {
+export function useControlQuery<T>(
+  ask: (() => Promise<unknown>) | undefined,
+  when: readonly unknown[],
+): ControlQuery<T> {
   const [state, setState] = useState<{ value?: T; failure?: string }>({})
   const running = useRef({ isBusy: false, isStale: false, isGone: false, ask })
   const { current } = running

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { statusText } from '../entry-text.js'
 import type { DeadLetterAt } from '../models/queue-model.js'
-import { useAsked } from './control-query.js'
-import { EntryLink, Failure, Moment, Most, Name } from './parts.js'
+import { useControlQuery } from './control-query.js'
+import { EntryLink, Failure, Instant, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 interface DeadLettersProps extends QueueProps {
@@ -15,7 +15,7 @@ interface DeadLettersProps extends QueueProps {
  */
 export function DeadLetters({ view, control, act, letters }: DeadLettersProps): JSX.Element {
   const regions = [...new Set(letters.map(({ message }) => message?.story.region))]
-  const there = useAsked<readonly string[]>(
+  const there = useControlQuery<readonly string[]>(
     control &&
       (async () => {
         const lists = await Promise.all(
@@ -44,7 +44,7 @@ export function DeadLetters({ view, control, act, letters }: DeadLettersProps): 
                     <Name of={entry.url} />
                   </span>{' '}
                   <small>
-                    <Name of={statusText(entry.status, entry.error)} />, <Moment at={entry.at} />
+                    <Name of={statusText(entry.status, entry.error)} />, <Instant at={entry.at} />
                   </small>{' '}
                   {!isThere(letter) ? (
                     <small>taken out {takenBy !== undefined && <EntryLink view={view} seq={takenBy} />}</small>

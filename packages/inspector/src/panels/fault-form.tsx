@@ -4,7 +4,7 @@ import { type FaultField, type FaultKindInfo, faultOf, typedOf } from '../models
 import { type FaultTarget, targetsOf } from '../models/targets.js'
 import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { Failure, Marked, useAct } from './parts.js'
 
 interface FaultFormProps {
@@ -15,7 +15,7 @@ interface FaultFormProps {
 
 /** A form for a rule: where it strikes because of the selected entry, or anywhere, and what it does. */
 export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Element {
-  const catalog = useAsked<readonly FaultKindInfo[]>(() => control.ask('GET', '/faults/catalog'), [control])
+  const catalog = useControlQuery<readonly FaultKindInfo[]>(() => control.ask('GET', '/faults/catalog'), [control])
   const place = useSignal('')
   const kindName = useSignal('')
   const changed = useSignal<Readonly<Record<string, string>>>({})

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { Control } from '../source.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { FaultForm } from './fault-form.js'
 import type { PanelProps } from './panel-view.js'
-import { EntryLink, Failure, Moment, Most, Name, Twice, useAct } from './parts.js'
+import { EntryLink, Failure, Instant, Most, Name, Twice, useAct } from './parts.js'
 
 interface ListedFault {
   readonly rule: {
@@ -34,7 +34,7 @@ export function FaultsPanel({ view }: PanelProps): JSX.Element {
           <ol class="pn-list" reversed>
             {shown.map(({ seq, at, fault, point, target, rule, effect }) => (
               <li key={seq}>
-                <EntryLink view={view} seq={seq} /> <Moment at={at} /> <b>{String(fault)}</b>{' '}
+                <EntryLink view={view} seq={seq} /> <Instant at={at} /> <b>{String(fault)}</b>{' '}
                 <small>{String(point)}</small> <Name of={String(target ?? '')} />{' '}
                 {effect !== undefined && <Name of={String(effect)} />}{' '}
                 {rule !== undefined && (
@@ -55,8 +55,8 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
   const changed = useSignal(0)
   const act = useAct()
   const when = [control, changed.value, view.entries.value.length, view.world.value]
-  const rules = useAsked<readonly ListedFault[]>(() => control.ask('GET', '/faults'), when)
-  const unused = useAsked<readonly { message: string }[]>(() => control.ask('GET', '/faults/unused'), when)
+  const rules = useControlQuery<readonly ListedFault[]>(() => control.ask('GET', '/faults'), when)
+  const unused = useControlQuery<readonly { message: string }[]>(() => control.ask('GET', '/faults/unused'), when)
   const remove = (query: string): void => {
     void act.run(() => control.ask('DELETE', `/faults${query}`)).then(() => changed.value++)
   }

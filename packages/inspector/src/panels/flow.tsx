@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { FlowKeyAt, GroupAt, LaneAt } from '../models/queue-settings.js'
-import { useAsked } from './control-query.js'
+import type { FifoQueueAt, FlowKeyAt, GroupAt } from '../models/queue-settings.js'
+import { useControlQuery } from './control-query.js'
 import { EntryLink, Failure, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
@@ -35,7 +35,7 @@ export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: reado
 }
 
 /** FIFO queues, which can be paused. */
-export function Lanes({ lanes, ...props }: QueueProps & { readonly lanes: readonly LaneAt[] }): JSX.Element {
+export function FifoQueues({ lanes, ...props }: QueueProps & { readonly lanes: readonly FifoQueueAt[] }): JSX.Element {
   const { control, act } = props
   if (lanes.length === 0) return <p class="pn-none">There are no FIFO queues.</p>
   return (
@@ -75,7 +75,7 @@ interface ExplainedProps extends QueueProps {
 export function Explained({ view, control, region, what }: ExplainedProps): JSX.Element | null {
   const isOpen = useSignal(false)
   const asks = control !== undefined && isOpen.value
-  const explained = useAsked<{ explanation: string }>(
+  const explained = useControlQuery<{ explanation: string }>(
     asks ? () => control.ask('POST', queuePath(region, 'explain'), what) : undefined,
     [view.facts.value?.now, view.entries.value.length],
   )
@@ -95,7 +95,7 @@ interface UrlGroup {
 
 /** Url groups: those of the world, and in a recording those that messages tell of. */
 export function Groups({ view, control, groups }: QueueProps & { readonly groups: readonly GroupAt[] }): JSX.Element {
-  const asked = useAsked<readonly UrlGroup[]>(control && (() => control.ask('GET', '/queue/url-groups')), [
+  const asked = useControlQuery<readonly UrlGroup[]>(control && (() => control.ask('GET', '/queue/url-groups')), [
     view.entries.value.length,
   ])
   const told = groups.map(({ name, endpoints }) => ({ name, endpoints: endpoints.map((url) => ({ url })) }))

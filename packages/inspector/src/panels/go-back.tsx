@@ -5,7 +5,7 @@ import { instantOf } from '../models/instant-text.js'
 import type { Control } from '../source.js'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
-import { Failure, Moment, useAct } from './parts.js'
+import { Failure, Instant, useAct } from './parts.js'
 
 /** Opens any earlier instant to be looked at, and lets a world of its own go on from there. */
 export function GoBack({ view }: PanelProps): JSX.Element {
@@ -55,7 +55,7 @@ export function GoBack({ view }: PanelProps): JSX.Element {
       <Failure of={act} />
       {!isPresent.value && (
         <p>
-          Everything is shown as of <Moment at={point.value.at} /> and can only be read.
+          Everything is shown as of <Instant at={point.value.at} /> and can only be read.
         </p>
       )}
       {view.source.control && <Fork view={view} control={view.source.control} />}
@@ -99,7 +99,7 @@ function Fork({ view, control }: PanelProps & { readonly control: Control }): JS
         Fork from here
       </button>
       <small>
-        A world of its own that goes on from <Moment at={at} />; it delivers nothing over the network.
+        A world of its own that goes on from <Instant at={at} />; it delivers nothing over the network.
       </small>
       <Failure of={act} />
     </form>

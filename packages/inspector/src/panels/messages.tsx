@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { MessageAt, ShownMessageState } from '../models/message-states.js'
 import { isLive, reasonOf } from '../models/queue-model.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { modelsOf } from './models-of.js'
 import { Countdown, EntryLink, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
@@ -102,7 +102,7 @@ function MessageDetails({ message, view, control, act }: QueueProps & { readonly
   const live = isLive(message)
   const ask = (verb: string): Promise<unknown> =>
     control!.ask('POST', queuePath(story.region, 'messages', id, verb), {})
-  const explained = useAsked<{ explanation: string }>(
+  const explained = useControlQuery<{ explanation: string }>(
     control && (() => control.ask('GET', queuePath(story.region, 'messages', id, 'explain'))),
     [id, message.seq, view.facts.value?.now],
   )

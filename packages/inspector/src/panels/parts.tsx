@@ -18,7 +18,7 @@ export function shownTime(at: number): string {
     .replace(/\.000Z$|Z$/, '')
 }
 
-export function Moment({ at }: { readonly at: number }): JSX.Element {
+export function Instant({ at }: { readonly at: number }): JSX.Element {
   const isDate = Math.abs(at) <= 8.64e15
   return <time {...(isDate && { dateTime: iso(at) })}>{shownTime(at)}</time>
 }
@@ -28,7 +28,7 @@ export function Countdown({ at, from }: { readonly at: number; readonly from: nu
   const left = Math.round(at - from)
   return (
     <span class="pn-count">
-      <Moment at={at} />{' '}
+      <Instant at={at} />{' '}
       <small>{left === 0 ? 'now' : left > 0 ? `in ${formatDuration(left)}` : `${formatDuration(-left)} ago`}</small>
     </span>
   )

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { runsAt } from '../models/run-model.js'
 import { AsOf } from './as-of-panel.js'
 import { DeadLetters } from './dead-letters-panel.js'
-import { FlowKeys, Groups, Lanes } from './flow.js'
+import { FifoQueues, FlowKeys, Groups } from './flow.js'
 import { Messages } from './messages.js'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
@@ -10,7 +10,7 @@ import { Failure, Tabs, useAct } from './parts.js'
 import { Runs } from './runs.js'
 import { Schedules } from './schedules-panel.js'
 import { kept } from './stored-setting.js'
-import { Untold } from './unfinished-messages.js'
+import { UnfinishedMessages } from './unfinished-messages.js'
 
 /** The queue as of any instant: messages, dead letters, schedules, groups, flow control, FIFO queues and runs. */
 export function QueuePanel({ view }: PanelProps): JSX.Element {
@@ -33,7 +33,7 @@ export function QueuePanel({ view }: PanelProps): JSX.Element {
         {range !== undefined && <span>only messages of the selected range</span>}
       </header>
       <Failure of={act} />
-      <Untold {...props} queue={queue.value} />
+      <UnfinishedMessages {...props} queue={queue.value} />
       <Tabs
         label="Queue"
         chosen={kept(view, 'part of the queue', 'Messages')}
@@ -48,7 +48,7 @@ export function QueuePanel({ view }: PanelProps): JSX.Element {
           { name: 'Runs', count: runs.length, content: () => <Runs {...props} runs={runs} /> },
           { name: 'Groups', count: groups.length, content: () => <Groups {...props} groups={groups} /> },
           { name: 'Flow control', count: flowKeys.length, content: () => <FlowKeys {...props} keys={flowKeys} /> },
-          { name: 'FIFO queues', count: lanes.length, content: () => <Lanes {...props} lanes={lanes} /> },
+          { name: 'FIFO queues', count: lanes.length, content: () => <FifoQueues {...props} lanes={lanes} /> },
         ]}
       />
     </section>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { RunAt, StepAt } from '../models/run-model.js'
-import { useAsked } from './control-query.js'
-import { Countdown, EntryLink, Failure, Moment, Most, Name } from './parts.js'
+import { useControlQuery } from './control-query.js'
+import { Countdown, EntryLink, Failure, Instant, Most, Name } from './parts.js'
 import { inRegion, type QueueProps } from './queue-props.js'
 
 const words: Readonly<Record<string, string>> = {
@@ -25,10 +25,10 @@ export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly 
               <small>{run.id}</small>
             </summary>
             <p class="pn-line">
-              <EntryLink view={view} seq={run.start.seq} /> began <Moment at={run.start.at} />
+              <EntryLink view={view} seq={run.start.seq} /> began <Instant at={run.start.at} />
               {run.end && (
                 <>
-                  , ended <Moment at={run.end.at} /> <EntryLink view={view} seq={run.end.seq} />
+                  , ended <Instant at={run.end.at} /> <EntryLink view={view} seq={run.end.seq} />
                 </>
               )}
             </p>
@@ -77,7 +77,7 @@ function RunExplained({
   id,
   region,
 }: QueueProps & { readonly id: string; readonly region: string | undefined }): JSX.Element | null {
-  const explained = useAsked<{ explanation: string }>(
+  const explained = useControlQuery<{ explanation: string }>(
     control && (() => control.ask('GET', inRegion(region, `/workflow/runs/${encodeURIComponent(id)}/explain`))),
     [id, view.entries.value.length],
   )

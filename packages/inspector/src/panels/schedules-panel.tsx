@@ -3,9 +3,9 @@ import type { JSX } from 'preact'
 import { plural } from '../../../../src/kernel/plural.js'
 import { monthAfter, monthName, monthOf, weeksOf } from '../models/month-calendar.js'
 import type { ScheduleAt } from '../models/queue-settings.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { Explained } from './flow.js'
-import { Countdown, Failure, Moment, Name } from './parts.js'
+import { Countdown, Failure, Instant, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 const day = 86_400_000
@@ -35,7 +35,7 @@ export function Schedules({
               ) : (
                 <>
                   Fired {plural(fired.length, 'time')}
-                  {since}, last <Moment at={fired.at(-1)!} />.
+                  {since}, last <Instant at={fired.at(-1)!} />.
                 </>
               )}{' '}
               {imported && 'Nothing is known from before the import.'} {error}
@@ -68,7 +68,7 @@ function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: 
   const month = monthAfter(monthOf(now), turned.value)
   const end = monthAfter(month, 1)
   const from = Math.max(month, now + 1)
-  const asked = useAsked<{ readonly slots: readonly number[]; readonly more: boolean }>(
+  const asked = useControlQuery<{ readonly slots: readonly number[]; readonly more: boolean }>(
     control && from < end
       ? () =>
           slotsWithin(end, from, (span) => control.ask('POST', queuePath(region, 'schedules', id, 'upcoming'), span))

@@ -6,7 +6,7 @@ import { shownKey } from '../models/key-tree.js'
 import type { KeyDifference, StoreInstant } from '../models/store-model.js'
 import type { PageView, TimeRange } from '../view.js'
 import { modelsOf } from './models-of.js'
-import { Bytes, EntryLink, Moment, Most, shownTime } from './parts.js'
+import { Bytes, EntryLink, Instant, Most, shownTime } from './parts.js'
 import { kept } from './stored-setting.js'
 
 interface StoreDifferenceProps {
@@ -37,11 +37,11 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
           'Nothing has changed the store up to here.'
         ) : event !== undefined ? (
           <>
-            by the event <EntryLink view={view} seq={event.point.seq} /> at <Moment at={event.point.at} />
+            by the event <EntryLink view={view} seq={event.point.seq} /> at <Instant at={event.point.at} />
           </>
         ) : (
           <>
-            from <Moment at={from.at} /> to <Moment at={to.at} />
+            from <Instant at={from.at} /> to <Instant at={to.at} />
           </>
         )}{' '}
         <button

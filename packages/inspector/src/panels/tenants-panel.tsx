@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Control } from '../source.js'
 import { Comparison } from './comparison.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import type { PanelProps } from './panel-view.js'
 import { Failure, Name, Twice, useAct } from './parts.js'
 
@@ -29,7 +29,10 @@ export function TenantsPanel({ view }: PanelProps): JSX.Element {
 function Tenants({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
   const other = useSignal<string | undefined>(undefined)
   const act = useAct()
-  const asked = useAsked<readonly string[]>(() => control.tenants(), [control, view.tenant.value, view.world.value])
+  const asked = useControlQuery<readonly string[]>(
+    () => control.tenants(),
+    [control, view.tenant.value, view.world.value],
+  )
   const names = asked.value ?? [control.tenant]
   return (
     <>

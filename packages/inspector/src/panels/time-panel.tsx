@@ -2,12 +2,12 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { comingOf } from '../models/upcoming.js'
 import type { Control } from '../source.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { GoBack } from './go-back.js'
 import { moved } from './last-move.js'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
-import { Countdown, Failure, Moment, Most, Name, useAct } from './parts.js'
+import { Countdown, Failure, Instant, Most, Name, useAct } from './parts.js'
 import { Play } from './play.js'
 
 interface Clock {
@@ -36,12 +36,12 @@ export function TimePanel({ view }: PanelProps): JSX.Element {
     <section class="pn" aria-label="Time">
       {facts && (
         <p class="pn-now">
-          <Moment at={isPresent.value ? facts.now : point.value.at} />{' '}
+          <Instant at={isPresent.value ? facts.now : point.value.at} />{' '}
           {isPresent.value ? (
             facts.mode && <small>{modes[facts.mode] ?? facts.mode}</small>
           ) : (
             <small>
-              is looked at; by now it is <Moment at={facts.now} />
+              is looked at; by now it is <Instant at={facts.now} />
             </small>
           )}
         </p>
@@ -129,7 +129,10 @@ function CameThen({ view }: PanelProps): JSX.Element {
 /** What waits for its time. */
 function Coming({ view, control }: ControlledProps): JSX.Element {
   const facts = view.facts.value
-  const asked = useAsked<Clock>(() => control.ask('GET', '/clock'), [control, facts?.now, view.entries.value.length])
+  const asked = useControlQuery<Clock>(
+    () => control.ask('GET', '/clock'),
+    [control, facts?.now, view.entries.value.length],
+  )
   const now = facts?.now ?? asked.value?.milliseconds ?? 0
   return (
     <>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { ShownMessageState } from '../models/message-states.js'
 import type { QueueAt } from '../models/queue-model.js'
-import { useAsked } from './control-query.js'
+import { useControlQuery } from './control-query.js'
 import { stateWords } from './messages.js'
 import { Countdown, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
@@ -15,8 +15,13 @@ interface UnfinishedMessage {
 }
 
 /** Messages and dead letters that are older than the log: a state brought them, or their entries were dropped. */
-export function Untold({ view, control, now, queue }: QueueProps & { readonly queue: QueueAt }): JSX.Element | null {
-  const there = useAsked<readonly UnfinishedMessage[]>(
+export function UnfinishedMessages({
+  view,
+  control,
+  now,
+  queue,
+}: QueueProps & { readonly queue: QueueAt }): JSX.Element | null {
+  const there = useControlQuery<readonly UnfinishedMessage[]>(
     control &&
       (async () => {
         const [waiting, failed] = await Promise.all(

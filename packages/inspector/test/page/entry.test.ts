@@ -8,7 +8,7 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { fieldsOf } from '../../src/entry/entry-fields.js'
 import { relationsOf } from '../../src/entry/relations.js'
 import { signaturesOf } from '../../src/entry/signature-check.js'
-import { lineOf, told, waitText } from '../../src/entry-text.js'
+import { entryText, lineOf, waitText } from '../../src/entry-text.js'
 import { listed } from '../../src/list/list-rows.js'
 import { hexLines, readBody } from '../../src/readable-bytes.js'
 import { orders, story } from './opened.js'
@@ -21,7 +21,7 @@ describe('an entry in words', () => {
     const timeline = traffic.timeline({ ids: 'full', bodies: 0 })
     for (const entry of traffic.toTrace().entries) {
       if (entry.type !== 'attempt') continue
-      const { head, url, end } = told(entry)
+      const { head, url, end } = entryText(entry)
       const line = timeline.split('\n').find((one) => one.includes(`#${entry.seq} `))!
       expect(line).toContain(head.slice(0, 'attempt 1 of 4'.length))
       expect(line).toContain(url)
@@ -83,7 +83,7 @@ describe('an entry in words', () => {
             ...{ type, seq: 1, at: 0, argv: [given, { base64: '/w==' }], labels: [given], value: { [given]: given } },
             ...Object.fromEntries(names.map((name) => [name, given])),
           } as unknown as TraceEntry
-          const words = told(entry)
+          const words = entryText(entry)
           expect([lineOf(words), ...words.notes].filter((line) => unsafe.test(line))).toEqual([])
           for (const { name, text: shown } of fieldsOf(entry)) {
             expect(unsafe.test(name)).toBe(false)

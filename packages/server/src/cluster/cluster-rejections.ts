@@ -1,10 +1,10 @@
 import { json } from '../../../../src/protocol/call.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
-import { EngineAway } from './cluster-store.js'
+import { StoreUnreachable } from './cluster-store.js'
 import { NotTaken, nodeHeader, Unanswered } from './forward.js'
 import { CannotOpen } from './ownership.js'
 import { sentence } from './sentences.js'
-import { EngineError } from './store-link.js'
+import { ClusterStoreError } from './store-link.js'
 import { NotOwner } from './tenant-lease.js'
 
 // What a node answers instead of a tenant.
@@ -24,7 +24,7 @@ export function refused(why: string): RawResponse {
 export function unavailable(error: unknown): RawResponse {
   if (error instanceof CannotOpen) return json({ error: sentence(error.message) }, 500)
   // Nobody's mistake here: a key that somebody else has written, or a user who may not.
-  if (error instanceof EngineError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)
+  if (error instanceof ClusterStoreError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)
   const said = saidOf(error)
   if (said === undefined) throw error
   return json({ error: said }, 503, [['Retry-After', '1']])
@@ -34,7 +34,7 @@ export function unavailable(error: unknown): RawResponse {
 function saidOf(error: unknown): string | undefined {
   if (error instanceof Unanswered)
     return `${sentence(error.message)} What was asked may have happened, or not: look before you ask again.`
-  if (error instanceof EngineAway || error instanceof NotOwner) return `${sentence(error.message)} ${nothing}`
+  if (error instanceof StoreUnreachable || error instanceof NotOwner) return `${sentence(error.message)} ${nothing}`
   if (error instanceof NotTaken) {
     const why = `The tenant's node does not answer, and no other has taken the tenant over yet: ${error.message}`
     return `${sentence(why)} ${nothing}`

@@ -3,7 +3,7 @@ import { hostClearTimeout, hostSetTimeout, unref } from '../../../../src/kernel/
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import type { Tenants } from '../tenants.js'
 import { type ClusterOptions, leaseOf } from './cluster-options.js'
-import { EngineAway, type LuaScript } from './cluster-store.js'
+import { type LuaScript, StoreUnreachable } from './cluster-store.js'
 import { Forwarder } from './forward.js'
 import { JournaledSandbox } from './journaled-sandbox.js'
 import { checkNodeOptions } from './node-options.js'
@@ -104,7 +104,7 @@ async function patiently(work: () => Promise<void>): Promise<void> {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof EngineAway) || left === 0) throw error
+      if (!(error instanceof StoreUnreachable) || left === 0) throw error
       await new Promise((resolve) => hostSetTimeout(resolve, 250))
     }
   }

@@ -18,7 +18,7 @@ export interface ClusterStore {
 }
 
 /** The engine cannot be reached, gave no reply in time, or is not ready: it loads, or has lost its masters. */
-export class EngineAway extends Error {
+export class StoreUnreachable extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`The engine that keeps the tenants is away: ${why}`, options)
     this.name = 'EngineAway'

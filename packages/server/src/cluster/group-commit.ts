@@ -1,4 +1,4 @@
-import { EngineAway } from './cluster-store.js'
+import { StoreUnreachable } from './cluster-store.js'
 import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenant-lease.js'
 
 /** What notes records: a world. */
@@ -46,7 +46,7 @@ export class GroupCommit {
   #waiters: Waiter[] = []
   #isRunning = false
   /** Since when the engine has not kept anything, and what it said last. */
-  #away: { readonly since: number; readonly error: EngineAway } | undefined
+  #away: { readonly since: number; readonly error: StoreUnreachable } | undefined
   #end: NotOwner | undefined
 
   /** @param ended is told once that nothing more will be written */
@@ -64,7 +64,7 @@ export class GroupCommit {
   }
 
   /** What it said, or was said of it, last. */
-  get away(): EngineAway | undefined {
+  get away(): StoreUnreachable | undefined {
     return this.#away?.error
   }
 
@@ -184,7 +184,7 @@ export class GroupCommit {
     const now = this.#host.now()
     return waiters.filter(({ since, patience, reject }) => {
       if (now - since < patience) return true
-      reject(this.#away?.error ?? new EngineAway('it did not answer in time.'))
+      reject(this.#away?.error ?? new StoreUnreachable('it did not answer in time.'))
       return false
     })
   }

@@ -16,13 +16,13 @@ const maxRecord = 1_000
 const leastSnapshot = 16_384
 
 /** How much may come into one world: whoever takes it over has to play all of it. */
-export interface KeptLimits {
+export interface JournalLimits {
   readonly inputs: number
   /** Of records. */
   readonly bytes: number
 }
 
-export const maxKept: KeptLimits = { inputs: 1_000_000, bytes: 268_435_456 }
+export const journalLimits: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
 
 /**
  * A world whose inputs are written down as bytes while it lives: whoever has all of them has the world, at the same
@@ -46,9 +46,9 @@ export class JournaledSandbox {
   /** What has come into the present world. */
   #inputs = 0
   #bytes = 0
-  readonly #limits: KeptLimits
+  readonly #limits: JournalLimits
 
-  private constructor(sandbox: Sandbox, limits: KeptLimits) {
+  private constructor(sandbox: Sandbox, limits: JournalLimits) {
     this.sandbox = sandbox
     this.#limits = limits
   }
@@ -63,7 +63,7 @@ export class JournaledSandbox {
   static async open(
     make: () => Sandbox,
     { snapshot, records }: SandboxRecords,
-    limits: KeptLimits = maxKept,
+    limits: JournalLimits = journalLimits,
   ): Promise<JournaledSandbox> {
     const kept = [...(snapshot === undefined ? [] : recordsOf(snapshot)), ...records]
     const { begun, notes } = sinceBeginning(kept)

@@ -1,7 +1,7 @@
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
 import { type InputKind, ThrownError } from '../../../../src/kernel/input-journal.js'
 import { dateOf } from '../../../../src/kernel/instant.js'
-import { WorldOver } from '../../../../src/kernel/running-task.js'
+import { SandboxDisposed } from '../../../../src/kernel/running-task.js'
 
 // Values that came into a world, in a form that JSON has, and back.
 
@@ -65,7 +65,7 @@ function keptObject(given: object): unknown {
 
 function keptError(error: Error): Stand {
   const { name, message, stack, cause } = error
-  const kind = error instanceof ConnectionBroken ? 'broken' : error instanceof WorldOver ? 'over' : 'other'
+  const kind = error instanceof ConnectionBroken ? 'broken' : error instanceof SandboxDisposed ? 'over' : 'other'
   return stand('error', kind, kept({ name, message, stack, cause, own: { ...error } }))
 }
 
@@ -99,7 +99,7 @@ function errorOf(kind: 'broken' | 'over' | 'other', { name, message, stack, caus
 
 function emptyError(kind: 'broken' | 'over' | 'other', message: string, own: Record<string, unknown>): Error {
   if (kind === 'broken') return new ConnectionBroken(own.code as ConnectionBroken['code'], message)
-  return kind === 'over' ? new WorldOver() : new Error(message)
+  return kind === 'over' ? new SandboxDisposed() : new Error(message)
 }
 
 /** Why code that a program had registered does not answer. */

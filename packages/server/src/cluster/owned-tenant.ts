@@ -1,4 +1,4 @@
-import { EngineAway } from './cluster-store.js'
+import { StoreUnreachable } from './cluster-store.js'
 import { GroupCommit, type Patience } from './group-commit.js'
 import { Deleted, type LeaseRequest, NotOwner, type TenantLease, type TenantRecords } from './tenant-lease.js'
 
@@ -119,7 +119,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
    */
   async ready(): Promise<void> {
     const { awayFor, away } = this.#journal
-    if (awayFor > this.#patience) throw away ?? new EngineAway('it has not answered for a while.')
+    if (awayFor > this.#patience) throw away ?? new StoreUnreachable('it has not answered for a while.')
     if (awayFor > 0 || !this.#tenure.isSure || this.#isDisposed) await this.commit()
   }
 

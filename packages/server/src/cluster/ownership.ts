@@ -1,4 +1,4 @@
-import { type ClusterStore, EngineAway } from './cluster-store.js'
+import { type ClusterStore, StoreUnreachable } from './cluster-store.js'
 import type { Patience } from './group-commit.js'
 import { type JournaledTenant, type OpenOptions, OwnedTenant, type SnapshotAfter } from './owned-tenant.js'
 import { Registry, type RegistryView } from './registry.js'
@@ -206,7 +206,7 @@ export class Ownership<W extends JournaledTenant> {
     } catch (error) {
       this.#registry.tell(tenant, fence + 1, '')
       tenure.release().catch(() => {})
-      if (error instanceof NotOwner || error instanceof EngineAway) throw error
+      if (error instanceof NotOwner || error instanceof StoreUnreachable) throw error
       throw this.#cannotOpen(tenant, error)
     }
   }

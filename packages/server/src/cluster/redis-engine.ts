@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { hostTime } from '../../../../src/kernel/host.js'
 import { slotOfTag } from '../redis-cluster/hash-slots.js'
-import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from './cluster-store.js'
-import { EngineError, Link, type LinkOptions } from './store-link.js'
+import { type ClusterStore, type LuaScript, type ScriptReply, StoreUnreachable } from './cluster-store.js'
+import { ClusterStoreError, Link, type LinkOptions } from './store-link.js'
 
 export interface RedisEngineOptions {
   /** `redis://user:password@host:port`, or `rediss://` for TLS; several are servers of one Redis Cluster. */
@@ -82,7 +82,8 @@ export class RedisEngine implements ClusterStore {
       } catch (error) {
         last = error
         if (error instanceof TypeError) break
-        if (error instanceof EngineError) last = new TypeError(`The engine at ${link.name} refuses: ${error.message}`)
+        if (error instanceof ClusterStoreError)
+          last = new TypeError(`The engine at ${link.name} refuses: ${error.message}`)
       } finally {
         link.close()
       }
@@ -107,14 +108,14 @@ export class RedisEngine implements ClusterStore {
       try {
         return await this.#evaluate(link, script, rest, isAsked)
       } catch (error) {
-        if (!(error instanceof EngineError)) {
+        if (!(error instanceof ClusterStoreError)) {
           // Another server may have taken its place.
           if (this.#isCluster) void this.#draw().catch(() => undefined)
           throw error
         }
         const [, how, host, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(error.message) ?? []
         if (how === undefined) throw this.#refusal(link, error)
-        if (moves === maxMoves) throw new EngineAway(`its servers do not agree who has the keys of ${tag}`)
+        if (moves === maxMoves) throw new StoreUnreachable(`its servers do not agree who has the keys of ${tag}`)
         isAsked = how === 'ASK'
         link = this.#linkTo({ ...this.#seeds[0]!, ...(host !== '' && { host: host! }), port: Number(port) })
         await link.open()
@@ -124,17 +125,17 @@ export class RedisEngine implements ClusterStore {
   }
 
   /** Told once when it begins: whoever asks is refused with the same words. */
-  #refusal(link: Link, error: EngineError): Error {
+  #refusal(link: Link, error: ClusterStoreError): Error {
     // Where in which of our scripts it was is nobody's business.
     const why = error.message.replace(/\.? script: \w+, on @\S+$/, '')
-    if (!awayCodes.test(why)) return new EngineError(why)
+    if (!awayCodes.test(why)) return new ClusterStoreError(why)
     if (fullCodes.test(error.message)) {
       const last = this.#refused.get(link)
       this.#refused.set(link, hostTime())
       if (last === undefined || hostTime() - last > quiet)
         this.#report(`the engine at ${link.name} keeps nothing: ${why}`)
     }
-    return new EngineAway(why)
+    return new StoreUnreachable(why)
   }
 
   /** By its digest; a server that has not seen the script yet gets all of it. */
@@ -154,7 +155,7 @@ export class RedisEngine implements ClusterStore {
     try {
       return await link.send(['EVALSHA', digest, ...rest])
     } catch (error) {
-      if (!(error instanceof EngineError) || !error.message.startsWith('NOSCRIPT')) throw error
+      if (!(error instanceof ClusterStoreError) || !error.message.startsWith('NOSCRIPT')) throw error
       if (isAsked) link.send(['ASKING']).catch(() => undefined)
       return await link.send(['EVAL', script.source, ...rest])
     }
@@ -164,7 +165,7 @@ export class RedisEngine implements ClusterStore {
     const link = this.#isCluster ? this.#map[slotOfTag(tag)] : this.#map[0]
     if (link !== undefined) return link
     void this.#draw().catch(() => undefined)
-    throw new EngineAway('no server of it has these keys')
+    throw new StoreUnreachable('no server of it has these keys')
   }
 
   /** Draws the map of slots anew, once for all who ask meanwhile. */

@@ -6,7 +6,7 @@ import type { RawRequest, RawResponse } from '../../../../src/protocol/service.j
 import { endToEnd, targetOf } from '../listener.js'
 import type { Tenants } from '../tenants.js'
 import { elsewhere, refused, unavailable } from './cluster-rejections.js'
-import { EngineAway } from './cluster-store.js'
+import { StoreUnreachable } from './cluster-store.js'
 import { withCommits } from './committed-stream.js'
 import { type Forwarder, NotTaken, nodeHeader, Unanswered } from './forward.js'
 import type { JournaledSandbox } from './journaled-sandbox.js'
@@ -173,7 +173,7 @@ export class RequestRouter {
 
   async #dropped(tenant: string): Promise<RawResponse> {
     await this.#parts.ownership.drop(tenant).catch((cause: Error) => {
-      throw cause instanceof EngineAway ? new Unanswered(cause.message, { cause }) : cause
+      throw cause instanceof StoreUnreachable ? new Unanswered(cause.message, { cause }) : cause
     })
     return json({ dropped: true })
   }

@@ -3,7 +3,7 @@ import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js
 import { NilArray, ReplyError, Status } from '../../../../src/store/command/reply.js'
 import { RedisConnection } from '../redis-client/redis-connection.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
-import { EngineAway, type ScriptReply } from './cluster-store.js'
+import { type ScriptReply, StoreUnreachable } from './cluster-store.js'
 
 /** How one server of the engine is reached. */
 export interface LinkOptions {
@@ -19,7 +19,7 @@ export interface LinkOptions {
 }
 
 /** An error that the engine replied: its first word is a code. */
-export class EngineError extends Error {}
+export class ClusterStoreError extends Error {}
 
 /** A connection to one server of the engine that comes back by itself. Nothing waits for it: it is there or it is away. */
 export class Link {
@@ -96,23 +96,23 @@ export class Link {
     )
     const heard = await within(reply, patience, () => this.#silence())
     this.#silent = 0
-    if (heard instanceof ReplyError) throw new EngineError(heard.message)
+    if (heard instanceof ReplyError) throw new ClusterStoreError(heard.message)
     return scriptReply(heard)
   }
 
   /** What is late may still come; a connection that stays silent is given up for a new one. */
-  #silence(): EngineAway {
+  #silence(): StoreUnreachable {
     if (++this.#silent >= 3) {
       this.#silent = 0
       this.#leave()
       this.start()
     }
-    return new EngineAway(`${this.name} has not replied within ${this.#options.patience} ms`)
+    return new StoreUnreachable(`${this.name} has not replied within ${this.#options.patience} ms`)
   }
 
-  #away(error?: Error): EngineAway {
+  #away(error?: Error): StoreUnreachable {
     const why = error?.message ?? this.#trouble
-    return new EngineAway(`${this.name}: ${why ?? 'it cannot be reached'}`, error && { cause: error })
+    return new StoreUnreachable(`${this.name}: ${why ?? 'it cannot be reached'}`, error && { cause: error })
   }
 
   #broken(error: Error): void {
@@ -165,7 +165,7 @@ function scriptReply(reply: RespValue): ScriptReply {
   if (typeof reply === 'bigint') return Number(reply)
   if (reply instanceof Status) return text(reply.text)
   if (reply instanceof NilArray) return null
-  if (reply instanceof ReplyError) throw new EngineError(reply.message)
+  if (reply instanceof ReplyError) throw new ClusterStoreError(reply.message)
   if (Array.isArray(reply)) return reply.map(scriptReply)
   return reply as number | null
 }

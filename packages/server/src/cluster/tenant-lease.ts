@@ -1,5 +1,5 @@
 import * as scripts from './cluster-scripts.js'
-import { type ClusterStore, EngineAway, type LuaScript, type ScriptReply } from './cluster-store.js'
+import { type ClusterStore, type LuaScript, type ScriptReply, StoreUnreachable } from './cluster-store.js'
 import { bytesOf, concatenated, numberOf, textOf } from './replies.js'
 
 /** One process of the cluster. */
@@ -179,8 +179,8 @@ export interface LeaseRequest {
 }
 
 /** Whether a failure only says that the engine did not answer. */
-export function isAway(error: unknown): error is EngineAway {
-  return error instanceof EngineAway
+export function isAway(error: unknown): error is StoreUnreachable {
+  return error instanceof StoreUnreachable
 }
 
 function nameOf({ id, address }: ClusterNode): string {

@@ -19,12 +19,12 @@ import type { ControlOperation } from './operation.js'
 import { deepest, maxControlValues } from './operation-parts.js'
 import { callOrders } from './outbound-operations.js'
 import { queueOrders } from './queue-operations.js'
-import { worldOrders } from './sandbox-operations.js'
+import { sandboxOperations } from './sandbox-operations.js'
 import { statsOrders } from './stats-operations.js'
 import { storeOrders } from './store-operations.js'
 import { trafficOrders } from './traffic-operations.js'
 import { workflowOrders } from './workflow-operations.js'
-import { workflowVerbOrders } from './workflow-stubs.js'
+import { workflowStubOperations } from './workflow-stubs.js'
 
 /** What the control API needs of the server. */
 export interface TenantSource {
@@ -42,12 +42,12 @@ export interface TenantSource {
 
 /** The control API: one row for each order that a tenant takes. */
 export const controlOperations: readonly ControlOperation[] = [
-  ...worldOrders,
+  ...sandboxOperations,
   ...clockOrders,
   ...storeOrders,
   ...queueOrders,
   ...workflowOrders,
-  ...workflowVerbOrders,
+  ...workflowStubOperations,
   ...destinationOrders,
   ...callOrders,
   ...statsOrders,
@@ -63,7 +63,7 @@ for (const order of controlOperations) addRoute(router, order.method, order.path
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** Whether a request below `/_control` is answered without a look at its body: there is nothing of this path or method. */
-export function isStray({ method }: RawRequest, path: string): boolean {
+export function isUnknownOperation({ method }: RawRequest, path: string): boolean {
   try {
     const [, , name = '', ...rest] = partsOf(path)
     if (name === '' || name === 'openapi.json') return true

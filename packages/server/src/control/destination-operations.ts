@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { answerSchema, shallowStepSchema } from '../../../../src/faults/step-schema.js'
+import { responseSchema, shallowStepSchema } from '../../../../src/faults/step-schema.js'
 import { portableString } from '../../../../src/kernel/portable.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import type { Step } from '../../../../src/queue/destinations/delivery-script.js'
@@ -11,7 +11,7 @@ import { listed, maxSteps, partOf } from './operation-parts.js'
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
-const described = (): v.GenericSchema => v.union([shallowStepSchema(), answerSchema()])
+const described = (): v.GenericSchema => v.union([shallowStepSchema(), responseSchema()])
 
 export const destinationOrders: readonly ControlOperation[] = [
   order({

@@ -20,7 +20,7 @@ const slice = 65_536
 const lookedAtInARow = 5_000
 
 /** Worlds whose logs are kept for a reader who is behind; of those before, it gets no more entries. */
-export const maxWorlds = 4
+export const maxSandboxes = 4
 
 /** Silence after which a comment keeps the connection open, in host milliseconds. */
 const keepAlive = 15_000
@@ -78,7 +78,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
           unsubscribe = sandbox.traffic.subscribe(add)
           // What a world was filled with is in its log before it takes the place of the one before.
           worlds.push(new Reading(sandbox.traffic, 0, by))
-          worlds.at(-maxWorlds - 1)?.skip()
+          worlds.at(-maxSandboxes - 1)?.skip()
           wake?.()
         })
         const forgetDispose = sandbox.onDispose(() => {

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { callsInternals } from '../../../../src/calls/calls.js'
+import { outboundInternals } from '../../../../src/calls/calls.js'
 import type { OutboundRequest } from '../../../../src/calls/foreign-call.js'
 import type { OutboundResponse } from '../../../../src/calls/outbound-responses.js'
 import type { OutboundStep } from '../../../../src/calls/outbound-steps.js'
 import { faultSchema } from '../../../../src/faults/fault-schema.js'
 import { statusCode } from '../../../../src/faults/fault-values.js'
-import { answerSchema } from '../../../../src/faults/step-schema.js'
+import { responseSchema } from '../../../../src/faults/step-schema.js'
 import { portableString } from '../../../../src/kernel/portable.js'
 import { HttpError } from '../../../../src/protocol/call.js'
 import { type ControlOperation, order } from './operation.js'
@@ -13,7 +13,7 @@ import { listed, partOf } from './operation-parts.js'
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
-const described = (): v.GenericSchema => v.union([statusCode, answerSchema()])
+const described = (): v.GenericSchema => v.union([statusCode, responseSchema()])
 
 export const callOrders: readonly ControlOperation[] = [
   order({
@@ -46,7 +46,7 @@ export const callOrders: readonly ControlOperation[] = [
     run: ({ outbound: calls }, { url: to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) calls.respond(to, answer as OutboundResponse)
-      if (callsInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
+      if (outboundInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
     },
   }),
   {
@@ -56,7 +56,7 @@ export const callOrders: readonly ControlOperation[] = [
     query: { url: 'the url as it was given to record', ...partOf },
     run: ({ outbound: calls }, _, asked) => {
       const to = asked.query.get('url') ?? ''
-      const recorder = callsInternals.of(calls).recorderAt(to)
+      const recorder = outboundInternals.of(calls).recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /outbound/record first.`)
       }

@@ -15,7 +15,7 @@ const state = v.custom<SandboxDump>(
   'is not what GET /state returned',
 )
 
-export const worldOrders: readonly ControlOperation[] = [
+export const sandboxOperations: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '',

@@ -1,9 +1,9 @@
-import type { WorldSnapshot } from '../../../../src/client/world-snapshot.js'
+import type { StatusSnapshot } from '../../../../src/client/world-snapshot.js'
 import { traceOf } from '../../../../src/report/trace.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { OpenRedaction } from './wire-entry.js'
 
-export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
+export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
   const {
     traffic,
     tokens,

@@ -3,7 +3,7 @@ import { type PortableReply, wireReply, wordOfWire } from '../../../../src/clien
 import { latin1 } from '../../../../src/kernel/bytes.js'
 import { iso } from '../../../../src/kernel/instant.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
-import { changesSince, toldChange } from '../../../../src/report/redacted-changes.js'
+import { changesSince, redactedChange } from '../../../../src/report/redacted-changes.js'
 import type { PastInstant } from '../../../../src/sandbox/past.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
 import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
@@ -133,7 +133,7 @@ export const storeOrders: readonly ControlOperation[] = [
       const asked = last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
       const size = asked.reduce((sum, change) => sum + weightOf(change), 0)
       if (asked.length > 1) refuseLarge(size, maxInSlices, 'What has changed', 'Ask for less with `limit`.')
-      return inSlices(asked, weightOf, (change) => toldChange(change, redaction))
+      return inSlices(asked, weightOf, (change) => redactedChange(change, redaction))
     },
   },
   order({

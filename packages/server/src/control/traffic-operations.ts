@@ -5,7 +5,7 @@ import { type Entry, entryTypes } from '../../../../src/kernel/traffic-log.js'
 import { weightOf } from '../../../../src/kernel/weight.js'
 import { HttpError, jsonText } from '../../../../src/protocol/call.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
-import { changesSince, toldChange } from '../../../../src/report/redacted-changes.js'
+import { changesSince, redactedChange } from '../../../../src/report/redacted-changes.js'
 import { EntryWriter, traceOf } from '../../../../src/report/trace.js'
 import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -155,7 +155,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   const facts = JSON.stringify(traceOf([], traffic.context, redaction))
   const writer = new EntryWriter(redaction, bodies)
   const told = await inSlices(entries, sizeOfEntry, (entry) => utf8(JSON.stringify(writer.entry(entry))))
-  const ofKeys = await inSlices(changes, weightOf, (change) => utf8(JSON.stringify(toldChange(change, redaction))))
+  const ofKeys = await inSlices(changes, weightOf, (change) => utf8(JSON.stringify(redactedChange(change, redaction))))
   const end = ofKeys.length === 0 ? ']}' : `],"changes":[${ofKeys.join(',')}]}`
   // The entries are the last of its facts.
   return jsonText(latin1(`${utf8(facts.slice(0, -2))}${told.join(',')}${end}`))

@@ -16,7 +16,7 @@ const which = { name: v.string(), nth: v.optional(v.number()) }
 const times = v.optional(v.number())
 
 /** What a test makes of steps and events. */
-export const workflowVerbOrders: readonly ControlOperation[] = regional([
+export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/stubs/returns',

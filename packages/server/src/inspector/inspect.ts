@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { runInThisContext } from 'node:vm'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { failureOf } from '../../../../src/report/failure.js'
-import { withoutStory } from '../../../../src/report/failure-text.js'
+import { withoutTimeline } from '../../../../src/report/failure-text.js'
 import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { startServer } from '../start-server.js'
@@ -87,7 +87,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
 
 /** A message as it may be shown: without colours, the secrets of the world, and the story, which the page tells. */
 function shown(message: string, { traffic }: Sandbox): string {
-  const told = stripVTControlCharacters(withoutStory(message, failureOf({ message })?.replay))
+  const told = stripVTControlCharacters(withoutTimeline(message, failureOf({ message })?.replay))
   return multiLine(traffic.redaction().text(told))
 }
 

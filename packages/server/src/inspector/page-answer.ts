@@ -15,7 +15,7 @@ export function isPagePath(path: string): boolean {
  * The inspector for whoever can read HTML, at the root and at `/_inspector`. It holds no secret: what it may do is what
  * the control token may that the reader brings along. `undefined` where the path or the reader is another one.
  */
-export function pageAnswer({ method, headers }: RawRequest, path: string): Promise<RawResponse> | undefined {
+export function pageResponse({ method, headers }: RawRequest, path: string): Promise<RawResponse> | undefined {
   const match = own.exec(path)
   if (match === null || (method !== 'GET' && method !== 'HEAD')) return undefined
   if (match[1] !== undefined) return editor()

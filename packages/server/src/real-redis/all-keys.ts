@@ -2,14 +2,14 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
 import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { transacted } from './marker.js'
-import type { EngineNode } from './redis-node.js'
+import type { RedisNode } from './redis-node.js'
 
 // Commands about all keys, for which the engine's tips say no more than that they are special.
 
-type Special = (argv: readonly Bytes[], nodes: readonly EngineNode[]) => Promise<Reply>
+type Special = (argv: readonly Bytes[], nodes: readonly RedisNode[]) => Promise<Reply>
 
 /** How they are asked, where that is any different from sending them to one engine. */
-export function specialOf([name, ...more]: readonly Bytes[], nodes: readonly EngineNode[]): Special | undefined {
+export function specialOf([name, ...more]: readonly Bytes[], nodes: readonly RedisNode[]): Special | undefined {
   if (/^DBSIZE$/i.test(name!) && more.length === 0) return size
   if (/^RANDOMKEY$/i.test(name!) && more.length === 0) return randomKey
   return /^SCAN$/i.test(name!) && nodes.length > 1 ? scan : undefined

@@ -2,16 +2,16 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
 import { replyIn } from '../redis-client/reply-reader.js'
 import { RealRedisError } from './real-redis-errors.js'
-import type { EngineNode } from './redis-node.js'
+import type { RedisNode } from './redis-node.js'
 
 const setting = latin1('notify-keyspace-events')
 
 /** The one setting of an engine that an app may change: as it was before, when the sandbox is reset or gone. */
 export class EventSettings {
-  readonly #before = new Map<EngineNode, Reply>()
+  readonly #before = new Map<RedisNode, Reply>()
 
   /** Looks what it is, before a command changes it. */
-  async mind(argv: readonly Bytes[], nodes: readonly EngineNode[]): Promise<void> {
+  async mind(argv: readonly Bytes[], nodes: readonly RedisNode[]): Promise<void> {
     if (!/^CONFIG$/i.test(argv[0]!) || !/^SET$/i.test(argv[1] ?? '') || this.#before.size > 0) return
     for (const node of nodes) {
       const pair = replyIn(await node.send([latin1('CONFIG'), latin1('GET'), setting])) as readonly Reply[]

@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import type { Feed } from '../../../../src/store/rest/subscriptions.js'
 import type { RedisConnection } from '../redis-client/redis-connection.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
-import type { EngineNode } from './redis-node.js'
+import type { RedisNode } from './redis-node.js'
 
 /**
  * Hears messages, or every command, on connections of its own.
@@ -11,7 +11,7 @@ import type { EngineNode } from './redis-node.js'
  * @returns what ends it
  */
 export async function listen(
-  nodes: readonly EngineNode[],
+  nodes: readonly RedisNode[],
   feed: Feed,
   names: readonly Bytes[],
   heard: (told: RespValue) => void,

@@ -5,7 +5,7 @@ import { slotOf } from '../redis-cluster/hash-slots.js'
 import { markerName } from './marker.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 import { connectTo, nameOf, type RedisAccess } from './redis-access.js'
-import { type EnginePlace, judged } from './redis-urls.js'
+import { judged, type RedisLocation } from './redis-urls.js'
 
 // Who has which slots, as a Cluster tells it.
 
@@ -13,7 +13,7 @@ export const slotsOfCluster: readonly Bytes[] = ['CLUSTER', 'SLOTS'].map(latin1)
 
 /** Which slots a master has. */
 export interface MasterSlots {
-  readonly place: EnginePlace
+  readonly place: RedisLocation
   readonly ranges: (readonly [from: number, to: number])[]
 }
 
@@ -36,7 +36,7 @@ export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlot
 }
 
 /** @param asked whom it was asked: a node that knows no address of its own is that one */
-export function sharesIn(told: RespValue, asked: EnginePlace): MasterSlots[] {
+export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   const shares = new Map<string, MasterSlots>()
   for (const row of replyIn(told) as readonly (readonly Reply[])[]) {
     const [from, to, master] = row

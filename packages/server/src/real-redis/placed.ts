@@ -1,11 +1,11 @@
 import type { ExternalStore } from '../../../../src/sandbox/core.js'
 import { RealRedis } from './real-redis.js'
-import type { EngineChoice } from './real-redis-options.js'
+import type { RealRedisChoice } from './real-redis-options.js'
 import { Shadow, shadowDifferenceText } from './shadow.js'
 import { elsewhereOn } from './tenant.js'
 
 /** An engine of a server. */
-export interface PlacedEngine {
+export interface LocatedRedis {
   /** Resolves when everything that has run was compared, where it is. */
   compared(): Promise<void>
   /** Gives it back, when everything was compared. */
@@ -18,10 +18,10 @@ export interface PlacedEngine {
  */
 export async function placed(
   url: string,
-  { realRedis: instead, onDifference: differs, allowRedisHosts: allowEngines = [] }: EngineChoice,
+  { realRedis: instead, onDifference: differs, allowRedisHosts: allowEngines = [] }: RealRedisChoice,
   tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
-): Promise<PlacedEngine> {
+): Promise<LocatedRedis> {
   const option = instead === undefined ? 'shadowRedis (--shadow-redis)' : 'realRedis (--real-redis)'
   const engine = await RealRedis.open(url, { option, allowed: allowEngines })
   if (instead !== undefined) {

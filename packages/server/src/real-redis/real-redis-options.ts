@@ -2,7 +2,7 @@ import type { SandboxOptions } from '../../../../src/sandbox/sandbox-options.js'
 import type { ShadowDifference } from './shadow.js'
 
 /** A real engine in the place of the data store. */
-export interface EngineChoice {
+export interface RealRedisChoice {
   /**
    * A Redis or Valkey that holds what the data store holds, such as `redis://127.0.0.1:6379`, of a Cluster any node. It has
    * to be empty, and is this server's own until `close()`, which empties it. One tenant, on a real clock.
@@ -19,7 +19,7 @@ export interface EngineChoice {
   readonly allowRedisHosts?: readonly string[]
 }
 
-interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
+interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock'> {
   readonly redisPort?: number
   readonly state?: string
   readonly scenario?: unknown
@@ -29,7 +29,7 @@ interface RealRedisInput extends EngineChoice, Pick<SandboxOptions, 'clock'> {
  * Options of a world whose store is an engine. What comes in is not written down: it could not be played again.
  * @throws TypeError for what cannot be had with one
  */
-export function engineWorld<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
+export function withRealRedis<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
   if (given.realRedis !== undefined && given.shadowRedis !== undefined) {
     throw new TypeError(
       'An engine is in the place of the store (realRedis, --real-redis) or beside it (shadowRedis, --shadow-redis), not both.',

@@ -12,11 +12,11 @@ import { markerName, transacted } from './marker.js'
 import { type MasterSlots, markerIn, sharesIn, sharesOf, slotsOfCluster } from './master-slots.js'
 import { RealRedisTaken } from './real-redis-errors.js'
 import type { RedisAccess } from './redis-access.js'
-import { EngineNode } from './redis-node.js'
+import { RedisNode } from './redis-node.js'
 import { engineUrl } from './redis-urls.js'
 import { ScriptDigests } from './script-flags.js'
 
-export interface EngineOptions {
+export interface RealRedisSettings {
   /** Which option names it, for sentences. */
   readonly option?: string
   /** Hosts of engines that may be elsewhere than on this machine. */
@@ -39,14 +39,14 @@ const maxRedirects = 5
 export class RealRedis {
   readonly isCluster: boolean
   readonly knowledge: CommandCatalog
-  readonly #nodes: Map<string, EngineNode>
+  readonly #nodes: Map<string, RedisNode>
   /** The node of each slot, where there are several. */
-  #owners: readonly EngineNode[] = []
+  #owners: readonly RedisNode[] = []
   readonly #events = new EventSettings()
   readonly #flags = new ScriptDigests()
   #closing: Promise<void> | undefined
 
-  private constructor(nodes: readonly EngineNode[], shares: readonly MasterSlots[]) {
+  private constructor(nodes: readonly RedisNode[], shares: readonly MasterSlots[]) {
     this.#nodes = new Map(nodes.map((node) => [node.name, node]))
     this.isCluster = shares.length > 0
     this.#assign(shares)
@@ -57,7 +57,7 @@ export class RealRedis {
    * Connects with an engine and takes it, which needs it empty.
    * @throws NotOurs where it is not empty or somebody has it, TypeError for a wrong or a foreign address, NotThere
    */
-  static async open(given: string, options: EngineOptions = {}): Promise<RealRedis> {
+  static async open(given: string, options: RealRedisSettings = {}): Promise<RealRedis> {
     const { option = 'engine', allowed = [], lease = usualLease, patience = usualPatience } = options
     const url = engineUrl(given, option)
     const access: RedisAccess = { url, allowed, patience }
@@ -65,9 +65,9 @@ export class RealRedis {
     const terms = { owner: randomBytes(18).toString('base64url'), span: lease }
     const nodes =
       shares.length === 0
-        ? [new EngineNode(url, access, latin1(markerName), terms)]
-        : shares.map((share) => new EngineNode(share.place, access, markerIn(share), terms))
-    const taken: EngineNode[] = []
+        ? [new RedisNode(url, access, latin1(markerName), terms)]
+        : shares.map((share) => new RedisNode(share.place, access, markerIn(share), terms))
+    const taken: RedisNode[] = []
     try {
       for (const node of nodes) {
         await node.take()
@@ -85,12 +85,12 @@ export class RealRedis {
     return [...this.#nodes.values()].map(({ marker }) => marker.key)
   }
 
-  get nodes(): readonly EngineNode[] {
+  get nodes(): readonly RedisNode[] {
     return [...this.#nodes.values()]
   }
 
   /** The node that is asked what all of them know. */
-  get #home(): EngineNode {
+  get #home(): RedisNode {
     return this.#nodes.values().next().value!
   }
 
@@ -198,7 +198,7 @@ export class RealRedis {
   }
 
   /** Where a transaction runs: keys that are not together are refused in the words of the engine. */
-  async #nodeFor(rows: readonly (readonly Bytes[])[]): Promise<EngineNode> {
+  async #nodeFor(rows: readonly (readonly Bytes[])[]): Promise<RedisNode> {
     if (!this.isCluster) return this.#home
     const keys: Bytes[] = []
     for (const argv of rows) keys.push(...(await this.knowledge.keysOf(argv, await this.knowledge.of(argv))))
@@ -210,12 +210,12 @@ export class RealRedis {
     return node
   }
 
-  #ownerOf(key: Bytes): EngineNode {
+  #ownerOf(key: Bytes): RedisNode {
     return this.#owners[slotOf(key)] ?? this.#home
   }
 
   #assign(shares: readonly MasterSlots[]): void {
-    const owners: EngineNode[] = []
+    const owners: RedisNode[] = []
     for (const { place, ranges } of shares) {
       const node = this.nodes.find((known) => known.place.host === place.host && known.place.port === place.port)
       if (node === undefined) continue
@@ -236,7 +236,7 @@ function isAboutAll(row: readonly Bytes[]): boolean {
   return flushes(row) || /^(?:FUNCTION|SCRIPT)$/i.test(row[0]!)
 }
 
-function giveBack({ marker }: EngineNode): readonly (readonly Bytes[])[] {
+function giveBack({ marker }: RedisNode): readonly (readonly Bytes[])[] {
   return [...everything, [latin1('DEL'), marker.key]]
 }
 

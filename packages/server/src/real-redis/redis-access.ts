@@ -1,11 +1,11 @@
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { RedisConnection } from '../redis-client/redis-connection.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
-import { type EnginePlace, type EngineUrl, judged } from './redis-urls.js'
+import { judged, type RedisLocation, type RedisUrl } from './redis-urls.js'
 
 /** How an engine is reached. */
 export interface RedisAccess {
-  readonly url: EngineUrl
+  readonly url: RedisUrl
   /** Hosts that may be elsewhere than on this machine. */
   readonly allowed: readonly string[]
   /** Host milliseconds after which an engine that says nothing counts as gone. */
@@ -15,7 +15,7 @@ export interface RedisAccess {
 /** @throws RealRedisUnreachable, TypeError for a host that is not allowed and for a wrong password */
 export async function connectTo(
   { url, allowed, patience }: RedisAccess,
-  place: EnginePlace = url,
+  place: RedisLocation = url,
 ): Promise<RedisConnection> {
   const { tls, user, password } = url
   const connection = new RedisConnection({
@@ -42,11 +42,11 @@ export async function connectTo(
   }
 }
 
-export function nameOf({ host, port }: EnginePlace): string {
+export function nameOf({ host, port }: RedisLocation): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-export function away(place: EnginePlace, reason: string): RealRedisUnreachable {
+export function away(place: RedisLocation, reason: string): RealRedisUnreachable {
   return new RealRedisUnreachable(
     `The engine at ${nameOf(place)} is away: ${reason}. What was sent last may have been done.`,
   )

@@ -8,7 +8,7 @@ import { counts, rightsOfScripts, runsScript } from './command-scope.js'
 import { type Lease, Marker, markerName } from './marker.js'
 import { RealRedisTaken, RealRedisUnreachable } from './real-redis-errors.js'
 import { away, connectTo, nameOf, type RedisAccess } from './redis-access.js'
-import type { EnginePlace } from './redis-urls.js'
+import type { RedisLocation } from './redis-urls.js'
 
 /** Host milliseconds that do not go back, and go on while a process is stopped. */
 function monotonic(): number {
@@ -31,8 +31,8 @@ type Rights = 'all' | 'scripts'
  * One engine, or one master of a Cluster: its connection, its marker, and whether it may be spoken to. While it is away
  * everything is refused at once; when it is back it is asked whose it is before anything else.
  */
-export class EngineNode {
-  readonly place: EnginePlace
+export class RedisNode {
+  readonly place: RedisLocation
   readonly marker: Marker
   readonly #access: RedisAccess
   readonly #span: number
@@ -49,7 +49,7 @@ export class EngineNode {
   #renewal: ReturnType<typeof hostSetTimeout> | undefined
   #closed = false
 
-  constructor(place: EnginePlace, access: RedisAccess, key: Bytes, lease: Lease) {
+  constructor(place: RedisLocation, access: RedisAccess, key: Bytes, lease: Lease) {
     this.place = place
     this.marker = new Marker(key, lease)
     this.#access = access

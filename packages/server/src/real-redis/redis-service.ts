@@ -5,7 +5,7 @@ import { replyError } from '../../../../src/store/command/errors.js'
 import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { asksToWait } from '../../../../src/store/commands/stream-arguments.js'
 import { transactionOverhead } from '../../../../src/store/meter.js'
-import { applyInjection, strikeOf } from '../../../../src/store/rest/command-faults.js'
+import { applyInjection, injectionOf } from '../../../../src/store/rest/command-faults.js'
 import type { Argv } from '../../../../src/store/rest/request.js'
 import {
   type Encoding,
@@ -40,14 +40,14 @@ import { streamsOf } from './redis-streams.js'
 // commands run elsewhere.
 
 /** @param stored the service of the store in this process, whose tokens, users, limits and words stay */
-export function engineService(stored: Service<RestStore, User>, door: EngineDoor): Service<RestStore, User> {
+export function engineService(stored: Service<RestStore, User>, door: RedisService): Service<RestStore, User> {
   const endpoint: Endpoint<RestStore, User> = { ...anyCommand, run: (call) => answered(call, door) }
   return { ...stored, endpoints: [preflight, ...streamsOf(door.engine), endpoint] }
 }
 
-type Form = (call: StoreCall, door: EngineDoor, encoding: Encoding) => Promise<RawResponse>
+type Form = (call: StoreCall, door: RedisService, encoding: Encoding) => Promise<RawResponse>
 
-async function answered(call: StoreCall, door: EngineDoor): Promise<RawResponse> {
+async function answered(call: StoreCall, door: RedisService): Promise<RawResponse> {
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: RawResponse
   try {
@@ -113,7 +113,7 @@ function endOf(work: () => Reply): End {
 }
 
 /** Runs commands on the engine for one world, and writes them down there. */
-export class EngineDoor {
+export class RedisService {
   constructor(
     readonly front: RestStore,
     readonly engine: RealRedis,
@@ -124,7 +124,7 @@ export class EngineDoor {
     const { front } = this
     const received = front.measured(argv)
     const run = (): Promise<Reply> => this.#run(argv, user, via, call.cause)
-    const strike = strikeOf(front, argv, call)
+    const strike = injectionOf(front, argv, call)
     if (strike === undefined) return front.settled(received, await run())
     // What strikes afterwards looks at a command that is over.
     const end = strike.phase === 'after' ? endOf(await run().then(always, thrown)) : undefined
@@ -160,7 +160,7 @@ export class EngineDoor {
     const refusal = refusedCount(rows.length + transactionOverhead, store)
     if (refusal !== undefined) throw refusal
     store.meter.countTransaction()
-    const strikes = rows.map((argv) => strikeOf(front, argv, call))
+    const strikes = rows.map((argv) => injectionOf(front, argv, call))
     // A strike that answers instead of a command takes it out of the transaction.
     const turns = rows.map((argv, at) => {
       const strike = strikes[at]

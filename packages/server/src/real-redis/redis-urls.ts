@@ -6,20 +6,20 @@ import { RealRedisUnreachable } from './real-redis-errors.js'
 // Which engines may be spoken to: those of this machine, and those that somebody named.
 
 /** Where an engine listens. */
-export interface EnginePlace {
+export interface RedisLocation {
   readonly host: string
   readonly port: number
 }
 
 /** What the url of an engine says. */
-export interface EngineUrl extends EnginePlace {
+export interface RedisUrl extends RedisLocation {
   readonly tls: boolean
   readonly user: string | undefined
   readonly password: string | undefined
 }
 
 /** @throws TypeError for what is no url of an engine; a password in it is not shown */
-export function engineUrl(given: string, option: string): EngineUrl {
+export function engineUrl(given: string, option: string): RedisUrl {
   const wrong = (why: string): TypeError =>
     new TypeError(`${option} is the address of a Redis or Valkey, such as redis://127.0.0.1:6379: ${why}.`)
   if (typeof given !== 'string' || !URL.canParse(given)) throw wrong('what was given is no url')
@@ -50,7 +50,7 @@ export function engineUrl(given: string, option: string): EngineUrl {
  * @param allowed hosts that may be elsewhere
  * @throws TypeError for a host that is neither this machine nor allowed, NotThere for a name that has no address
  */
-export async function judged({ host, port }: EnginePlace, allowed: readonly string[]): Promise<EnginePlace> {
+export async function judged({ host, port }: RedisLocation, allowed: readonly string[]): Promise<RedisLocation> {
   const found = isIP(host) === 0 ? await resolved(host) : [{ address: host }]
   const names = allowed.map((name) => name.replace(/^\[(.*)\]$/, '$1').toLowerCase())
   const isNamed = names.includes(host.toLowerCase())

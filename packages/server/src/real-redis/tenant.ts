@@ -3,7 +3,7 @@ import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { copyOf } from './copy-keys.js'
 import type { RealRedis } from './real-redis.js'
-import { EngineDoor, engineService } from './redis-service.js'
+import { engineService, RedisService } from './redis-service.js'
 
 // A tenant whose data store is a real engine: what reaches into the store of this process is told where it is.
 
@@ -23,7 +23,7 @@ const refusals: Readonly<Record<string, string>> = {
 /** Puts an engine in the place of the store of every world of one sandbox. */
 export function elsewhereOn(engine: RealRedis): ExternalStore {
   return (own) => {
-    const door = new EngineDoor(own.state, engine)
+    const door = new RedisService(own.state, engine)
     return {
       service: engineService(own, door),
       attach(store) {

@@ -20,13 +20,13 @@ export interface RedisClientOptions {
   readonly patience: number
   /** Host milliseconds after which a server that owes a reply counts as gone. By default the caller waits itself. */
   readonly silence?: number
-  readonly reasons: Reasons
+  readonly reasons: ConnectionReasons
   /** Makes the error of a connection that isn't there. By default an error with the reason as its message. */
   readonly failure?: (reason: string, wasConnected: boolean) => Error
 }
 
 /** The reasons that neither the socket nor the server words. */
-export interface Reasons {
+export interface ConnectionReasons {
   /** It accepts no connection in time. */
   readonly slow: string
   /** The server closed the connection. */

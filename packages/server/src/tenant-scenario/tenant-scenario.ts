@@ -4,10 +4,10 @@ import type { FaultHandle } from '../../../../src/rules/fault-rules.js'
 import type { Sandbox, SandboxOptions } from '../../../../src/sandbox/sandbox.js'
 import { mergedOptions } from '../../../../src/sandbox/sandbox-options.js'
 import {
-  givenLoading,
+  applyGiven,
+  loadGiven,
   prepareCalls,
   prepareDestinations,
-  prepareGiven,
   sandboxOptionsOf,
 } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
@@ -44,7 +44,7 @@ export class TenantScenario {
   change(scenario: Scenario): number {
     this.#scenario = this.#fitting(scenario)
     // Tenants that come later begin with its state.
-    void givenLoading(scenario)
+    void loadGiven(scenario)
     for (const [sandbox, faults] of this.#played) {
       faults?.remove()
       this.#prepare(sandbox, false)
@@ -62,7 +62,7 @@ export class TenantScenario {
 
   #prepare(sandbox: Sandbox, isNew: boolean): void {
     const scenario = this.#scenario
-    if (isNew) prepareGiven(scenario, sandbox)
+    if (isNew) applyGiven(scenario, sandbox)
     prepareDestinations(scenario, sandbox, () => false)
     prepareCalls(scenario, sandbox)
     const { faults = [] } = scenario

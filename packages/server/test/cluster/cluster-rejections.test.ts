@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { unavailable } from '../../src/cluster/cluster-rejections.js'
-import { EngineAway } from '../../src/cluster/cluster-store.js'
+import { StoreUnreachable } from '../../src/cluster/cluster-store.js'
 import { NotTaken, Unanswered } from '../../src/cluster/forward.js'
 import { CannotOpen } from '../../src/cluster/ownership.js'
-import { EngineError } from '../../src/cluster/store-link.js'
+import { ClusterStoreError } from '../../src/cluster/store-link.js'
 import { Deleted, NotOwner } from '../../src/cluster/tenant-lease.js'
 
 const nothing = 'Nothing was done: ask again.'
@@ -12,13 +12,16 @@ const away = 'The engine that keeps the tenants is away: '
 
 // What docs/cluster.md promises: a 503 says one of two things, once.
 test.each([
-  [new EngineAway('127.0.0.1:6379: connect ECONNREFUSED'), `${away}127.0.0.1:6379: connect ECONNREFUSED. ${nothing}`],
   [
-    new EngineAway("OOM command not allowed when used memory > 'maxmemory'."),
+    new StoreUnreachable('127.0.0.1:6379: connect ECONNREFUSED'),
+    `${away}127.0.0.1:6379: connect ECONNREFUSED. ${nothing}`,
+  ],
+  [
+    new StoreUnreachable("OOM command not allowed when used memory > 'maxmemory'."),
     `${away}OOM command not allowed when used memory > 'maxmemory'. ${nothing}`,
   ],
   [
-    new Unanswered(new EngineAway('it did not answer in time.').message),
+    new Unanswered(new StoreUnreachable('it did not answer in time.').message),
     `${away}it did not answer in time. ${perhaps}`,
   ],
   [new Unanswered('socket hang up'), `Socket hang up. ${perhaps}`],
@@ -40,7 +43,7 @@ test('a journal that cannot be played: 500, and the reason with one full stop', 
 })
 
 test('an engine that refuses: 500, and its own words', () => {
-  const { status, body } = unavailable(new EngineError('NOPERM No permissions to access a key'))
+  const { status, body } = unavailable(new ClusterStoreError('NOPERM No permissions to access a key'))
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({
     error:

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
 import { type InputKind, ThrownError } from '../../../../src/kernel/input-journal.js'
-import { WorldOver } from '../../../../src/kernel/running-task.js'
+import { SandboxDisposed } from '../../../../src/kernel/running-task.js'
 import { decodeValue, encodeValue } from '../../src/cluster/journaled-values.js'
 
 function moved<T>(value: T, kind: InputKind = 'direct'): T {
@@ -32,7 +32,9 @@ test('errors come back as what the engine knows them by', () => {
   expect(broken).toBeInstanceOf(ThrownError)
   expect(broken.error).toBeInstanceOf(ConnectionBroken)
   expect(broken.error).toMatchObject({ code: 'ETIMEDOUT', message: 'too late' })
-  expect((moved(new ThrownError(new WorldOver()), 'returned') as ThrownError).error).toBeInstanceOf(WorldOver)
+  expect((moved(new ThrownError(new SandboxDisposed()), 'returned') as ThrownError).error).toBeInstanceOf(
+    SandboxDisposed,
+  )
   const given = Object.assign(new TypeError('no', { cause: new Error('deep') }), { code: 7, bytes: new Uint8Array(2) })
   const back = moved(given)
   expect(back).toMatchObject({

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../../test/support/free-port.js'
 import { findRedisServer } from '../../../../test/support/redis-server.js'
 import { RespClient } from '../../../../test/support/resp.js'
-import { EngineAway, type LuaScript } from '../../src/cluster/cluster-store.js'
+import { type LuaScript, StoreUnreachable } from '../../src/cluster/cluster-store.js'
 import { RedisEngine } from '../../src/cluster/redis-engine.js'
 import { slotOfTag } from '../../src/redis-cluster/hash-slots.js'
 import { type Engines, findValkeyServer, startEngines } from './engines.js'
@@ -65,7 +65,7 @@ describe.each(Object.entries(programs))('%s', (_, program) => {
 
     test('an error of a script is no engine that is away', async () => {
       const failed = await engine.run(fails, 'w1', []).catch((error: unknown) => error)
-      expect(failed).not.toBeInstanceOf(EngineAway)
+      expect(failed).not.toBeInstanceOf(StoreUnreachable)
       expect((failed as Error).message).toBe('FENCE somebody else')
     })
 
@@ -88,7 +88,7 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
       await engines.kill(0)
       for (const tag of tags) {
         const reply = await engine.run(got, tag, []).catch((error: unknown) => error)
-        if (ofFirst.includes(tag)) expect(reply).toBeInstanceOf(EngineAway)
+        if (ofFirst.includes(tag)) expect(reply).toBeInstanceOf(StoreUnreachable)
         else expect(reply).toEqual([Buffer.from(tag), 7, [Buffer.from(tag), null]])
       }
       await engines.restart(0)
@@ -223,7 +223,7 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
       report: () => undefined,
     }).catch((error: unknown) => error)
     silent.close()
-    expect(opened).toBeInstanceOf(EngineAway)
+    expect(opened).toBeInstanceOf(StoreUnreachable)
   })
 
   test.each([

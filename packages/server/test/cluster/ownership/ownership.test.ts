@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../../../src/kernel/random.js'
-import { EngineAway } from '../../../src/cluster/cluster-store.js'
+import { StoreUnreachable } from '../../../src/cluster/cluster-store.js'
 import { CannotOpen, Ownership } from '../../../src/cluster/ownership.js'
 import { NotOwner } from '../../../src/cluster/tenant-lease.js'
 import { ListWorld } from './simulation/list-world.js'
@@ -188,10 +188,10 @@ describe('an engine that is away', () => {
     await cluster.pass(100)
     cluster.engine.isDown = true
     own.world.write('w1', false)
-    await expect(cluster.within(2_500, own.commit())).rejects.toThrow(EngineAway)
+    await expect(cluster.within(2_500, own.commit())).rejects.toThrow(StoreUnreachable)
     // By now it is known.
-    await expect(cluster.within(0, a.ownership.where('t'))).rejects.toThrow(EngineAway)
-    await expect(cluster.within(2_500, a.ownership.where('u'))).rejects.toThrow(EngineAway)
+    await expect(cluster.within(0, a.ownership.where('t'))).rejects.toThrow(StoreUnreachable)
+    await expect(cluster.within(2_500, a.ownership.where('u'))).rejects.toThrow(StoreUnreachable)
     await cluster.pass(5_000)
     cluster.engine.isDown = false
     await cluster.pass(500)
@@ -303,7 +303,7 @@ test('a tenant that could not be dropped is still there', async () => {
   own.world.write('w1', false)
   await cluster.within(100, own.commit())
   cluster.engine.isDown = true
-  await expect(cluster.within(2_000, a.ownership.drop('t'))).rejects.toThrow(EngineAway)
+  await expect(cluster.within(2_000, a.ownership.drop('t'))).rejects.toThrow(StoreUnreachable)
   cluster.engine.isDown = false
   await cluster.pass(2_000)
   expect((await cluster.within(100, a.ownership.describe())).value.tenants).toEqual([{ name: 't', owner: 'a' }])

@@ -2,9 +2,9 @@ import type { Random } from '../../../../../../src/kernel/random.js'
 import * as scripts from '../../../../src/cluster/cluster-scripts.js'
 import {
   type ClusterStore,
-  EngineAway,
   type LuaScript,
   type ScriptReply,
+  StoreUnreachable,
 } from '../../../../src/cluster/cluster-store.js'
 import { numberOf, textOf } from '../../../../src/cluster/replies.js'
 import { MemoryClusterStore } from '../memory-cluster-store.js'
@@ -70,7 +70,7 @@ export class SimEngine {
   ): Promise<ScriptReply> {
     return new Promise((resolve, reject) => {
       if (!process.acts()) return
-      const silence = process.after(1_000, () => reject(new EngineAway('no reply within a second.')))
+      const silence = process.after(1_000, () => reject(new StoreUnreachable('no reply within a second.')))
       const answer = (settle: () => void): void => {
         this.#clock.after(this.#latency(), () =>
           process.happen(() => {
@@ -80,7 +80,7 @@ export class SimEngine {
         )
       }
       if (!process.speaks || this.#loses()) return
-      if (this.isDown) return answer(() => reject(new EngineAway('connection refused.')))
+      if (this.isDown) return answer(() => reject(new StoreUnreachable('connection refused.')))
       this.#clock.after(this.#latency(), () => {
         if (this.isDown) return
         const settle = this.#executed(script, tag, args)

@@ -1,4 +1,4 @@
-import { EngineAway } from '../../../../src/cluster/cluster-store.js'
+import { StoreUnreachable } from '../../../../src/cluster/cluster-store.js'
 import { Ownership, type TenantLocation } from '../../../../src/cluster/ownership.js'
 import { NotOwner } from '../../../../src/cluster/tenant-lease.js'
 import { ListWorld, type Stand } from './list-world.js'
@@ -76,7 +76,7 @@ export class SimNode {
     try {
       return await this.ownership.where(tenant, { again })
     } catch (error) {
-      if (error instanceof EngineAway || error instanceof NotOwner) return undefined
+      if (error instanceof StoreUnreachable || error instanceof NotOwner) return undefined
       this.#around.breach(`${this.id}: ${(error as Error).stack}`)
       return undefined
     }
@@ -88,7 +88,7 @@ export class SimNode {
       await own.commit()
       return stand
     } catch (error) {
-      if (error instanceof EngineAway || error instanceof NotOwner) return 'perhaps'
+      if (error instanceof StoreUnreachable || error instanceof NotOwner) return 'perhaps'
       throw error
     }
   }
