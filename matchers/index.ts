@@ -2,6 +2,7 @@ import { type FailureData, type FailureMeta, rememberFailure } from '../src/repo
 import { failureText } from '../src/report/failure-text.js'
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { type CommandArgPattern, executed } from './command-matchers.js'
+import { type CostOptions, type CostPattern, spent } from './cost-matcher.js'
 import { holdsEverywhere } from './explorations.js'
 import { painted } from './failure/colours.js'
 import { placeOf, type TestLocation } from './failure/test-location.js'
@@ -44,7 +45,6 @@ import {
 import { type SchedulePattern, scheduled } from './schedule-matchers.js'
 import { followsSequence } from './sequence.js'
 import { type ReceiverKeys, type SignaturePattern, signed } from './signatures.js'
-import { type CostOptions, type CostPattern, spent } from './spending.js'
 import type { SequenceStep } from './step-matchers.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 

@@ -6,7 +6,7 @@ import type { Task } from '../kernel/time.js'
 import { json } from '../protocol/call.js'
 import type { RawResponse } from '../protocol/service.js'
 import { rateLimitResponse } from '../queue/destinations/rate-limit.js'
-import { type OutboundRequest, outboundRequestInternals } from './foreign-call.js'
+import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 import { answerOf } from './outbound-responses.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.

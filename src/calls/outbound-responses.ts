@@ -12,7 +12,7 @@ import {
   UnusableResponse,
   unreadable,
 } from '../queue/destinations/response.js'
-import { type OutboundRequest, outboundRequestInternals } from './foreign-call.js'
+import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 
 // What foreign hosts answer: handlers as applications write them, plain functions, data.
 

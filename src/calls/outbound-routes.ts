@@ -1,7 +1,7 @@
 import { AddressPattern, withoutQuery } from '../kernel/address-pattern.js'
 import { nearestName } from '../kernel/nearest-name.js'
 import type { RecorderList } from '../queue/destinations/recorder.js'
-import type { OutboundRequest } from './foreign-call.js'
+import type { OutboundRequest } from './outbound-request.js'
 import type { OutboundResponderFn } from './outbound-responses.js'
 import type { OutboundStep } from './outbound-steps.js'
 

@@ -12,7 +12,7 @@ import type { Store } from '../store/direct-store.js'
 import type { StoreCost } from '../store/meter.js'
 import { storeInternals } from '../store/store-internals.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
-import type { StatusSnapshot } from './world-snapshot.js'
+import type { StatusSnapshot } from './status-snapshot.js'
 
 type WithTraffic<T> = T & { readonly traffic: Traffic }
 type QueueSnapshot = WithTraffic<

@@ -1,8 +1,8 @@
-import answers from './answer-faults.js'
 import bodies from './body-faults.js'
 import connections from './connection-faults.js'
 import credentials from './credential-faults.js'
 import order from './order-faults.js'
+import answers from './response-faults.js'
 import services from './service-faults.js'
 import streams from './stream-faults.js'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import { status } from './answer-faults.js'
 import type { DeliveryFault, FaultOf, OrderFault, OrderStep } from './fault.js'
 import {
   type AttemptFaultContext,
@@ -15,6 +14,7 @@ import {
 import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span, upToThousand } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
+import { status } from './response-faults.js'
 import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './shared-effects.js'
 
 // Work whose answer is lost or late, or that happens more than once, in another order, or not at all.

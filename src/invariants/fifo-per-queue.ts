@@ -1,7 +1,7 @@
 import { plural } from '../kernel/plural.js'
+import { ClockHistory, RemainingCalls } from './clock-history.js'
 import type { Findings, Invariant } from './invariant.js'
 import { type CheckedMessage, endOfLifecycle, type InvariantIndex, wasCancelled } from './invariant-index.js'
-import { ClockHistory, RemainingCalls } from './time-course.js'
 
 export const fifoPerQueue: Invariant = {
   name: 'fifo-per-queue',

@@ -1,5 +1,5 @@
 import { Callers } from '../calls/callers.js'
-import { Outbound } from '../calls/calls.js'
+import { Outbound } from '../calls/outbound.js'
 import { Account } from '../kernel/account.js'
 import {
   accompany,

@@ -1,4 +1,4 @@
-import { outboundInternals } from '../calls/calls.js'
+import { outboundInternals } from '../calls/outbound.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { goOn, type Rewind, rewind } from '../kernel/clock.js'
 import { hostPause, hostTime, hostTurn } from '../kernel/host.js'

@@ -1,4 +1,4 @@
-import type { Outbound } from '../calls/calls.js'
+import type { Outbound } from '../calls/outbound.js'
 import type { Clock } from '../kernel/clock.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { SandboxUrls } from '../protocol/address.js'

@@ -1,4 +1,4 @@
-import type { Outbound } from '../calls/calls.js'
+import type { Outbound } from '../calls/outbound.js'
 import { InvariantError, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'

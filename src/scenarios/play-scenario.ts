@@ -1,4 +1,4 @@
-import { outboundInternals } from '../calls/calls.js'
+import { outboundInternals } from '../calls/outbound.js'
 import { isFor, parsedPattern } from '../calls/outbound-routes.js'
 import { AddressPattern } from '../kernel/address-pattern.js'
 import { hostPause } from '../kernel/host.js'

@@ -70,7 +70,7 @@ describe('adding one thing touches', () => {
   test.each([
     ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
     ['An endpoint', ['src/stats/rest/stats-endpoints.ts', 'test/stats/user.test.ts']],
-    ['A fault', ['src/faults/answer-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
+    ['A fault', ['src/faults/response-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
     [
       'A policy',
       ['src/policy/policy.ts', 'src/policy/schema.ts', 'src/queue/publisher.ts', 'test/queue/max-labels.test.ts'],
@@ -224,7 +224,7 @@ test('a sample without a place, or with a place that is there twice, is found', 
   expect(() => readGuide('## A\n\n```ts\nconst a = 1\n```\n')).toThrow('names its place')
   const twice: Sample = {
     adds: 'A',
-    file: 'src/faults/answer-faults.ts',
+    file: 'src/faults/response-faults.ts',
     place: { where: 'after', line: 'import' },
     code: '',
   }

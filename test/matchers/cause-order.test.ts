@@ -3,7 +3,7 @@ import { replaceFetch } from 'stuntdouble/fetch'
 import { expect } from 'stuntdouble/vitest'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { leftovers, withTrace } from '../../fixtures/fixture-sandbox.js'
-import { outboundInternals } from '../../src/calls/calls.js'
+import { outboundInternals } from '../../src/calls/outbound.js'
 import { failureOf } from './failure.js'
 
 const orders = 'https://shop.test/orders'

@@ -1,7 +1,7 @@
 import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 import { usage } from 'stuntdouble/stats'
 import { describe, expect, test } from 'vitest'
-import { type OutboundEffects, outboundInternals } from '../../src/calls/calls.js'
+import { type OutboundEffects, outboundInternals } from '../../src/calls/outbound.js'
 import type { CallPath } from '../../src/kernel/input-journal.js'
 import type { Changes } from '../../src/kernel/input-recorder.js'
 import type { DestinationsEffects } from '../../src/queue/destinations/destinations.js'

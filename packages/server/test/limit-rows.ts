@@ -12,9 +12,9 @@ import {
   memoryForRun,
   roomForRun,
 } from '@stuntdouble/lua'
-import { maxReportedOutbound } from '../../../src/calls/calls.js'
+import { most as mostRefused } from '../../../src/calls/blocked-outbound.js'
+import { maxReportedOutbound } from '../../../src/calls/outbound.js'
 import { maxBody as longestCallBody } from '../../../src/calls/outbound-responses.js'
-import { most as mostRefused } from '../../../src/calls/refused.js'
 import { maxChunks as mostSlowChunks } from '../../../src/faults/broken-bodies.js'
 import { maxSpan } from '../../../src/faults/fault-values.js'
 import { maxWaits } from '../../../src/faults/step-schema.js'

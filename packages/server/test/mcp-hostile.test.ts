@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyFormats } from '../../../src/report/copy/copy-forms.js'
-import { fenceData } from '../src/mcp/fenced-answer.js'
+import { fenceData } from '../src/mcp/fenced-response.js'
 import { prompts } from '../src/mcp/prompts.js'
 import { tools } from '../src/mcp/tools.js'
 import { agentAtServer, parted } from './mcp-client.js'

@@ -1,8 +1,8 @@
 import type { DeliveryContext } from '../../../../src/queue/destinations/delivery-context.js'
 import type { RawOutcome } from '../../../../src/queue/message/message.js'
 import type { Attempt } from '../../../../src/queue/message/message-entries.js'
+import type { CrashSandbox } from './crash-sandbox.js'
 import { DeliveryWork, lost, type Mutable } from './crash-work.js'
-import type { CrashSandbox } from './crash-world.js'
 import { carriedBy, deliveryPointOf, type RunDelivery } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 

@@ -3,8 +3,8 @@ import { standardRedaction } from '../../../../src/report/redaction.js'
 import { excerpt } from '../../../../src/report/safe-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
+import type { CrashSandbox } from './crash-sandbox.js'
 import type { DeliveryWork } from './crash-work.js'
-import type { CrashSandbox } from './crash-world.js'
 import type { BodyEffect } from './run-delivery.js'
 
 /** Counts an effect that has just happened. @returns whether the process dies of it */

@@ -18,9 +18,9 @@ import {
   smallestOf,
 } from './crash-report.js'
 import { CrashRun, type RepeatedDelivery } from './crash-run.js'
+import type { CrashSubject, WorkflowUnderTest } from './crash-sandbox.js'
 import { CrashTally, crashSpace } from './crash-space.js'
 import type { DeliveryWork } from './crash-work.js'
-import type { CrashSubject, WorkflowUnderTest } from './crash-world.js'
 import { type Disruption, disturbancesOf } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import { type AsyncCarrier, carrier } from './step-chance.js'

@@ -1,6 +1,6 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import { plural } from '../../../../src/kernel/plural.js'
-import { permutations } from '../interleavings/given-order.js'
+import { permutations } from '../interleavings/fixed-order.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-response`. */

@@ -4,7 +4,12 @@ import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Task } from '../../../../src/kernel/time.js'
 import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import { type HandledOutbound, handledOutboundOf, type OutboundHandlers, respondToOutbound } from './foreign-calls.js'
+import {
+  type HandledOutbound,
+  handledOutboundOf,
+  type OutboundHandlers,
+  respondToOutbound,
+} from './handled-outbound.js'
 
 /** A route: what handles `request` in production does here too. The world of the run comes along for tests that need it. */
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>

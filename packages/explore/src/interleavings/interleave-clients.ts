@@ -16,7 +16,7 @@ import {
   runClients,
   type TurnPicker,
 } from './client-run.js'
-import { FixedOrder, inTurn, oneByOne, permutations, WantedOrder } from './given-order.js'
+import { FixedOrder, inTurn, oneByOne, permutations, WantedOrder } from './fixed-order.js'
 import { endingOf, messageOf, type SerialEnding } from './order-endings.js'
 import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'

@@ -1,7 +1,7 @@
 import { plural } from '../../../../src/kernel/plural.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import { effectsOf } from '../delivery/delivery-effects.js'
-import type { HandledOutbound } from '../delivery/foreign-calls.js'
+import type { HandledOutbound } from '../delivery/handled-outbound.js'
 import type { ClientOutcome, OrderRun } from './client-run.js'
 
 /** What an order left behind, by names that a report can show: keys of the store, messages, what clients returned. */

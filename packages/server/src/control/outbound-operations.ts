@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { outboundInternals } from '../../../../src/calls/calls.js'
-import type { OutboundRequest } from '../../../../src/calls/foreign-call.js'
+import { outboundInternals } from '../../../../src/calls/outbound.js'
+import type { OutboundRequest } from '../../../../src/calls/outbound-request.js'
 import type { OutboundResponse } from '../../../../src/calls/outbound-responses.js'
 import type { OutboundStep } from '../../../../src/calls/outbound-steps.js'
 import { faultSchema } from '../../../../src/faults/fault-schema.js'

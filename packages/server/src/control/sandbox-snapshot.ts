@@ -1,4 +1,4 @@
-import type { StatusSnapshot } from '../../../../src/client/world-snapshot.js'
+import type { StatusSnapshot } from '../../../../src/client/status-snapshot.js'
 import { traceOf } from '../../../../src/report/trace.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { OpenRedaction } from './wire-entry.js'

@@ -7,7 +7,7 @@ import { listenFailure } from '../listen-failure.js'
 import { listener, refuse } from '../listener.js'
 import { originRejection } from '../origin-check.js'
 import { defaultLimits } from '../server-limits.js'
-import { answerOf } from './page-answer.js'
+import { answerOf } from './page-response.js'
 
 const host = '127.0.0.1'
 

@@ -1,4 +1,4 @@
-import { fenceData, partsOf } from './fenced-answer.js'
+import { fenceData, partsOf } from './fenced-response.js'
 import type { McpTarget } from './mcp-target.js'
 import { called, tools } from './tools.js'
 

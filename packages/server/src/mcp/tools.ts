@@ -1,7 +1,7 @@
 import { excerpt } from '../../../../src/report/safe-text.js'
 import { copyTool } from './copy-tool.js'
 import { extraTools } from './extra-tools.js'
-import { answerText } from './fenced-answer.js'
+import { answerText } from './fenced-response.js'
 import type { McpTarget } from './mcp-target.js'
 import { Mistake } from './mistake.js'
 import { operationTools } from './operation-tools.js'

@@ -7,9 +7,9 @@ import { plain } from '../../../../src/store/rest/rest-responses.js'
 import type { RestStore } from '../../../../src/store/rest/store-front.js'
 import { type Feed, type Feeding, streamEndpoints } from '../../../../src/store/rest/subscriptions.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
-import { listen } from './listening.js'
 import type { RealRedis } from './real-redis.js'
 import { away } from './redis-access.js'
+import { listen } from './redis-pubsub.js'
 import { refusalOf } from './redis-rejections.js'
 
 // The event streams of the store, each with connections of its own to the engine: what is heard, and who is counted, is the

@@ -1,4 +1,4 @@
-import { OutboundRequest } from '../../../../src/calls/foreign-call.js'
+import { OutboundRequest } from '../../../../src/calls/outbound-request.js'
 import type { OutboundHandler } from '../../../../src/calls/outbound-responses.js'
 import { text } from '../../../../src/kernel/bytes.js'
 import { headerOf } from '../../../../src/kernel/http.js'

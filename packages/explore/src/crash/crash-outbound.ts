@@ -1,6 +1,6 @@
-import { outboundInternals } from '../../../../src/calls/calls.js'
+import { outboundInternals } from '../../../../src/calls/outbound.js'
 import { effectText, happened } from './crash-effects.js'
-import type { CrashSandbox } from './crash-world.js'
+import type { CrashSandbox } from './crash-sandbox.js'
 import { callWith } from './run-requests.js'
 
 /** Watches what the code of deliveries asks of foreign hosts: their answers get lost, and the process dies of them. */

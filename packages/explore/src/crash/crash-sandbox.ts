@@ -1,7 +1,7 @@
 import { connect, type FixtureOptions, sandboxOf } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
-import type { OutboundHandlers } from '../delivery/foreign-calls.js'
+import type { OutboundHandlers } from '../delivery/handled-outbound.js'
 import { DeliveryWork } from './crash-work.js'
 import type { Disruption, DisruptionKind } from './disruption.js'
 import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'

@@ -19,9 +19,10 @@ import { fetchThrough } from '../protocol/web.js'
 import { Network, ownRoom } from '../queue/destinations/network.js'
 import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
+import { RefusedRequests, refusal } from './blocked-outbound.js'
 import type { Caller, Callers } from './callers.js'
-import { OutboundRequest, outboundRequestInternals } from './foreign-call.js'
 import { injectRules, injectStep, type OutboundFaultContext } from './outbound-faults.js'
+import { OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 import {
   answerOf,
   type MakesRoom,
@@ -35,7 +36,6 @@ import {
 } from './outbound-responses.js'
 import { type OutboundRoute, Routes } from './outbound-routes.js'
 import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
-import { RefusedRequests, refusal } from './refused.js'
 
 export interface OutboundOptions {
   /** Room for answers while they are read. */

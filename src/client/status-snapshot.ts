@@ -1,4 +1,4 @@
-import type { UnusedScript } from '../calls/calls.js'
+import type { UnusedScript } from '../calls/outbound.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Dialect } from '../protocol/dialect.js'
 import type { Step } from '../queue/destinations/delivery-script.js'

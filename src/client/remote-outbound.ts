@@ -1,4 +1,4 @@
-import type { UnusedScript } from '../calls/calls.js'
+import type { UnusedScript } from '../calls/outbound.js'
 import type { OutboundResponse } from '../calls/outbound-responses.js'
 import type { Fault } from '../faults/fault.js'
 import { bindMethods } from '../kernel/bind-methods.js'
