@@ -160,7 +160,7 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
   checkWhen('latencies()', when)
   return {
     kind: 'latencies',
-    metrics: metrics,
+    metrics,
     ...plainWhen(when),
     ...(when.jitter !== undefined && { jitter: when.jitter }),
   }
@@ -171,7 +171,7 @@ export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
   checkOptionNames('usage.monthEnd()', options, { for: true, metrics: true })
   return {
     kind: 'month-end',
-    factor: factor,
+    factor,
     for: options.for ?? '1d',
     ...(options.metrics && { metrics: options.metrics }),
   }

@@ -102,7 +102,7 @@ describe('what is tried', () => {
     })
     expect(thrown.message).toContain('  → no shop')
     const inside = await brokenBy({
-      publish: publish,
+      publish,
       handler: (request) => {
         expect(request.method).toBe('GET')
         return new Response()
@@ -114,7 +114,7 @@ describe('what is tried', () => {
 
   test('messages that publish one another for ever are a failure, told in a page', async () => {
     const { message } = await brokenBy({
-      publish: publish,
+      publish,
       handler: (_, __, { queue }) => {
         queue.publish({ to: orders })
         return new Response()
@@ -146,13 +146,9 @@ describe('what is tried', () => {
 
   test('misuse is told', async () => {
     // @ts-expect-error The claim is missing.
-    await expect(assertResilient({ publish: publish, handler: charge })).rejects.toThrow(
-      'assertResilient() needs holds',
-    )
+    await expect(assertResilient({ publish, handler: charge })).rejects.toThrow('assertResilient() needs holds')
     // @ts-expect-error The handler is missing.
-    await expect(assertResilient({ publish: publish, holds: () => true })).rejects.toThrow(
-      'assertResilient() needs a handler',
-    )
+    await expect(assertResilient({ publish, holds: () => true })).rejects.toThrow('assertResilient() needs a handler')
     const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
@@ -200,7 +196,7 @@ describe('shrinking', () => {
 
   test('two that are needed together stay two', async () => {
     const { faults } = await brokenBy({
-      publish: publish,
+      publish,
       handler: charge,
       faults: arb.deliveryFaults({ kinds: ['status', 'reset', 'hang', 'lost-ack'] }),
       holds: (sandbox) => !(struck(sandbox, 'hang') && struck(sandbox, 'reset')),
@@ -212,7 +208,7 @@ describe('shrinking', () => {
 
   test('a kind becomes a simpler one that breaks the same', async () => {
     const { faults } = await brokenBy({
-      publish: publish,
+      publish,
       handler: charge,
       faults: arb.deliveryFaults({ kinds: ['duplicate', 'late-response', 'half-open', 'truncate'] }),
       holds: ({ store }) => store.get('charged:42') === '1',

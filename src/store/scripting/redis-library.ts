@@ -84,7 +84,7 @@ function functionsLibrary(host: ScriptHost): Record<string, LuaValue> {
     },
     set_repl: setReplication,
     setresp: (...args: LuaValue[]) => setVersion(host, args),
-    sha1hex: sha1hex,
+    sha1hex,
     status_reply: (...args: LuaValue[]) => singleField('ok', args),
   }
 }

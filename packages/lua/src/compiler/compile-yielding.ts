@@ -92,7 +92,7 @@ class YieldingCompiler {
     const steps = stepsOfBlock(statements)
     return {
       run: undefined,
-      steps: function* (frame) {
+      *steps(frame) {
         if (steps > 0) charge(steps)
         for (const part of parts) {
           const end = part.steps === undefined ? part.run(frame) : yield* part.steps(frame)

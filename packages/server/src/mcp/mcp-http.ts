@@ -32,7 +32,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
     (call) => turnedAway(call, origin, token) ?? exchanged(call, origin, handle),
     (error) => report(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     {
-      limits: { ...defaultLimits, maxBodyBytes: maxMessage, maxStreams: maxStreams },
+      limits: { ...defaultLimits, maxBodyBytes: maxMessage, maxStreams },
       turnsAway: (call) => turnedAway(call, origin, token),
     },
   )
