@@ -108,7 +108,7 @@ export interface OutboundInternals {
   watch(): void
 }
 
-export const outboundInternals: Internals<Outbound, OutboundInternals> = internals('calls')
+export const outboundInternals: Internals<Outbound, OutboundInternals> = internals('outbound')
 
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Outbound {
