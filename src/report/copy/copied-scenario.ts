@@ -37,8 +37,7 @@ function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] 
   if (input.does === 'command') return [{ command: input.words }]
   if (input.does === 'request') return [{ request: input.request }]
   if (input.does === 'fault') return [{ addFaults: input.rule }]
-  if (input.does !== 'publish')
-    return [{ [input.does === 'cancel' ? 'cancel' : 'deliverNow']: ids.get(input.messageId) }]
+  if (input.does !== 'publish') return [{ [input.does]: ids.get(input.messageId) }]
   // A duplicate is accepted under the id of the first one.
   const known = ids.get(input.messageId)
   const as = known ?? `message ${ids.size + 1}`

@@ -10,7 +10,7 @@ export type TestAction =
   | { readonly does: 'command'; readonly words: readonly string[] }
   | { readonly does: 'request'; readonly request: RequestInput }
   | { readonly does: 'fault'; readonly rule: AnswerRule }
-  | { readonly does: 'cancel' | 'release'; readonly messageId: string }
+  | { readonly does: 'cancel' | 'deliverNow'; readonly messageId: string }
   | { readonly does: 'advance'; readonly ms: number }
 
 export interface RequestInput {
@@ -213,7 +213,7 @@ class StretchReader {
   #message({ messageId, state, at }: TraceEntry): void {
     const does =
       state === 'DELIVER_REQUESTED'
-        ? 'release'
+        ? 'deliverNow'
         : state === 'CANCELLED' || state === 'CANCEL_REQUESTED'
           ? 'cancel'
           : undefined

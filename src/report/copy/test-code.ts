@@ -1,3 +1,4 @@
+import { formatDuration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import { type CopyRange, copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range.js'
 import { CodeExpression, jsLiteral } from './quoting.js'
@@ -85,7 +86,7 @@ function noDeadLetter(seen: readonly ObservedOutcome[]): string[] {
 /** Messages that are spoken of later. */
 function namesOf(inputs: readonly TestAction[]): ReadonlyMap<string, string> {
   const later = inputs.flatMap((input) =>
-    input.does === 'cancel' || input.does === 'release' ? [input.messageId] : [],
+    input.does === 'cancel' || input.does === 'deliverNow' ? [input.messageId] : [],
   )
   return new Map([...new Set(later)].map((id, index) => [id, `message${index + 1}`]))
 }
@@ -130,21 +131,7 @@ function expected({ what, pattern, times }: ObservedOutcome): string {
   return `expect(sandbox).${matchers[what]}(${jsLiteral(pattern, 2)}, { times: ${times} })`
 }
 
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const
-
 /** `'1d12s'`; milliseconds where seconds are not whole. */
-export function spanOf(ms: number): string {
-  if (ms === 0 || ms % 1000 !== 0) return String(ms)
-  let rest = ms
-  const parts = units.map(([letter, size]) => {
-    const count = Math.floor(rest / size)
-    rest -= count * size
-    return count === 0 ? '' : `${count}${letter}`
-  })
-  return `'${parts.join('')}'`
+function spanOf(ms: number): string {
+  return ms === 0 || ms % 1000 !== 0 ? String(ms) : `'${formatDuration(ms)}'`
 }

@@ -110,6 +110,16 @@ export const capturedWorlds: readonly CapturedWorld[] = [
     },
   },
   {
+    name: 'a delayed message that is delivered at once',
+    async play({ sandbox }) {
+      sandbox.destinations.record(orders)
+      const { id } = sandbox.queue.publish({ to: orders, delay: '1d' })
+      await sandbox.clock.advance('1h')
+      sandbox.queue.deliverNow(id)
+      await sandbox.clock.advance('1h')
+    },
+  },
+  {
     name: 'a refused request and a struck one',
     async play({ sandbox, redis }) {
       sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
