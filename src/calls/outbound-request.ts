@@ -12,7 +12,8 @@ export interface OutboundRequestInternals {
   readonly told: string[]
 }
 
-export const outboundRequestInternals: Internals<OutboundRequest, OutboundRequestInternals> = internals('outbound-request')
+export const outboundRequestInternals: Internals<OutboundRequest, OutboundRequestInternals> =
+  internals('outbound-request')
 
 /** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
 export class OutboundRequest implements OutboundEntry, EntryBase {

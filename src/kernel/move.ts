@@ -109,7 +109,7 @@ export class Move {
     const last = [...this.#fired.values()].reduce((sum, count) => sum + count, 0)
     const most =
       this.#left < 0 ? `${this.#budget} timers fired` : `${this.#budgetAtInstant} timers fired at one instant`
-    const allowing = this.call === 'drain' ? 'clock.drain({ budget })' : `clock.${this.call}(…, { budget })`
+    const allowing = this.call === 'drain' ? 'clock.drain({ maxTimers })' : `clock.${this.call}(…, { maxTimers })`
     return new Error(
       `The clock gave up: ${most}. Most often: "${label}" (${times} of the last ${last}); next: "${next.label}" at ${iso(next.at)}; ` +
         `${pending} still pending. If they never end, stop what schedules them; if they are just many, allow more with ${allowing}.`,

@@ -140,7 +140,7 @@ describe('the budget of one instant', () => {
     })
     queue.publish({ to: 'https://shop.test/start' })
     await expect(clock.advance('1s')).rejects.toThrow(
-      /^The clock gave up: 20040 timers fired at one instant\. Most often: "delivery to https:\/\/shop\.test\/x" .* if they are just many, allow more with clock\.advance\(…, \{ budget \}\)\.$/,
+      /^The clock gave up: 20040 timers fired at one instant\. Most often: "delivery to https:\/\/shop\.test\/x" .* if they are just many, allow more with clock\.advance\(…, \{ maxTimers \}\)\.$/,
     )
     await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])

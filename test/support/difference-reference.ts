@@ -13,7 +13,7 @@ export function differenceReference(): string {
 <!-- Generated from src/store/differences.ts: \`npm run docs\`. Do not edit. -->
 
 How the double is known to answer otherwise than the service itself, or than redis-server 7.0 behind the same surface.
-[\`stuntdouble drift\`](../drift.md) and a [twin](../real-redis.md#a-twin) tell these names with what they have seen; the first
+[\`stuntdouble drift\`](../drift.md) and a [shadow](../real-redis.md#a-shadow) tell these names with what they have seen; the first
 row that explains it gives the name. What no row explains is new, and worth an issue.
 
 | Name | Of | What differs | Where it says so |

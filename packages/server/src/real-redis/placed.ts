@@ -28,7 +28,11 @@ export async function placed(
     tenants.elsewhere = elsewhereOn(engine)
     return { compared: async () => undefined, close: () => engine.close() }
   }
-  const twin = new Shadow(engine, differs ?? ((difference) => tell(`twin: ${shadowDifferenceText(difference)}`)), tell)
+  const twin = new Shadow(
+    engine,
+    differs ?? ((difference) => tell(`shadow: ${shadowDifferenceText(difference)}`)),
+    tell,
+  )
   tenants.elsewhere = twin.beside
   return { compared: () => twin.idle(), close: () => twin.idle().then(() => engine.close()) }
 }

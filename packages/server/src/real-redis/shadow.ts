@@ -100,7 +100,7 @@ export class Shadow {
       } catch (error) {
         if (!(error instanceof RealRedisError)) throw error
         this.#isOver = true
-        this.#fails(`The twin is no longer compared: ${error.message}`)
+        this.#fails(`The shadow is no longer compared: ${error.message}`)
       }
     })
   }
