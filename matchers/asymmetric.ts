@@ -1,7 +1,7 @@
 import { type Bytes, utf8 } from '../src/kernel/bytes.js'
 import type { EntryOf, EntryType } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { type CommandArgPattern, checkWords, compareWord } from './command-matchers.js'
+import { type CommandArgPattern, checkArguments, compareWord } from './command-matchers.js'
 import { withoutSecrets } from './failure/hidden-values.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
 import { attemptFields, publishedFields } from './message-lifecycle.js'
@@ -126,7 +126,7 @@ function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
  * @example expect(send).toHaveBeenCalledWith(commandOf('SET', 'profile:42'))
  */
 export function commandOf(...words: readonly CommandArgPattern[]): AsymmetricMatcher {
-  checkWords('commandOf', words)
+  checkArguments('commandOf', words)
   return new Inside('commandOf', words, (other) => {
     const argv = argvOf(other)
     return argv !== undefined && words.every((word, index) => compareWord(argv[index], word, index).length === 0)

@@ -30,7 +30,7 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
   const matcher = 'toHaveExecuted'
   const { words, options } = splitOptions(given)
   const evidence = evidenceOf(matcher, received, 'store')
-  checkWords(matcher, words)
+  checkArguments(matcher, words)
   return search({
     matcher,
     call: given,
@@ -69,7 +69,7 @@ function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
   return { words: given as CommandArgPattern[], options: undefined }
 }
 
-export function checkWords(matcher: string, words: unknown): asserts words is readonly CommandArgPattern[] {
+export function checkArguments(matcher: string, words: unknown): asserts words is readonly CommandArgPattern[] {
   if (!Array.isArray(words) || words.length === 0) {
     throw new TypeError(
       `${matcher}() needs the words of a command, for example ${matcher}('SET', 'key', expect.anything()).`,
@@ -84,7 +84,7 @@ export function checkWords(matcher: string, words: unknown): asserts words is re
 }
 
 /** Whether the first words of a command are these. */
-export function wordsFit(words: readonly CommandArgPattern[]): (argv: readonly Bytes[]) => boolean {
+export function argumentsFit(words: readonly CommandArgPattern[]): (argv: readonly Bytes[]) => boolean {
   const fits = words.map(wordFits)
   return (argv) => {
     if (argv.length < fits.length) return false
@@ -95,7 +95,7 @@ export function wordsFit(words: readonly CommandArgPattern[]): (argv: readonly B
 
 function commandTest(words: readonly CommandArgPattern[]): PatternTest<EntryOf<'command'>> {
   const fits = words.map(wordFits)
-  const all = wordsFit(words)
+  const all = argumentsFit(words)
   const cheap = words.map((word) => typeof word !== 'object' || word instanceof RegExp)
   return {
     fits: (entry) => entry.error === undefined && all(entry.argv),

@@ -2,7 +2,7 @@ import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic-log.js'
 import { standardRedaction } from '../src/report/redaction.js'
-import { type CommandArgPattern, checkWords, compareWord, wordsFit } from './command-matchers.js'
+import { argumentsFit, type CommandArgPattern, checkArguments, compareWord } from './command-matchers.js'
 import type { ValueDifference } from './compare-values.js'
 import type { ValueComparison } from './comparison-kinds.js'
 import { isPlainObject, literal } from './literal.js'
@@ -73,7 +73,7 @@ const wordsField: PatternField<EntryOf<'command'>> = {
       words.flatMap((word, index) =>
         compareWord(argv[index], word, index).map((one) => one.at(`[${index}]${one.path}`)),
       )
-    return { expected, differences, fits: wordsFit(words) } as ValueComparison
+    return { expected, differences, fits: argumentsFit(words) } as ValueComparison
   },
   takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
   optional: false,
@@ -181,6 +181,6 @@ export function stepTest(matcher: string, step: unknown): StepTest {
   const { type: _, ...pattern } = step as Record<string, unknown>
   const fields = fieldsOfType(type as EntryType)
   checkPattern(matcher, pattern, fields)
-  if ('argv' in pattern) checkWords(matcher, pattern.argv)
+  if ('argv' in pattern) checkArguments(matcher, pattern.argv)
   return { type: type as EntryType, test: testOf(fields, pattern) }
 }

@@ -1,7 +1,7 @@
 import { type Bytes, text } from '../../src/kernel/bytes.js'
 import { plural } from '../../src/kernel/plural.js'
 import type { EntryOf } from '../../src/kernel/traffic-log.js'
-import { answerText, commandLine, urlText } from '../../src/report/describe.js'
+import { commandLine, responseText, urlText } from '../../src/report/describe.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
 import type { MatcherInput } from '../received.js'
@@ -78,7 +78,7 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const letters = evidence.ofType('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
   if (letters.length === 0) return []
   const alike = grouped(letters, ({ kind, url, status, error }) => {
-    return `${kind} ${urlText(url, evidence.redaction)}, ${answerText(status, error, evidence.redaction)}`
+    return `${kind} ${urlText(url, evidence.redaction)}, ${responseText(status, error, evidence.redaction)}`
   })
   const told = [...alike.values()].slice(0, maxLetters).map((group) => letterText(evidence, group))
   const more = alike.size > maxLetters ? `; and others` : ''
@@ -97,5 +97,5 @@ function letterText({ name, redaction }: MatcherInput, letters: readonly EntryOf
   const noun = kind.replace('-', ' ')
   const what =
     letters.length > 1 ? plural(letters.length, noun) : `${kind === 'message' ? '' : `${noun} `}${name(messageId)}`
-  return `${what} to ${urlText(url, redaction)}, ${answerText(status, error, redaction)}`
+  return `${what} to ${urlText(url, redaction)}, ${responseText(status, error, redaction)}`
 }

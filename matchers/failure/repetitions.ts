@@ -1,7 +1,7 @@
 import { text } from '../../src/kernel/bytes.js'
 import { formatDuration } from '../../src/kernel/duration.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
-import { answerText, urlText } from '../../src/report/describe.js'
+import { responseText, urlText } from '../../src/report/describe.js'
 import { repetitionsOf } from '../../src/report/nesting.js'
 import { standardRedaction } from '../../src/report/redaction.js'
 import { quoted } from '../../src/report/safe-text.js'
@@ -99,7 +99,7 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
   }
   return status === 0
     ? `it got no answer (${error ?? 'none'})`
-    : `it was answered ${answerText(status, error, standardRedaction)}`
+    : `it was answered ${responseText(status, error, standardRedaction)}`
 }
 
 /** Requests that were sent again after an answer that asks for it or none, although one of them had done its work. */

@@ -5,7 +5,7 @@ import { plural } from '../../src/kernel/plural.js'
 import type { EntryOf } from '../../src/kernel/traffic-log.js'
 import { urlText } from '../../src/report/describe.js'
 import type { RunLifecycle, StepLifecycle } from '../../src/report/run-lifecycles.js'
-import { answerText, sleepEnd } from '../../src/report/run-text.js'
+import { outcomeText, sleepEnd } from '../../src/report/run-text.js'
 import { excerpt, plainText } from '../../src/report/safe-text.js'
 import { dateOf, timeOf, timeSeenFrom } from '../../src/report/shown-times.js'
 import { literal } from '../literal.js'
@@ -62,7 +62,7 @@ export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | und
     const { next, note } = attempt.outcome!
     // That nobody answers is a cause of its own, and told already.
     const told = note === undefined || wasUnhandled.test(note) ? '' : ` (${note})`
-    const answer = excerpt(evidence.redaction.text(answerText(attempt) + told), maxAnswer)
+    const answer = excerpt(evidence.redaction.text(outcomeText(attempt) + told), maxAnswer)
     const tries = plural(attempt.retried + 1, 'attempt')
     if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${answer}`
     return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${answer}`

@@ -2,7 +2,7 @@ import nock from 'nock'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import { gateOf } from '../kernel/clock.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
-import { callOfRequest } from '../protocol/web.js'
+import { rawRequestOf } from '../protocol/web.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -74,7 +74,7 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
     interceptor.reply(async function (this: unknown, ...given: readonly unknown[]) {
       const [request] = given
       const call =
-        request instanceof Request ? callOfRequest(request) : callOfNock14((this as Replying).req, origin, bodies)
+        request instanceof Request ? rawRequestOf(request) : callOfNock14((this as Replying).req, origin, bodies)
       return replyOf(await answering.exchange(call))
     } as never)
   }

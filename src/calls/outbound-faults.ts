@@ -7,7 +7,7 @@ import { json } from '../protocol/call.js'
 import type { RawResponse } from '../protocol/service.js'
 import { rateLimitResponse } from '../queue/destinations/rate-limit.js'
 import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
-import { answerOf } from './outbound-responses.js'
+import { responseOf } from './outbound-responses.js'
 
 // What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
 
@@ -91,7 +91,7 @@ function struck(
 
 /** A foreign host's words are not ours to know: as a destination that is struck. */
 function worded(fault: WordedFault, now: number): RawResponse {
-  if (fault.kind === 'rate-limited') return answerOf(rateLimitResponse(fault, now))
+  if (fault.kind === 'rate-limited') return responseOf(rateLimitResponse(fault, now))
   return json(
     { error: fault.kind === 'status' ? fault.text : fault.kind },
     fault.kind === 'status' ? fault.status : 429,

@@ -2,7 +2,11 @@ import { errorText } from '../kernel/error-text.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { RawResponse } from '../protocol/service.js'
-import { checkAnswer, type DestinationResponse, responseProblem } from '../queue/destinations/destination-responses.js'
+import {
+  checkResponse,
+  type DestinationResponse,
+  responseProblem,
+} from '../queue/destinations/destination-responses.js'
 import type { HeldResponse } from '../queue/destinations/network.js'
 import { type RawOutcome, rawResponse, requestOf } from '../queue/destinations/raw-response.js'
 import {
@@ -56,7 +60,7 @@ export function respondedBy(
       failed(error)
       const known = knownFailure(error)
       // A framework would have answered 500.
-      return answerOf(rawResponse(500, undefined, known?.message ?? errorText(error)))
+      return responseOf(rawResponse(500, undefined, known?.message ?? errorText(error)))
     }
   }
 }
@@ -70,10 +74,10 @@ export function responderFor(answer: OutboundResponse, room: MakesRoom, called: 
     let reply: Promise<RawOutcome> | undefined
     return async ({ url }) => {
       reply ??= replyOfResponse(answer, from(url), maxBody, room())
-      return answerOf(await reply)
+      return responseOf(await reply)
     }
   }
-  checkAnswer(answer, called)
+  checkResponse(answer, called)
   if (typeof answer !== 'number' && 'kind' in answer) {
     throw new TypeError(
       `${called} takes an answer, got a fault: use outbound.script(url, [fault]) or a rule on outbound.request.`,
@@ -82,7 +86,7 @@ export function responderFor(answer: OutboundResponse, room: MakesRoom, called: 
   // Now: later changes to the given object do not count.
   const reply =
     typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body)
-  return async () => answerOf(reply)
+  return async () => responseOf(reply)
 }
 
 async function read(answer: OutboundResponse, from: string, room: MakesRoom): Promise<RawResponse> {
@@ -91,11 +95,11 @@ async function read(answer: OutboundResponse, from: string, room: MakesRoom): Pr
     if (reason === undefined && isStream(answer)) {
       return { status: answer.status, headers: [...answer.headers], body: answer.body }
     }
-    return answerOf(await replyOfResponse(answer, from, maxBody, room()))
+    return responseOf(await replyOfResponse(answer, from, maxBody, room()))
   }
   const sentence = responseProblem(answer)
   if (sentence !== undefined) throw new UnusableResponse(`${from} ${sentence}`)
-  return answerOf(
+  return responseOf(
     typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body),
   )
 }
@@ -106,7 +110,7 @@ function isStream({ status, headers, body }: Response): boolean {
 }
 
 /** @throws ConnectionBroken where there is none */
-export function answerOf({ status, headers, body, error }: RawOutcome): RawResponse {
+export function responseOf({ status, headers, body, error }: RawOutcome): RawResponse {
   if (error !== undefined || status === 0) throw new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
   return { status, headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const), body }
 }

@@ -24,7 +24,6 @@ import type { Caller, Callers } from './callers.js'
 import { injectRules, injectStep, type OutboundFaultContext } from './outbound-faults.js'
 import { OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 import {
-  answerOf,
   type MakesRoom,
   type OutboundHandler,
   type OutboundResponder,
@@ -33,6 +32,7 @@ import {
   requested,
   respondedBy,
   responderFor,
+  responseOf,
 } from './outbound-responses.js'
 import { type OutboundRoute, Routes } from './outbound-routes.js'
 import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
@@ -418,7 +418,7 @@ export class Outbound {
     tell: (deed: string) => void,
   ): Promise<RawResponse> {
     const step = routes.find(({ script }) => script.length > 0)?.script.shift()
-    const handler = underneath(routes) ?? (async () => answerOf(plain))
+    const handler = underneath(routes) ?? (async () => responseOf(plain))
     const handled = (answering: OutboundResponderFn): Promise<RawResponse> => {
       call.handlerRuns++
       return answering(call, scene.task).then(

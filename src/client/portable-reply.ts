@@ -3,17 +3,17 @@ import { bytesOf, type PortableString } from '../kernel/portable.js'
 import type { CommandArg, PlainReply } from '../store/direct-store.js'
 
 /** A word of a command in JSON. */
-export type WireWord = PortableString | number
+export type WireArgument = PortableString | number
 
 /** A reply in JSON: integers that JSON would round stand as texts. */
 export type PortableReply = null | string | number | { readonly integer: string } | readonly PortableReply[]
 
-export function wireWord(word: CommandArg): WireWord {
+export function wireArgument(word: CommandArg): WireArgument {
   if (word instanceof Uint8Array) return { base64: toBase64(fromArray(word)) }
   return typeof word === 'bigint' ? word.toString() : word
 }
 
-export function wordOfWire(given: WireWord): string | number | Uint8Array {
+export function wordOfWire(given: WireArgument): string | number | Uint8Array {
   return typeof given === 'object' ? toArray(bytesOf(given)) : given
 }
 

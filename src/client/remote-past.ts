@@ -5,7 +5,7 @@ import type { CommandArgs, PlainReply } from '../store/direct-store.js'
 import { differenceOf } from '../store/dump/snapshot.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { ControlClient } from './control-client.js'
-import { type PortableReply, replyOfWire, wireWord } from './portable-reply.js'
+import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.js'
 
 /** A data store as it was: whatever reads. */
 export class RemotePastStore {
@@ -29,7 +29,7 @@ export class RemotePastStore {
 
   /** Runs one command that only reads. */
   async run(...argv: CommandArgs): Promise<PlainReply> {
-    const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: argv.map(wireWord) })
+    const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: argv.map(wireArgument) })
     return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 

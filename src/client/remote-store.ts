@@ -4,7 +4,7 @@ import type { CommandArgs, PlainReply, Store } from '../store/direct-store.js'
 import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { StoreCost } from '../store/meter.js'
 import type { ControlClient } from './control-client.js'
-import { type PortableReply, replyOfWire, wireWord } from './portable-reply.js'
+import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.js'
 import type { SandboxSnapshot } from './remote-snapshot.js'
 import type { Remote } from './remote-type.js'
 
@@ -28,14 +28,14 @@ export class RemoteStore
   }
 
   async run(...argv: CommandArgs): Promise<PlainReply> {
-    const { reply } = (await this.#wire.post('/store/run', { command: argv.map(wireWord) })) as {
+    const { reply } = (await this.#wire.post('/store/run', { command: argv.map(wireArgument) })) as {
       reply: PortableReply
     }
     return replyOfWire(reply)
   }
 
   async get(key: string | Uint8Array): Promise<string | null> {
-    return ((await this.#wire.post('/store/get', { key: wireWord(key) })) as { value: string | null }).value
+    return ((await this.#wire.post('/store/get', { key: wireArgument(key) })) as { value: string | null }).value
   }
 
   async dump(): Promise<StoreDump> {

@@ -4,11 +4,11 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import { plural } from '../kernel/plural.js'
 import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
 import type { BodyFault, BodyStep, FaultOf } from './fault.js'
-import { atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
+import { atDeliveries, atRequestsAndOutbound, type OnRequest } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { maxSpan, optional, milliseconds as span, text, whole } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
-import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentType } from './shared-effects.js'
+import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withContentType } from './shared-effects.js'
 
 // The work is done, and its answer arrives damaged.
 
@@ -66,7 +66,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
       nock: 'no headers either: nock takes whole answers',
     },
     at: {
-      ...atRequestsAndCalls<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
+      ...atRequestsAndOutbound<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
         silentBody(await moment.onwards(), moment.task, forMs ?? patience),
       ),
       ...atDeliveries({
@@ -74,7 +74,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
           afterwards(moment, (given) =>
             given.error !== undefined
               ? given
-              : silence(moment, forMs, `${deed(given)}, its headers arrived, its body did not`),
+              : silence(moment, forMs, `${outcomeText(given)}, its headers arrived, its body did not`),
           ),
       }),
     },
@@ -94,7 +94,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
       playwright: unread,
     },
     at: {
-      ...atRequestsAndCalls<FaultOf<'truncate'>>(async ({ afterBytes }, moment) => {
+      ...atRequestsAndOutbound<FaultOf<'truncate'>>(async ({ afterBytes }, moment) => {
         const answer = await moment.onwards()
         const size = typeof answer.body === 'string' ? answer.body.length : undefined
         if (size === undefined) moment.tell('there is no body to cut')
@@ -106,7 +106,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
           afterwards(moment, (given) => {
             const { length } = given.body
             if (given.error !== undefined || length <= afterBytes) return given
-            const note = `${deed(given)}, its body broke off after ${afterBytes} of ${length} bytes`
+            const note = `${outcomeText(given)}, its body broke off after ${afterBytes} of ${length} bytes`
             return { ...brokenReply(networkErrors.closed), note }
           }),
       }),
@@ -122,7 +122,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: [],
     shownAt: 'store.request',
     at: {
-      ...atRequestsAndCalls<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
+      ...atRequestsAndOutbound<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
         const answer = await moment.onwards()
         const { body } = answer
         if (body !== null && typeof body !== 'string') return answer
@@ -159,7 +159,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
       nock: 'everything comes at the end: nock takes whole answers',
     },
     at: {
-      ...atRequestsAndCalls<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
+      ...atRequestsAndOutbound<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
         trickling(await moment.onwards(), moment.task, bytesPerSecond),
       ),
       ...atDeliveries({
@@ -181,7 +181,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: ['text/html'],
     shownAt: 'store.request',
     at: {
-      ...atRequestsAndCalls(claimsToBe),
+      ...atRequestsAndOutbound(claimsToBe),
       ...atDeliveries({
         meets: ({ type }: FaultOf<'wrong-content-type'>, moment) =>
           afterwards(moment, (given) =>

@@ -2,18 +2,18 @@ import { type Duration, formatDuration, milliseconds } from '../kernel/duration.
 import { ConnectionBroken } from '../kernel/http.js'
 import { patience } from './broken-bodies.js'
 import type { ConnectionStep, FaultOf } from './fault.js'
-import { type AttemptAction, atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
+import { type AttemptAction, atDeliveries, atRequestsAndOutbound, type OnRequest } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
 import {
   afterwards,
   brokenReply,
-  deed,
   done,
   inBothPhases,
   noConnection,
   oneNetworkError,
+  outcomeText,
   silence,
   wasRefused,
   wasReset,
@@ -86,12 +86,12 @@ const rows: FaultGroup<ConnectionStep> = {
     shownAt: 'store.request',
     instead: oneNetworkError,
     at: {
-      ...atRequestsAndCalls(resets),
+      ...atRequestsAndOutbound(resets),
       ...atDeliveries({
         meets(_fault: FaultOf<'reset'>, moment) {
           const broken = brokenReply(networkErrors.reset)
           if (moment.phase === 'before') return broken
-          return afterwards(moment, (given) => ({ ...broken, note: `${deed(given)}, its answer was lost` }))
+          return afterwards(moment, (given) => ({ ...broken, note: `${outcomeText(given)}, its answer was lost` }))
         },
       }),
       'stream.open': resets,
@@ -115,7 +115,7 @@ const rows: FaultGroup<ConnectionStep> = {
     sample: [],
     shownAt: 'queue.delivery',
     instead: noConnection,
-    at: { ...atRequestsAndCalls(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
+    at: { ...atRequestsAndOutbound(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
   },
   'unresolved-host': {
     summary: 'The name of the host does not resolve.',
@@ -128,7 +128,7 @@ const rows: FaultGroup<ConnectionStep> = {
     shownAt: 'queue.delivery',
     instead: noConnection,
     at: {
-      ...atRequestsAndCalls(isUnresolved),
+      ...atRequestsAndOutbound(isUnresolved),
       ...atDeliveries(fails(networkErrors.unresolved)),
       'stream.open': isUnresolved,
     },
@@ -144,7 +144,7 @@ const rows: FaultGroup<ConnectionStep> = {
     shownAt: 'queue.delivery',
     instead: noConnection,
     at: {
-      ...atRequestsAndCalls(isUntrusted),
+      ...atRequestsAndOutbound(isUntrusted),
       ...atDeliveries(fails(networkErrors.certificate)),
       'stream.open': isUntrusted,
     },
@@ -162,12 +162,12 @@ const rows: FaultGroup<ConnectionStep> = {
     sample: [],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequestsAndCalls(hangs),
+      ...atRequestsAndOutbound(hangs),
       ...atDeliveries({
         arrives: true,
         meets({ forMs }: FaultOf<'hang'>, moment) {
           if (moment.phase === 'before') return silence(moment, forMs)
-          return afterwards(moment, (given) => silence(moment, forMs, `${deed(given)}, nobody heard of it`))
+          return afterwards(moment, (given) => silence(moment, forMs, `${outcomeText(given)}, nobody heard of it`))
         },
       }),
       'stream.open': hangs,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import type { CredentialFault, CredentialStep, FaultOf } from './fault.js'
-import { atDeliveries, atRequestsAndCalls } from './fault-context.js'
+import { atDeliveries, atRequestsAndOutbound } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { signatureFaults, signedMilliseconds } from './fault-values.js'
 
@@ -79,7 +79,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     sample: [],
     shownAt: 'store.request',
     at: {
-      ...atRequestsAndCalls<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
+      ...atRequestsAndOutbound<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
       'stream.open': (_fault, moment) => moment.refusedToken(),
     },
   },

@@ -189,7 +189,7 @@ export type ActionAt<P extends InjectionPoint, F> = ActionsAt<F>[P]
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
 /** The same at the requests of every service, and at the calls that the app makes to other hosts. */
-export function atRequestsAndCalls<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
+export function atRequestsAndOutbound<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
   return { ...atRequests(action), 'outbound.request': action }
 }
 

@@ -13,7 +13,7 @@ export interface FaultProblem {
 }
 
 /** The words that the sentences about one schema need. */
-export interface FaultWords {
+export interface FaultWording {
   /** What the field at this place may be called, with the noun for it: `fault`. */
   wordsAt(path: FaultProblem['path']): readonly [noun: string, words: readonly string[]] | undefined
   /** The fields of the object at this place. */
@@ -42,7 +42,7 @@ export function oddFault(fault: Fault): string | undefined {
 
 /** Every problem of a fault. */
 export function faultProblems(value: unknown): readonly FaultProblem[] {
-  return problemsWith(faultSchema(), value, `A fault is an object such as ${exampleFault}`, faultWords)
+  return problemsWith(faultSchema(), value, `A fault is an object such as ${exampleFault}`, faultWording)
 }
 
 /** Fields of a fault of this kind, when it is one. */
@@ -58,7 +58,7 @@ export function nestedFields(place: string): readonly string[] {
   return place.endsWith('retryAfter') ? ['form', 'waitMs'] : []
 }
 
-export const faultWords: FaultWords = {
+export const faultWording: FaultWording = {
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['fault', faultKinds] : undefined),
   fieldsOf: (owner, place) => fieldsOfFault(owner) ?? nestedFields(place),
 }
@@ -71,7 +71,7 @@ export function problemsWith(
   schema: v.GenericSchema,
   value: unknown,
   what: string,
-  words: FaultWords,
+  words: FaultWording,
 ): readonly FaultProblem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ path: [], sentence: `${what}, got ${shown(value)}.` }]
@@ -81,7 +81,7 @@ export function problemsWith(
 }
 
 /** An issue of the schema as a sentence. */
-function problem(issue: v.BaseIssue<unknown>, vocabulary: FaultWords): FaultProblem {
+function problem(issue: v.BaseIssue<unknown>, vocabulary: FaultWording): FaultProblem {
   // A list of points is one option of a union: the useful issue is inside.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {

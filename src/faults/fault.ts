@@ -11,7 +11,7 @@ export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
 // ---- the values, family by family: a script can name the steps, rules can have all ----------------------------------
 
-export type AnswerStep =
+export type ResponseStep =
   | LatencyFault
   | StatusFault
   | RateLimitedFault
@@ -95,7 +95,7 @@ export type ServiceFault =
   | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
 /** What can happen to one delivery or its answer: the steps of a destination's script. */
-export type DeliveryFault = AnswerStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
+export type DeliveryFault = ResponseStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
 
 export type Fault = DeliveryFault | BodyFault | OrderFault | CredentialFault | StreamFault | ServiceFault
 

@@ -5,7 +5,7 @@ import type { DeliveryFault, FaultOf, OrderFault, OrderStep } from './fault.js'
 import {
   type AttemptFaultContext,
   atDeliveries,
-  atRequestsAndCalls,
+  atRequestsAndOutbound,
   type DeliveryCopy,
   type FaultyOutcome,
   type FaultyResponse,
@@ -15,7 +15,7 @@ import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span, upToThousand } from './fault-values.js'
 import { networkErrors } from './network-errors.js'
 import { status } from './response-faults.js'
-import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './shared-effects.js'
+import { afterwards, brokenReply, oneNetworkError, outcomeText, wasReset } from './shared-effects.js'
 
 // Work whose answer is lost or late, or that happens more than once, in another order, or not at all.
 
@@ -122,7 +122,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     shownAt: 'queue.delivery',
     instead: oneNetworkError,
     at: {
-      ...atRequestsAndCalls<FaultOf<'lost-ack'>>(async (_fault, moment) => {
+      ...atRequestsAndOutbound<FaultOf<'lost-ack'>>(async (_fault, moment) => {
         await moment.onwards()
         throw wasReset()
       }),
@@ -130,7 +130,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
         meets: (_fault: FaultOf<'lost-ack'>, moment) =>
           afterwards(moment, (given) => ({
             ...brokenReply(networkErrors.reset),
-            note: given.error === undefined ? `${deed(given)}, its answer was lost` : deed(given),
+            note: given.error === undefined ? `${outcomeText(given)}, its answer was lost` : outcomeText(given),
           })),
       }),
       'store.command': (_fault, moment) => {
@@ -150,7 +150,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     sample: ['1s'],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequestsAndCalls<FaultOf<'late-response'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
+      ...atRequestsAndOutbound<FaultOf<'late-response'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
         const answer = await onwards()
         await task.sleep(byMs, signal)
         return answer

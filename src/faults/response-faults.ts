@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
-import type { AnswerStep, FaultOf, HeaderRecord, RateLimitedFault, RetryAfter, StatusFault } from './fault.js'
-import { atDeliveries, atRequestsAndCalls, type OnRequest } from './fault-context.js'
+import type { FaultOf, HeaderRecord, RateLimitedFault, ResponseStep, RetryAfter, StatusFault } from './fault.js'
+import { atDeliveries, atRequestsAndOutbound, type OnRequest } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fault-values.js'
 import { waitOf } from './latency.js'
-import { afterwards, deed, done, inBothPhases, statusResponse } from './shared-effects.js'
+import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './shared-effects.js'
 
 // Faults that answer late, or in place of the service or destination.
 
@@ -121,7 +121,7 @@ const addsToWait = (
 
 const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 
-const rows: FaultGroup<AnswerStep> = {
+const rows: FaultGroup<ResponseStep> = {
   latency: {
     summary:
       'It takes time: always `waitMs`, give or take `jitterMs`, or anything from `minMs` to `maxMs` by the seed.',
@@ -150,7 +150,7 @@ const rows: FaultGroup<AnswerStep> = {
     sample: ['300ms'],
     shownAt: 'store.request',
     at: {
-      ...atRequestsAndCalls(takesLonger),
+      ...atRequestsAndOutbound(takesLonger),
       ...atDeliveries({
         meets(fault: FaultOf<'latency'>, moment) {
           const { phase } = moment
@@ -182,13 +182,13 @@ const rows: FaultGroup<AnswerStep> = {
     sample: [503],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequestsAndCalls(answersStatus),
+      ...atRequestsAndOutbound(answersStatus),
       ...atDeliveries({
         arrives: true,
         meets({ status: code, headers, body }: StatusFault, moment) {
           const instead = moment.answer(code, headers, body)
           if (moment.phase === 'before') return instead
-          return afterwards(moment, (given) => ({ ...instead, note: `${deed(given)}, its answer was replaced` }))
+          return afterwards(moment, (given) => ({ ...instead, note: `${outcomeText(given)}, its answer was replaced` }))
         },
       }),
       'stream.open': answersStatus,
@@ -253,7 +253,7 @@ const rows: FaultGroup<AnswerStep> = {
     sample: [],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequestsAndCalls<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),
+      ...atRequestsAndOutbound<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),
       ...atDeliveries({ meets: (_fault: FaultOf<'pass'>, moment) => moment.onwards() }),
       'stream.open': (_fault, moment) => moment.onwards(),
       'store.command': (_fault, moment) => moment.run(),

@@ -2,7 +2,7 @@ import { type Duration, formatDuration, milliseconds } from '../kernel/duration.
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import { plural } from '../kernel/plural.js'
 import type { FaultOf, ServiceFault } from './fault.js'
-import { atDeliveries, atRequests, atRequestsAndCalls } from './fault-context.js'
+import { atDeliveries, atRequests, atRequestsAndOutbound } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fault-values.js'
 import { type DeliveryInjectionPoint, deliveryPoints } from './points.js'
@@ -92,7 +92,7 @@ const rows: FaultGroup<never, ServiceFault> = {
     sample: [{ region: 'us-east-1', status: 503 }],
     shownAt: 'queue.request',
     at: {
-      ...atRequestsAndCalls<FaultOf<'outage'>>(({ status }, moment) => {
+      ...atRequestsAndOutbound<FaultOf<'outage'>>(({ status }, moment) => {
         if (status === undefined) throw wasRefused()
         return statusResponse({ kind: 'status', status }, moment)
       }),

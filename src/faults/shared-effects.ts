@@ -75,7 +75,7 @@ export function afterwards(
 }
 
 /** What the handler did, for a note about an answer that the queue did not see. */
-export function deed(given: FaultyOutcome): string {
+export function outcomeText(given: FaultyOutcome): string {
   return given.error === undefined
     ? `the handler ran and answered ${given.status}`
     : `the handler ran and failed: ${given.error}`

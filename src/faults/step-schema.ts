@@ -5,8 +5,8 @@ import type { DeliveryFault, Fault } from './fault.js'
 import {
   exampleFault,
   type FaultProblem,
-  type FaultWords,
-  faultWords,
+  type FaultWording,
+  faultWording,
   fieldsOfFault,
   nestedFields,
   oddFault,
@@ -113,8 +113,8 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
 
 const bareStepSchema = once(() => stepVariants(v.never))
 
-const stepWords: FaultWords = {
-  ...faultWords,
+const stepWords: FaultWording = {
+  ...faultWording,
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['step', stepKinds] : undefined),
   fieldsOf: (owner, place) => {
     const fields = fieldsOfFault(owner) ?? nestedFields(place)
@@ -163,4 +163,4 @@ function problemsOfStatus(given: number): readonly FaultProblem[] {
   return [{ path: [], sentence: `${given} is not the status of an answer: give one from 200 to 599.` }]
 }
 
-const answerWords: FaultWords = { wordsAt: () => undefined, fieldsOf: () => Object.keys(responseEntries) }
+const answerWords: FaultWording = { wordsAt: () => undefined, fieldsOf: () => Object.keys(responseEntries) }

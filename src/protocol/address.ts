@@ -27,7 +27,7 @@ export interface UrlOptions {
 }
 
 /** @param name of a sandbox beside others: `https://{name}.store.test` */
-export function addressesOf(options: UrlOptions = {}, name?: string): SandboxUrls {
+export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
   // A name that stands in no host may be anything.
   const host = name === undefined || base !== undefined ? '' : `${hostLabel(name)}.`
@@ -124,13 +124,13 @@ function normalOrigin(url: string): string {
 }
 
 /** Ends a sentence about a Redis or Valkey that was given where none can be. */
-export const whereEngines =
+export const engineUrls =
   'one in the place of the data store is had with createRealRedisSandbox() or createShadowSandbox() of stuntdouble/real-redis, or with serve --real-redis or --shadow-redis.'
 
 function checked(address: string): string {
   // Not shown: it may have a password.
   if (/^(?:redis|valkey)s?:/i.test(address)) {
-    throw new TypeError(`A Redis or Valkey is not an address of a service: ${whereEngines}`)
+    throw new TypeError(`A Redis or Valkey is not an address of a service: ${engineUrls}`)
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new TypeError(

@@ -1,6 +1,6 @@
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
-import { type Dialect, otherDialects, type SettingLists, type Settings, vocabulariesOf } from './dialect.js'
+import { type Dialect, dialectsOf, otherDialects, type SettingLists, type Settings } from './dialect.js'
 
 /** What a request, or a list of headers, says in the service's own words. */
 export interface DetectedDialect {
@@ -74,7 +74,7 @@ export class DialectDetector {
     readonly of: Dialect,
     warn: (sentence: string) => void = () => {},
   ) {
-    this.#own = vocabulariesOf(of)
+    this.#own = dialectsOf(of)
     const heard = [...this.#own, ...otherDialects(of)]
     this.#tongues = heard.map((one) => {
       const prefix = one.headerPrefix.toLowerCase()

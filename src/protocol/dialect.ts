@@ -134,7 +134,7 @@ export const upstashDialect: Dialect = {
 }
 
 /** Answers each request in the words in which it came, in neutral ones where it has none. */
-export const autoVocabulary: Dialect = {
+export const autoDialect: Dialect = {
   ...neutralDialect,
   name: 'auto',
   both: [neutralDialect, upstashDialect],
@@ -144,17 +144,17 @@ export const autoVocabulary: Dialect = {
 const known: readonly Dialect[] = [neutralDialect, upstashDialect]
 
 const vocabularies: Readonly<Record<string, Dialect>> = {
-  auto: autoVocabulary,
+  auto: autoDialect,
   neutral: neutralDialect,
   upstash: upstashDialect,
 }
 
 /** Every name of a vocabulary, the default first. */
-export const vocabularyNames = ['auto', 'neutral', 'upstash'] as const
+export const dialectNames = ['auto', 'neutral', 'upstash'] as const
 
-export type DialectName = (typeof vocabularyNames)[number]
+export type DialectName = (typeof dialectNames)[number]
 
-export function vocabularyOf(given: DialectName | Dialect): Dialect {
+export function dialectOf(given: DialectName | Dialect): Dialect {
   if (typeof given === 'object' && given !== null) return given
   const found = Object.hasOwn(vocabularies, given) ? vocabularies[given] : undefined
   if (found) return found
@@ -164,7 +164,7 @@ export function vocabularyOf(given: DialectName | Dialect): Dialect {
 }
 
 /** The vocabularies whose words count: one, or the neutral one and the vendor's. */
-export function vocabulariesOf(vocabulary: Dialect): readonly Dialect[] {
+export function dialectsOf(vocabulary: Dialect): readonly Dialect[] {
   return vocabulary.both ?? [vocabulary]
 }
 
@@ -175,7 +175,7 @@ export function vendorOf(vocabulary: Dialect): Dialect {
 
 /** Known vocabularies whose words mean nothing in this one. */
 export function otherDialects(vocabulary: Dialect): readonly Dialect[] {
-  const own = vocabulariesOf(vocabulary)
+  const own = dialectsOf(vocabulary)
   return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
 }
 
@@ -191,7 +191,7 @@ export type SettingLists = ReadonlyMap<string, readonly string[]>
  */
 export function neutralManagementPath(path: string, vocabulary: Dialect): string {
   const neutral = neutralDialect.managementQueueSegment
-  const words = vocabulariesOf(vocabulary).map(({ managementQueueSegment }) => managementQueueSegment)
+  const words = dialectsOf(vocabulary).map(({ managementQueueSegment }) => managementQueueSegment)
   const [root, version, segment = '', ...rest] = path.split('/')
   if (words.includes(segment)) return segment === neutral ? path : [root, version, neutral, ...rest].join('/')
   return segment === neutral ? [root, version, words[0], ...rest].join('/') : path

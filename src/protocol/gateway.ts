@@ -10,10 +10,10 @@ import type { Task } from '../kernel/time.js'
 import type { EntryBase, LoggedResponse, RequestEntry, ServiceName, TrafficLog } from '../kernel/traffic-log.js'
 import type { Locate, QueueRegion, ServiceUrl } from './address.js'
 import { json, RoutedRequest, sentTo, storeTokenQuery, tokenOf } from './call.js'
-import { type Dialect, neutralDialect, otherDialects, vocabulariesOf } from './dialect.js'
+import { type Dialect, dialectsOf, neutralDialect, otherDialects } from './dialect.js'
 import { DialectDetector } from './dialect-detector.js'
 import { type EndpointRoute, routesOf } from './endpoint-routes.js'
-import { injectionsFor, serveStruck } from './request-faults.js'
+import { injectionsFor, serveFaulty } from './request-faults.js'
 import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
 
 export interface GatewayOptions {
@@ -114,7 +114,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       faults === undefined || faults.isInactive ? undefined : injectionsFor(faults, routed, target.service, clock)
     if (struck !== undefined) {
       const serve = (): RawResponse | Promise<RawResponse> => target.serve(routed)
-      return waiting((task) => later(serveStruck({ ...struck, call: routed, task, clock, serve })))
+      return waiting((task) => later(serveFaulty({ ...struck, call: routed, task, clock, serve })))
     }
     let served: RawResponse | Promise<RawResponse>
     try {
@@ -310,8 +310,6 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
 
 /** Whichever words count: a foreign token is a token, too. */
 function tokenParameters(vocabulary: Dialect): RegExp {
-  const names = [...vocabulariesOf(vocabulary), ...otherDialects(vocabulary)].map(
-    ({ queueTokenQuery }) => queueTokenQuery,
-  )
+  const names = [...dialectsOf(vocabulary), ...otherDialects(vocabulary)].map(({ queueTokenQuery }) => queueTokenQuery)
   return new RegExp(`([?&](?:_token|${names.join('|')})=)[^&#]*`, 'g')
 }

@@ -60,7 +60,7 @@ export function injectionsFor(
 }
 
 /** Plays the faults around each other, the first outermost. Rejects with ConnectionBroken where no answer arrives. */
-export async function serveStruck(scene: RequestInjectionContext): Promise<RawResponse> {
+export async function serveFaulty(scene: RequestInjectionContext): Promise<RawResponse> {
   return play(scene, 0)
 }
 

@@ -7,14 +7,13 @@ import type { Exchange, RawRequest, RawResponse } from './service.js'
 // so a Request is only made for bodies and inputs that nothing else can read.
 
 /** A call out of what `fetch` is given. */
-export function callOf(input: Request | string | URL, init?: RequestInit): RawRequest {
+export function rawRequest(input: Request | string | URL, init?: RequestInit): RawRequest {
   const body = init?.body
   // Left to the host: it words the refusal.
-  if (body && init && /^(get|head)$/i.test(init.method ?? 'GET')) return callOfRequest(new Request(input, init))
-  if (typeof input === 'object' && !(input instanceof URL))
-    return callOfRequest(init ? new Request(input, init) : input)
+  if (body && init && /^(get|head)$/i.test(init.method ?? 'GET')) return rawRequestOf(new Request(input, init))
+  if (typeof input === 'object' && !(input instanceof URL)) return rawRequestOf(init ? new Request(input, init) : input)
   if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    return callOfRequest(new Request(input, withDuplex(init!)))
+    return rawRequestOf(new Request(input, withDuplex(init!)))
   }
   const headers = pairsOf(init?.headers)
   if (typeof body === 'string' && !headers.some(([name]) => name.toLowerCase() === 'content-type')) {
@@ -30,7 +29,7 @@ export function callOf(input: Request | string | URL, init?: RequestInit): RawRe
   }
 }
 
-export function callOfRequest(request: Request): RawRequest {
+export function rawRequestOf(request: Request): RawRequest {
   return {
     method: request.method.toUpperCase(),
     url: request.url,
@@ -60,7 +59,7 @@ export async function fetchThrough(
   input: Request | string | URL,
   init?: RequestInit,
 ): Promise<Response> {
-  const call = callOf(input, init)
+  const call = rawRequest(input, init)
   call.signal?.throwIfAborted()
   while (!gate.isOpen) await gate.turn()
   let waits = true

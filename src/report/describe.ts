@@ -56,7 +56,7 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
       }
     case 'dead-letter':
       return {
-        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlOf(entry.url)}, ${answerText(entry.status, entry.error, redaction)}`,
+        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlOf(entry.url)}, ${responseText(entry.status, entry.error, redaction)}`,
         details: [],
       }
     case 'workflow':
@@ -178,7 +178,7 @@ function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
 }
 
 /** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
-export function answerText(status: number, error: string | undefined, redaction: Redaction): string {
+export function responseText(status: number, error: string | undefined, redaction: Redaction): string {
   const reason = error === undefined ? '' : phrase(error, 200, redaction)
   if (status === 0) return reason ? `no answer: ${reason}` : 'no answer'
   if (reason === '' || reason === String(status)) return String(status)
@@ -216,7 +216,7 @@ function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescrip
 function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescription {
   const { response: answer, possibleCauses } = entry
   const { redaction = standardRedaction } = wording
-  const end = answer === undefined ? '(not answered yet)' : answerText(answer.status, answer.error, redaction)
+  const end = answer === undefined ? '(not answered yet)' : responseText(answer.status, answer.error, redaction)
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
   if (possibleCauses !== undefined) details.push(`made by ${possibleCauses.map((seq) => `#${seq}`).join(' or ')}`)
@@ -295,7 +295,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string 
   const end =
     outcome === undefined
       ? '(under way)'
-      : `${answerText(outcome.status, outcome.error, redaction)}${took(entry, outcome)}`
+      : `${responseText(outcome.status, outcome.error, redaction)}${took(entry, outcome)}`
   const details: string[] = []
   const waited = untold(entry.waitReason, told)
   if (waited !== undefined) details.push(`had waited: ${phrase(waited, 300, redaction)}`)

@@ -8,7 +8,7 @@ import {
   isSecretScript,
   isTelling,
   repliesInPairs,
-  secretWords,
+  secretArguments,
 } from '../secrets/command-secrets.js'
 import { hidden } from '../secrets/secret-shapes.js'
 import { SecretTexts } from '../secrets/texts.js'
@@ -76,13 +76,13 @@ export class Redaction {
 
   /** The words of a command; secrets are hidden where the command takes them. */
   words(argv: readonly string[]): string[] {
-    const secrets = secretWords(argv, this.#texts.isSecretName)
+    const secrets = secretArguments(argv, this.#texts.isSecretName)
     return argv.map((word, index) => secrets.get(index) ?? this.text(word))
   }
 
   /** Whether a command takes secrets as words, by the look of these. */
   isSecretCommand(argv: readonly string[]): boolean {
-    return isSecretCommand(argv) || secretWords(argv, this.#texts.isSecretName).size > 0
+    return isSecretCommand(argv) || secretArguments(argv, this.#texts.isSecretName).size > 0
   }
 
   /** An error text; it may quote the password that it refuses. */
@@ -125,7 +125,7 @@ export class Redaction {
   /** The url of a request to the data store, whose path and query may be a command. */
   storeUrl(url: string): string {
     const { words, parts } = commandIn(url)
-    const secrets = secretWords(words, this.#texts.isSecretName)
+    const secrets = secretArguments(words, this.#texts.isSecretName)
     if (secrets.size === 0) return this.text(url)
     let shown = ''
     let copied = 0

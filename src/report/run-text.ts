@@ -125,7 +125,7 @@ function failingLines(run: RunLifecycle, from: number, redaction: Redaction): st
 function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, redaction: Redaction): string[] {
   const lines = attempts.slice(0, maxAttempts).map(({ at, outcome }) => {
     const { next, note } = outcome ?? {}
-    const answer = answerText({ outcome })
+    const answer = outcomeText({ outcome })
     const waits = next === undefined ? '' : `; waits until ${timeSeenFrom(next.at, from)}: ${next.reason}`
     const told = note === undefined ? '' : ` (${note})`
     return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${waits}${told}`), maxError)}`
@@ -135,7 +135,7 @@ function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, red
 }
 
 /** What an attempt came to: the status and the message of an error, else the failure in the words of the queue. */
-export function answerText({ outcome }: Pick<EntryOf<'attempt'>, 'outcome'>): string {
+export function outcomeText({ outcome }: Pick<EntryOf<'attempt'>, 'outcome'>): string {
   const { status = 0, error = '', body = '' } = outcome ?? {}
   const thrown = messageIn(body as string)
   return status === 0 || thrown === undefined ? error : `${status} ${thrown}`

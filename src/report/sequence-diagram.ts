@@ -1,7 +1,7 @@
 import { text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
-import { answerText, commandLine, droppedText, outcomeOfCommand, waitText } from './describe.js'
+import { commandLine, droppedText, outcomeOfCommand, responseText, waitText } from './describe.js'
 import type { Redaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
@@ -128,7 +128,7 @@ function callSteps(entry: EntryOf<'outbound'>, to: string, add: Add, redaction: 
   add({ kind: 'arrow', at: entry.at, from: application, to, text: excerpt(what, 70) }, entry.seq)
   const { response: answer } = entry
   if (answer === undefined) return
-  const said = excerpt(redaction.text(answer.note ?? answerText(answer.status, answer.error, redaction)), 100)
+  const said = excerpt(redaction.text(answer.note ?? responseText(answer.status, answer.error, redaction)), 100)
   add(
     { kind: 'answer', at: answer.at, from: to, to: application, text: said, lost: answer.status === 0 },
     ending(entry),
@@ -149,7 +149,7 @@ function attemptSteps(
   const { outcome } = entry
   if (outcome === undefined) return
   const lost = outcome.status === 0
-  const said = excerpt(redaction.text(outcome.note ?? answerText(outcome.status, outcome.error, redaction)), 100)
+  const said = excerpt(redaction.text(outcome.note ?? responseText(outcome.status, outcome.error, redaction)), 100)
   const order = ending(entry)
   add({ kind: 'answer', at: outcome.at, from: to, to: 'queue', text: said, lost }, order)
   if (outcome.next !== undefined && outcome.next.at > outcome.at) {

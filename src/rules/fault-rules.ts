@@ -11,7 +11,7 @@ import type { TrafficLog } from '../kernel/traffic-log.js'
 import { ActiveRule, RuleInjection } from './active-rule.js'
 import { RuleIndex } from './rule-index.js'
 import { ruleProblems } from './rule-schema.js'
-import { unusedSentence } from './unused-rule.js'
+import { unusedMessage } from './unused-rule.js'
 
 export interface FaultsOptions {
   readonly now: () => number
@@ -193,7 +193,7 @@ export class Faults {
         const { rule, points, wanted, matched, preceded } = armed
         const wasDown = this.#takenDown > armed.takenDownBefore
         const reached = this.#cameBy(armed)
-        const message = unusedSentence({
+        const message = unusedMessage({
           rule,
           points,
           match: wanted,

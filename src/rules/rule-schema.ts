@@ -3,7 +3,7 @@ import { catalog, faultKinds } from '../faults/catalog.js'
 import type { Fault, FaultRule } from '../faults/fault.js'
 import {
   type FaultProblem,
-  type FaultWords,
+  type FaultWording,
   faultSchema,
   fieldsOfFault,
   nestedFields,
@@ -197,7 +197,7 @@ export function ruleProblems(value: unknown): readonly FaultProblem[] {
 
 const exampleRule = "{ on: 'queue.delivery', times: 2, fault: { kind: 'reset' } }"
 
-const ruleWords: FaultWords = {
+const ruleWords: FaultWording = {
   wordsAt: (path) => {
     const own = path.at(-1)
     if (own === 'kind') return ['fault', faultKinds]

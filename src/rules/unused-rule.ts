@@ -111,7 +111,7 @@ const since = 'after it was added'
 const orFix = 'Fix the rule or remove it.'
 
 /** What is wrong with a rule that was never injected, and what to do: only what its counters prove. */
-export function unusedSentence(unused: UnusedRule): string {
+export function unusedMessage(unused: UnusedRule): string {
   const { rule, points, line } = unused
   const name = rule.name === undefined ? '' : ` ${JSON.stringify(rule.name)}`
   // An editor opens a file at its line without the column.

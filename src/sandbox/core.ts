@@ -20,11 +20,11 @@ import { SandboxDisposed } from '../kernel/running-task.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Locate, SandboxUrls } from '../protocol/address.js'
-import { type Dialect, vendorOf, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, dialectsOf, vendorOf } from '../protocol/dialect.js'
 import { createGateway, type ExplainsToken } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
 import { Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
-import { leastParallel, Network, ownRoom, type RoomForAnswers } from '../queue/destinations/network.js'
+import { leastParallel, Network, ownRoom, type RoomForResponses } from '../queue/destinations/network.js'
 import { Queue } from '../queue/direct-queue.js'
 import { QueueEngine } from '../queue/queue-engine.js'
 import { queueService } from '../queue/rest/queue-endpoints.js'
@@ -117,7 +117,7 @@ export interface CorePlan {
   /** Of a fork: what all of them keep together. */
   readonly forks: Account | undefined
   /** For answers of destinations; of a server. */
-  readonly room: RoomForAnswers | undefined
+  readonly room: RoomForResponses | undefined
 }
 
 /** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
@@ -141,7 +141,7 @@ function warnOf({ onWarning: warn = toConsole }: SandboxOptions): Warn {
 /** By who hears: however many sandboxes a process has, it is warned of a command once. */
 const heardBy = new WeakMap<Warn, Set<string>>()
 
-export function heardOf(options: SandboxOptions): Set<string> {
+export function dialectsSeen(options: SandboxOptions): Set<string> {
   const warn = warnOf(options)
   const heard = heardBy.get(warn) ?? new Set()
   heardBy.set(warn, heard)
@@ -404,7 +404,7 @@ function destinationsOf(
     network,
     fetch: options.fetch,
     deliver: options.deliverTo,
-    refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
+    refusedHosts: dialectsOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
   })

@@ -1,4 +1,4 @@
-import { type Dialect, otherDialects, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, dialectsOf, otherDialects } from '../protocol/dialect.js'
 import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialect.js'
 
 const known = new WeakMap<Dialect, QueueDialects>()
@@ -7,7 +7,7 @@ const known = new WeakMap<Dialect, QueueDialects>()
 export function queueDialectsOf(vocabulary: Dialect): QueueDialects {
   const before = known.get(vocabulary)
   if (before !== undefined) return before
-  const own = vocabulariesOf(vocabulary)
+  const own = dialectsOf(vocabulary)
   const singles = [...own, ...otherDialects(vocabulary)].map((one) => wordsIn(one.name, [one]))
   const unsaid = own.length === 1 ? singles[0]! : wordsIn('both', own)
   const words: QueueDialects = { fallback: unsaid, all: [unsaid, ...singles] }

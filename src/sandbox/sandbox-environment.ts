@@ -1,5 +1,5 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
-import { type Dialect, regionalName, vocabulariesOf } from '../protocol/dialect.js'
+import { type Dialect, dialectsOf, regionalName } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
@@ -8,7 +8,7 @@ export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const sets = vocabulariesOf(sandbox.dialect).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
+  const sets = dialectsOf(sandbox.dialect).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
   return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
 }
 

@@ -3,7 +3,7 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { queueRegions, type UrlOptions, whereEngines } from '../protocol/address.js'
+import { engineUrls, queueRegions, type UrlOptions } from '../protocol/address.js'
 import { type Dialect, type DialectName, neutralDialect } from '../protocol/dialect.js'
 import type { DeliveryHosts } from '../queue/destinations/destinations.js'
 import type { SignatureWindow, SigningKeyPair } from '../queue/signing/signing.js'
@@ -84,7 +84,7 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
   if (/^(?:realRedis|shadowRedis|allowRedisHosts)$/.test(unknown)) {
-    throw new TypeError(`${who} has no option ${JSON.stringify(unknown)} for a Redis or Valkey: ${whereEngines}`)
+    throw new TypeError(`${who} has no option ${JSON.stringify(unknown)} for a Redis or Valkey: ${engineUrls}`)
   }
   throw new TypeError(
     `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,

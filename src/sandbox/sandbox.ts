@@ -10,13 +10,13 @@ import type { Instant } from '../kernel/instant.js'
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { ResolvedPolicy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
-import { addressesOf, type Locate, locator, type QueueRegion, type SandboxUrls } from '../protocol/address.js'
-import { type Dialect, vocabularyOf } from '../protocol/dialect.js'
+import { type Locate, locator, type QueueRegion, type SandboxUrls, sandboxUrlsOf } from '../protocol/address.js'
+import { type Dialect, dialectOf } from '../protocol/dialect.js'
 import type { ExplainsToken } from '../protocol/gateway.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import { fetchThrough } from '../protocol/web.js'
 import { type Destinations, destinationsInternals } from '../queue/destinations/destinations.js'
-import type { RoomForAnswers } from '../queue/destinations/network.js'
+import type { RoomForResponses } from '../queue/destinations/network.js'
 import type { Queue } from '../queue/direct-queue.js'
 import { carryFailure } from '../report/failure.js'
 import { replayLines } from '../report/failure-text.js'
@@ -28,7 +28,7 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 import { asOf } from './as-of.js'
 import { checkSandboxInvariants, timelineAround } from './check-invariants.js'
-import { type CoreState, createCore, disposeCore, type ExternalStore, heardOf, type SandboxCore } from './core.js'
+import { type CoreState, createCore, dialectsSeen, disposeCore, type ExternalStore, type SandboxCore } from './core.js'
 import { credentialsOf, type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { replaceDestinations } from './fork-destinations.js'
 import { JournalReplay } from './journal-replay.js'
@@ -84,7 +84,7 @@ export class Sandbox {
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
   readonly #hints: Hints
-  readonly #room: RoomForAnswers | undefined
+  readonly #room: RoomForResponses | undefined
   readonly #gate = new Gate()
   readonly #elsewhere: ExternalStore | undefined
   readonly #locate: Locate
@@ -107,7 +107,7 @@ export class Sandbox {
    * @param room for answers of destinations; of a server
    * @internal
    */
-  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForAnswers) {
+  constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForResponses) {
     this.#hints = hints
     this.#room = room
     this.#elsewhere = elsewhere
@@ -122,10 +122,10 @@ export class Sandbox {
       adopt: (from, inputs, prepare) => this.#takeOver(from, inputs, prepare),
     })
     this.options = options
-    this.dialect = vocabularyOf(options.dialect ?? 'auto')
+    this.dialect = dialectOf(options.dialect ?? 'auto')
     this.policy = policyWith(options.policy)
     this.#forks = new Account(this.policy.maxForkBytes ?? Number.POSITIVE_INFINITY)
-    this.urls = addressesOf(options.urls, options.name)
+    this.urls = sandboxUrlsOf(options.urls, options.name)
     this.#locate = locator(this.urls)
     this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
@@ -509,7 +509,7 @@ export class Sandbox {
     const { dialect: vocabulary, policy, urls: addresses, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const gate = this.#gate
-    const heard = heardOf(this.options)
+    const heard = dialectsSeen(this.options)
     const strays = (): readonly string[] => this.realHostRequests
     const explainToken: ExplainsToken = (service, token) => this.#explainToken?.(service, token)
     return createCore(

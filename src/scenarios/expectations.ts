@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { invariants } from '../invariants/invariant-table.js'
 import { once } from '../kernel/once.js'
-import { count, duration, moment, name, text, words, yes } from './values.js'
+import { count, duration, name, scenarioArgv, scenarioInstant, text, yes } from './values.js'
 
 /** What came of one expectation. */
 export interface ExpectationVerdict {
@@ -111,7 +111,7 @@ const publishedPattern: Entries = {
   method: text,
   retries: count,
   delay: duration,
-  notBefore: moment,
+  notBefore: scenarioInstant,
   deduplicated: flag,
   deduplicationId: text,
   urlGroup: text,
@@ -134,7 +134,7 @@ const deliveredPattern: Entries = {
   error: text,
   retried: count,
   response: any,
-  deliveredAt: moment,
+  deliveredAt: scenarioInstant,
 }
 
 const { state: _state, deliveredAt: _deliveredAt, ...deadLetterPattern } = deliveredPattern
@@ -163,7 +163,11 @@ const outboundPattern: Entries = {
 /** The fields that a step of a sequence may name, by type of entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
-  command: { argv: words, via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']), error: text },
+  command: {
+    argv: scenarioArgv,
+    via: v.picklist(['request', 'pipeline', 'transaction', 'resp', 'direct']),
+    error: text,
+  },
   keyspace: { key: text, event: text },
   published: publishedPattern,
   attempt: {
@@ -282,7 +286,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
         delay: duration,
         queue: text,
         label: text,
-        next: moment,
+        next: scenarioInstant,
       }),
   },
   receivedRequest: {
@@ -308,7 +312,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   executed: {
     summary: 'The store ran this command for an application, not for a step.',
     example: { argv: ['INCR', 'charges'], times: 1 },
-    schema: () => v.strictObject({ argv: words, times: v.exactOptional(count) }),
+    schema: () => v.strictObject({ argv: scenarioArgv, times: v.exactOptional(count) }),
   },
   key: {
     summary: 'The store holds this key, or does not.',
@@ -325,7 +329,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   deadLetters: { summary: 'There are this many dead letters.', example: 0, schema: () => count },
   pending: { summary: 'This many messages have not ended.', example: 0, schema: () => count },
   idle: { summary: 'Nothing is left to happen but schedules.', example: true, schema: () => yes },
-  time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: () => moment },
+  time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: () => scenarioInstant },
   invariants: {
     summary: 'The engine keeps its promises: every invariant, or those named.',
     example: ['no-lost-message'],

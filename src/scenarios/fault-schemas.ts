@@ -36,4 +36,4 @@ const callStep = once((): v.GenericSchema => {
   schemaChecks.set(schema, outboundStepProblems as SchemaCheck)
   return schema
 })
-export const callScript: () => v.GenericSchema = once(() => v.array(callStep()))
+export const outboundScript: () => v.GenericSchema = once(() => v.array(callStep()))

@@ -18,8 +18,8 @@ import {
   applyGiven,
   checkedScenario,
   loadGiven,
-  prepareCalls,
   prepareDestinations,
+  prepareOutbound,
   sandboxOptionsOf,
 } from './scenario.js'
 import { type StepKind, stepKinds, stepOf } from './scenario-steps.js'
@@ -143,7 +143,7 @@ class Player implements StepContext {
     applyGiven(scenario, sandbox)
     const isElsewhere = options.elsewhere ?? (() => false)
     prepareDestinations(scenario, sandbox, isElsewhere)
-    prepareCalls(scenario, sandbox)
+    prepareOutbound(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     const own = new Set((scenario.destinations ?? []).map(({ url }) => sandbox.destinations.responderAt(url)))
     const ownHosts = outboundInternals.of(sandbox.outbound).answerers()

@@ -23,13 +23,13 @@ import {
   headers,
   json,
   messageEntries,
-  moment,
   name,
   positive,
   ratePeriod,
+  scenarioArgv,
+  scenarioInstant,
   secondsOf,
   text,
-  words,
   yes,
 } from './values.js'
 
@@ -105,7 +105,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   command: {
     summary: 'Runs a command of the data store, as the test itself.',
     example: ['SET', 'stock', 3],
-    schema: () => words,
+    schema: () => scenarioArgv,
     run(argv, { sandbox }) {
       const run = () => sandbox.store.run(...argv)
       return searchLoading(argv.map(String), storeInternals.of(sandbox.store).engine)?.then(run) ?? run()
@@ -120,7 +120,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   advanceTo: {
     summary: 'Moves time to an instant and runs what falls due.',
     example: '2030-01-02T03:00:00Z',
-    schema: () => moment,
+    schema: () => scenarioInstant,
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {

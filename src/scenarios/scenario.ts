@@ -6,7 +6,7 @@ import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
 import { policySchema } from '../policy/schema.js'
-import { vocabularyNames } from '../protocol/dialect.js'
+import { dialectNames } from '../protocol/dialect.js'
 import { engineOf } from '../queue/direct-queue.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { recordInternal } from '../sandbox/sandbox-internals.js'
@@ -15,11 +15,22 @@ import type { DumpedKey } from '../store/dump/store-dump.js'
 import { searchLoading } from '../store/search/load-search.js'
 import { createSchedule } from './actions.js'
 import { expectationList } from './expectations.js'
-import { callScript, ruleList, script } from './fault-schemas.js'
+import { outboundScript, ruleList, script } from './fault-schemas.js'
 import { placeText, problemsOf, type ScenarioProblem } from './problems.js'
 import { nameProblems } from './scenario-names.js'
 import { members, scheduleEntries, stepKinds, stepNames } from './scenario-steps.js'
-import { calledUrl, duration, fitsSpan, moment, name, positive, ratePeriod, secondsOf, url, words } from './values.js'
+import {
+  duration,
+  fitsSpan,
+  name,
+  outboundUrl,
+  positive,
+  ratePeriod,
+  scenarioArgv,
+  scenarioInstant,
+  secondsOf,
+  url,
+} from './values.js'
 import type { Scenario, ScenarioDestination } from './written-scenario.js'
 
 const stepSchema = (): v.GenericSchema =>
@@ -45,7 +56,7 @@ const givenSchema = (): v.GenericSchema =>
       ),
     ),
     commands: v.exactOptional(
-      v.pipe(v.array(words), v.description('Commands of the data store, one after the other.')),
+      v.pipe(v.array(scenarioArgv), v.description('Commands of the data store, one after the other.')),
     ),
     urlGroups: v.exactOptional(v.record(v.string(), members)),
     queues: v.exactOptional(
@@ -90,9 +101,12 @@ const destinationSchema = (): v.GenericSchema =>
 
 const callSchema = (): v.GenericSchema =>
   v.strictObject({
-    url: calledUrl,
+    url: outboundUrl,
     script: v.exactOptional(
-      v.pipe(callScript(), v.description('What the first calls meet, one each; a number is the status of an answer.')),
+      v.pipe(
+        outboundScript(),
+        v.description('What the first calls meet, one each; a number is the status of an answer.'),
+      ),
     ),
     response: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
   })
@@ -106,8 +120,8 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
     seed: v.exactOptional(
       v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
     ),
-    startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
-    dialect: v.exactOptional(v.picklist(vocabularyNames)),
+    startAt: v.exactOptional(v.pipe(scenarioInstant, v.description('Virtual time at the start.'))),
+    dialect: v.exactOptional(v.picklist(dialectNames)),
     policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
     destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),
@@ -253,7 +267,7 @@ export function register(
 }
 
 /** Registers the foreign hosts of a scenario. */
-export function prepareCalls({ outbound: calls = [] }: Scenario, sandbox: Sandbox): void {
+export function prepareOutbound({ outbound: calls = [] }: Scenario, sandbox: Sandbox): void {
   for (const { url, script = [], response: answer = {} } of calls) {
     const { delay = 0, status = 200, headers, body } = answer
     sandbox.outbound.respond(url, async (_call, task) => {

@@ -1,7 +1,7 @@
 import type { FaultRule } from '../faults/fault.js'
 import type { Duration } from '../kernel/duration.js'
 import type { Expectation } from './expectations.js'
-import type { MessageContent, MessageOptions, ScenarioHeaders, ScenarioWord } from './values.js'
+import type { MessageContent, MessageOptions, ScenarioArgument, ScenarioHeaders } from './values.js'
 
 export interface PublishStep extends MessageOptions, MessageContent {
   /** A url, or the name of a url group. */
@@ -48,7 +48,7 @@ export interface FlowControlStep {
 export interface StepValues {
   readonly publish: PublishStep
   readonly request: RequestStep
-  readonly command: readonly ScenarioWord[]
+  readonly command: readonly ScenarioArgument[]
   readonly advance: Duration
   readonly advanceTo: string | number
   readonly drain: true | { readonly maxTimers: number }

@@ -7,7 +7,7 @@ import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 // The words that scenarios are made of: what steps, destinations and initial states share.
 
 /** A text or a number, as a word of a command. */
-export type ScenarioWord = string | number
+export type ScenarioArgument = string | number
 
 export type ScenarioHeaders = Readonly<Record<string, string>>
 
@@ -104,12 +104,12 @@ export function secondsOf(period: Duration | undefined): number | undefined {
 const isoPattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /** `'2030-01-01T09:00:00Z'`, or milliseconds since 1970. */
-export const moment: v.GenericSchema<unknown, string | number> = v.union([
+export const scenarioInstant: v.GenericSchema<unknown, string | number> = v.union([
   v.pipe(v.string(), v.regex(isoPattern, 'It is not a time: write 2030-01-01T09:00:00Z')),
   v.pipe(v.number(), v.minValue(0, 'A time is not before 1970')),
 ])
 
-export const words: v.GenericSchema<unknown, readonly ScenarioWord[]> = v.pipe(
+export const scenarioArgv: v.GenericSchema<unknown, readonly ScenarioArgument[]> = v.pipe(
   v.array(v.union([v.string(), v.number()])),
   v.minLength(1, 'It is empty: give the words of a command, such as [SET, stock, 3]'),
 )
@@ -120,7 +120,7 @@ export const url: v.GenericSchema<unknown, string> = v.pipe(
 )
 
 /** The same with a method in front where it matters: `POST https://bank.test/charges`. */
-export const calledUrl: v.GenericSchema<unknown, string> = v.pipe(
+export const outboundUrl: v.GenericSchema<unknown, string> = v.pipe(
   v.string(),
   v.regex(
     /^(?:[A-Za-z]+ +)?https?:\/\//,
@@ -187,7 +187,7 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
   ),
   delay: v.exactOptional(v.pipe(span, v.description('Wait before the first attempt.'))),
   notBefore: v.exactOptional(
-    v.pipe(moment, v.description('Earliest time of the first attempt; as a number: seconds since 1970.')),
+    v.pipe(scenarioInstant, v.description('Earliest time of the first attempt; as a number: seconds since 1970.')),
   ),
   deduplicationId: v.exactOptional(text),
   contentBasedDeduplication: v.exactOptional(v.boolean()),

@@ -4,14 +4,14 @@ import type { Policy } from '../policy/policy.js'
 import type { DialectName } from '../protocol/dialect.js'
 import type { Expectation } from './expectations.js'
 import type { FlowControlStep, GroupMember, ScenarioStep, ScheduleStep } from './step-values.js'
-import type { ScenarioWord } from './values.js'
+import type { ScenarioArgument } from './values.js'
 
 /** What exists when a scenario begins. */
 export interface ScenarioGiven {
   /** What `store.dump()` gave. */
   readonly store?: object
   /** Commands of the data store, one after the other. */
-  readonly commands?: readonly (readonly ScenarioWord[])[]
+  readonly commands?: readonly (readonly ScenarioArgument[])[]
   readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
   readonly queues?: Readonly<Record<string, { readonly parallelism?: number; readonly paused?: boolean }>>
   readonly schedules?: readonly ScheduleStep[]

@@ -38,7 +38,7 @@ export function isSecretCommand(argv: readonly string[]): boolean {
 }
 
 /** Which words of a command are secrets, by index, with what is shown in their place. */
-export function secretWords(argv: readonly string[], isSecret: Asks = isSecretName): ReadonlyMap<number, string> {
+export function secretArguments(argv: readonly string[], isSecret: Asks = isSecretName): ReadonlyMap<number, string> {
   const name = argv[0] ?? ''
   const found = passwordWords(argv)
   if (pairs.test(name)) afterNames(argv, 2, 2, isSecret, found)

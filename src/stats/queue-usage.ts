@@ -14,7 +14,7 @@ export interface QueueUsageOptions {
 const rates = ['delivered', 'retried', 'failed', 'canceled', 'runsSucceeded', 'runsFailed', 'runsCanceled'] as const
 type Rate = (typeof rates)[number]
 
-export const queueWords: UsageMetrics = {
+export const queueMetrics: UsageMetrics = {
   caller: 'stats.queue.script()',
   rates,
   levels: ['deadLetters'],

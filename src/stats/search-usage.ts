@@ -15,7 +15,7 @@ export interface SearchUsageOptions {
 
 const operations = ['queries', 'updates', 'reranks'] as const
 
-export const searchWords: UsageMetrics = {
+export const searchMetrics: UsageMetrics = {
   caller: 'stats.search(id).script()',
   rates: operations,
   levels: ['vectors', 'growth', 'pending'],

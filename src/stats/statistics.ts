@@ -5,7 +5,7 @@ import type { TrafficLog } from '../kernel/traffic-log.js'
 import { checkFigures, type StatsOverrides, withFigures } from './figures.js'
 import { countedTypes, Ledger } from './ledger.js'
 import { defaultPeriod, isPeriod, periodNames, type StatsPeriod } from './periods.js'
-import { QueueUsage, type QueueUsageOptions, queueWords } from './queue-usage.js'
+import { QueueUsage, type QueueUsageOptions, queueMetrics } from './queue-usage.js'
 import {
   type Price,
   payAsYouGo,
@@ -15,7 +15,7 @@ import {
   searchReport,
   unknownIndex,
 } from './reports.js'
-import { SearchUsage, type SearchUsageOptions, searchWords } from './search-usage.js'
+import { SearchUsage, type SearchUsageOptions, searchMetrics } from './search-usage.js'
 import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
 import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
@@ -195,9 +195,9 @@ export class QueueStatistics {
   script(steps: readonly QueueUsageStep[], options: QueueUsageOptions = {}): void {
     const [given, sizes] = this.#inputs.record('script', steps, options)
     const { now, random } = this.#options
-    checkScale(queueWords, sizes, ['messageSize', 'messagesPerRun'])
+    checkScale(queueMetrics, sizes, ['messageSize', 'messagesPerRun'])
     this.#own.story = new QueueUsage(
-      new UsageScript(given, { words: queueWords, told: now(), now, random }),
+      new UsageScript(given, { words: queueMetrics, told: now(), now, random }),
       now,
       sizes,
     )
@@ -262,9 +262,9 @@ export class SearchStatistics {
   script(steps: readonly SearchUsageStep[], options: SearchUsageOptions = {}): void {
     const [given, sizes] = this.#inputs.record('script', steps, options)
     const [now, random] = [this.#now, this.#random]
-    checkScale(searchWords, sizes, ['vectorSize', 'requestSize', 'price'])
+    checkScale(searchMetrics, sizes, ['vectorSize', 'requestSize', 'price'])
     this.#own.story = new SearchUsage(
-      new UsageScript(given, { words: searchWords, told: now(), now, random }),
+      new UsageScript(given, { words: searchMetrics, told: now(), now, random }),
       now,
       sizes,
     )

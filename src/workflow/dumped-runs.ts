@@ -8,7 +8,7 @@ import type {
   DumpedWait,
   RunsOfDump,
 } from '../queue/dump/dumped-run-rows.js'
-import { portableHeaders, portableSettings, portableWords } from '../queue/dump/portable-settings.js'
+import { portableDialect, portableHeaders, portableSettings } from '../queue/dump/portable-settings.js'
 import type { Message } from '../queue/message/message.js'
 import { CallbackMessage, CallMessage, FailurePart, runOf, StepMessage } from './run-messages.js'
 import type { StepBody } from './step.js'
@@ -92,7 +92,7 @@ function dumpedRun(
     features: [...run.features],
     settings: portableSettings(configuration.settings),
     headers: portableHeaders(configuration.settings.headers),
-    words: portableWords(configuration.settings),
+    words: portableDialect(configuration.settings),
     applies: configuration.applies,
     callerIp: run.callerIp,
     region: run.region,

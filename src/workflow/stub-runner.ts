@@ -8,7 +8,7 @@ import type { InvokeBody } from './invoke.js'
 import type { RunEngine, StepScript } from './run-engine.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { placeOf, type StubContext, stubDelivery } from './stub-delivery.js'
-import { callOut, eventBytes, invokeOut, type StepStub, type StubbedStep, Stubs, webhookData } from './stubs.js'
+import { callResult, eventBytes, invokeOut, type StepStub, type StubbedStep, Stubs, webhookData } from './stubs.js'
 import { forwardedIn, forwardNames } from './workflow-protocol.js'
 import type { StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
 
@@ -69,7 +69,7 @@ export class StubRunner implements StepScript {
       'Workflow-Invoke-Count': forwardedIn(raw, 'Workflow-Invoke-Count', words, 'callback-'),
     }
     const settings = engine.stepSettings(run, forwarding(forwarded, words), words)
-    const result = writtenStep({ ...step, out: callOut(given(verb)) })
+    const result = writtenStep({ ...step, out: callResult(given(verb)) })
     return { message: engine.append(run, run.url, result, settings, cause), deduplicated: false }
   }
 

@@ -190,7 +190,7 @@ function partsOf(value: unknown, names: readonly string[]): UnknownStub | undefi
 }
 
 /** What a call came to: `{ status, body, header }`, or any other value as the body of a 200. [workflow.md 6] */
-export function callOut(value: unknown): string {
+export function callResult(value: unknown): string {
   const parts = partsOf(value, ['status', 'header'])
   const { status = 200, header, body = '' } = parts ?? { body: value }
   const isText = typeof body === 'string'

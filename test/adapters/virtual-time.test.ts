@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
 import { Clock, gateOf, letOutsideContinue } from '../../src/kernel/clock.js'
-import { addressesOf } from '../../src/protocol/address.js'
+import { sandboxUrlsOf } from '../../src/protocol/address.js'
 import { neutralDialect } from '../../src/protocol/dialect.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
@@ -22,7 +22,7 @@ function slowWorld() {
       return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('ok') }
     })
   }
-  const addresses = addressesOf()
+  const addresses = sandboxUrlsOf()
   return {
     clock,
     arrivals,

@@ -1,7 +1,7 @@
 import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { Gate } from '../../src/kernel/gate.js'
 import { ConnectionBroken } from '../../src/kernel/http.js'
-import { addressesOf, locator } from '../../src/protocol/address.js'
+import { locator, sandboxUrlsOf } from '../../src/protocol/address.js'
 import { neutralDialect } from '../../src/protocol/dialect.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Exchange, RawRequest, RawResponse } from '../../src/protocol/service.js'
@@ -17,7 +17,7 @@ export class EchoWorld {
   #release: (() => void)[] = []
   #ends: (() => void)[] = []
 
-  constructor(readonly urls = addressesOf()) {
+  constructor(readonly urls = sandboxUrlsOf()) {
     this.#locate = locator(urls)
   }
 

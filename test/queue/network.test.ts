@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
 import { inProcess } from '../../src/kernel/hints.js'
-import { AnswerCutOff, leastParallel, Network, type RoomForAnswers } from '../../src/queue/destinations/network.js'
+import { leastParallel, Network, ResponseCutOff, type RoomForResponses } from '../../src/queue/destinations/network.js'
 import { Sandbox } from '../../src/sandbox/sandbox.js'
 
 const megabyte = 1_048_576
@@ -10,7 +10,7 @@ const url = 'http://localhost:3000/jobs'
 function roomOf(bytes: number) {
   const all = new Account(bytes)
   const heap = { isFull: false, waiting: [] as (() => void)[] }
-  const room: RoomForAnswers = {
+  const room: RoomForResponses = {
     all,
     large: new Account(bytes / 2, all),
     isFull: () => heap.isFull,
@@ -82,7 +82,7 @@ test('what arrives is counted once and given back, and large answers leave room 
   for (let chunk = 0; chunk < 4; chunk++) large.take(megabyte)
   expect([all.held, room.large.held]).toEqual([4 * megabyte, 4 * megabyte])
   second.take(megabyte)
-  expect(() => second.take(1)).toThrow(AnswerCutOff)
+  expect(() => second.take(1)).toThrow(ResponseCutOff)
   small.take(megabyte)
   expect(all.held).toBe(5 * megabyte)
   large.release()

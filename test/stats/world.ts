@@ -1,8 +1,8 @@
 import { type Bytes, latin1, utf8 } from '../../src/kernel/bytes.js'
 import { Clock } from '../../src/kernel/clock.js'
 import { type AttemptOutcome, TrafficLog } from '../../src/kernel/traffic-log.js'
-import { addressesOf, locator } from '../../src/protocol/address.js'
-import { type DialectName, vocabularyOf } from '../../src/protocol/dialect.js'
+import { locator, sandboxUrlsOf } from '../../src/protocol/address.js'
+import { type DialectName, dialectOf } from '../../src/protocol/dialect.js'
 import { createGateway } from '../../src/protocol/gateway.js'
 import type { RawResponse, Service } from '../../src/protocol/service.js'
 import { type StatsServiceOptions, statsService } from '../../src/stats/rest/stats-endpoints.js'
@@ -23,8 +23,8 @@ export function statsWorld(
   const traffic = new TrafficLog({ now: () => clock.now() })
   const statistics = new Stats({ traffic, now: () => clock.now(), ...options })
   const exchange = createGateway({
-    locate: locator(addressesOf()),
-    vocabulary: vocabularyOf(words),
+    locate: locator(sandboxUrlsOf()),
+    vocabulary: dialectOf(words),
     services: [statsService(statistics, account) as unknown as Service],
     clock,
     traffic,

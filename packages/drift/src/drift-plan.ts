@@ -1,5 +1,5 @@
 import { ownManifest, type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
-import { type Dialect, type DialectName, vocabularyNames, vocabularyOf } from '../../../src/protocol/dialect.js'
+import { type Dialect, type DialectName, dialectNames, dialectOf } from '../../../src/protocol/dialect.js'
 import type { Scenario } from '../../../src/scenarios/written-scenario.js'
 import type { ComparedSystem } from '../../../src/store/differences.js'
 import { neverSent } from './allowed-requests.js'
@@ -159,10 +159,10 @@ function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPl
 }
 
 function vocabularyGiven(given: ParsedArguments): Dialect {
-  const name = textOf(given, 'dialect', vocabularyNames.join('|'))!
-  if (!(vocabularyNames as readonly string[]).includes(name))
-    throw new UsageError(`--dialect is one of ${vocabularyNames.join(', ')}, not ${JSON.stringify(name)}.`)
-  return vocabularyOf(name as DialectName)
+  const name = textOf(given, 'dialect', dialectNames.join('|'))!
+  if (!(dialectNames as readonly string[]).includes(name))
+    throw new UsageError(`--dialect is one of ${dialectNames.join(', ')}, not ${JSON.stringify(name)}.`)
+  return dialectOf(name as DialectName)
 }
 
 function againstOf(given: ParsedArguments): ComparedSystem {

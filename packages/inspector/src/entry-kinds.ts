@@ -5,7 +5,7 @@ import type { TraceEntry } from '../../../src/report/trace.js'
 export type EntryGroup = 'Requests' | 'Messages' | 'Workflows' | 'Commands' | 'Key events' | 'Faults' | 'Time'
 
 /** The lanes of the time axis, from the top. */
-export const lanes = [
+export const axisRows = [
   { name: 'Requests and calls', rows: 3 },
   { name: 'Messages and runs', rows: 6 },
   { name: 'Store', rows: 2 },
@@ -14,7 +14,7 @@ export const lanes = [
 
 interface Kind {
   readonly group: EntryGroup
-  /** Place in `lanes`; absent where nothing is drawn. */
+  /** Place in `axisRows`; absent where nothing is drawn. */
   readonly lane?: number
   /** What a person calls one of them. */
   readonly name: string

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { latin1 } from '../../../src/kernel/bytes.js'
-import { addressesOf, locator, relocator, type ServiceUrl } from '../../../src/protocol/address.js'
+import { locator, relocator, type ServiceUrl, sandboxUrlsOf } from '../../../src/protocol/address.js'
 import { basicCredentials, RoutedRequest, storeTokenQuery, tokenOf } from '../../../src/protocol/call.js'
-import { vocabularyOf } from '../../../src/protocol/dialect.js'
+import { dialectOf } from '../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../src/protocol/dialect-detector.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
 import { isPublic, tokensOf } from '../../../src/sandbox/credentials.js'
@@ -30,7 +30,7 @@ export class AccessGate {
     known: Sandbox | undefined,
   ): RawResponse | Promise<RawResponse> | undefined {
     if (this.lets(call, tenant, known)) return undefined
-    const addresses = known?.urls ?? addressesOf(this.#optionsOf(tenant).urls)
+    const addresses = known?.urls ?? sandboxUrlsOf(this.#optionsOf(tenant).urls)
     this.#porter ??= porterOf(this.#optionsOf('porter'))
     const url = relocator(addresses, this.#porter.urls)(call.url) ?? this.#porter.urls.queue
     return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
@@ -52,7 +52,7 @@ export function hasToken(
   known: Sandbox | undefined,
   isWide = false,
 ): boolean {
-  const addresses = known?.urls ?? addressesOf(options.urls)
+  const addresses = known?.urls ?? sandboxUrlsOf(options.urls)
   const location = locator(addresses)(call.url)
   if (location === undefined) return false
   const bears = (given: string | undefined, expected: readonly string[]): boolean =>
@@ -76,7 +76,7 @@ function mayEnter(
   known: Sandbox | undefined,
   bears: typeof isOneOf,
 ): boolean {
-  const vocabulary = known?.dialect ?? vocabularyOf(options.dialect ?? 'auto')
+  const vocabulary = known?.dialect ?? dialectOf(options.dialect ?? 'auto')
   const asked = new RoutedRequest(call, latin1(''), location, new DialectDetector(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {

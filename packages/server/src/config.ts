@@ -3,7 +3,7 @@ import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../../../src/kernel/clock.js'
 import { parseDuration } from '../../../src/kernel/duration.js'
 import { instant } from '../../../src/kernel/instant.js'
-import { vocabularyNames } from '../../../src/protocol/dialect.js'
+import { dialectNames } from '../../../src/protocol/dialect.js'
 import { devUsers, userOf } from '../../../src/queue/signing/public-users.js'
 import { defaultStart } from '../../../src/sandbox/sandbox.js'
 import { defaultHost, defaultPort } from './listen-addresses.js'
@@ -83,7 +83,7 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   'redis-key': { type: 'string', valueHint: 'FILE', description: 'private key of the certificate, PEM' },
   dialect: {
     type: 'string',
-    valueHint: vocabularyNames.join('|'),
+    valueHint: dialectNames.join('|'),
     default: 'auto',
     description: 'words of headers, paths and texts; with auto those of each request',
   },
@@ -228,7 +228,7 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
     port: port(text('port', given)!),
     ...redis(given),
     ...cluster(given),
-    dialect: oneOf('dialect', given, vocabularyNames),
+    dialect: oneOf('dialect', given, dialectNames),
     clock,
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),

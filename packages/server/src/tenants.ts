@@ -3,10 +3,10 @@ import { Account } from '../../../src/kernel/account.js'
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { hostSetTimeout, hostTime, unref } from '../../../src/kernel/host.js'
 import { decodeSegment } from '../../../src/kernel/http.js'
-import { addressesOf, locator, relocator } from '../../../src/protocol/address.js'
+import { locator, relocator, sandboxUrlsOf } from '../../../src/protocol/address.js'
 import { HttpError, json } from '../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../src/protocol/service.js'
-import type { RoomForAnswers } from '../../../src/queue/destinations/network.js'
+import type { RoomForResponses } from '../../../src/queue/destinations/network.js'
 import type { ExternalStore } from '../../../src/sandbox/core.js'
 import { isPublic, tokensOf, withoutPublicOnes } from '../../../src/sandbox/credentials.js'
 import { type LoadOptions, Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
@@ -248,7 +248,7 @@ export class Tenants {
 
   #addressOf(given: string, name: string): string {
     const own = this.#sandboxes.get(name)?.urls
-    const served = addressesOf({ base: `${this.origin}/${name}` })
+    const served = sandboxUrlsOf({ base: `${this.origin}/${name}` })
     if (own === undefined || own.store === served.store || !URL.canParse(given)) return given
     return relocator(own, served)(given) ?? given
   }
@@ -280,7 +280,7 @@ export class Tenants {
   }
 
   /** Of what answers hold that are on their way, one tenant has half at most, so that others can be answered. */
-  #room(): RoomForAnswers {
+  #room(): RoomForResponses {
     return {
       all: this.#buffered,
       large: new Account(Math.floor(this.#answers.limit / 2), this.#answers),
@@ -411,7 +411,7 @@ export class Tenants {
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name)
     if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return { name, call, sandbox }
-    const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.urls)(call.url)
+    const adopted = sandbox && relocator(sandboxUrlsOf({ base: `${this.origin}/${name}` }), sandbox.urls)(call.url)
     return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
@@ -443,7 +443,7 @@ export class Tenants {
 
   /** Whether a tenant of this name would answer: a stray request shall not make one. */
   #wouldOwn(name: string, url: string): boolean {
-    return isTenantName(name) && locator(addressesOf({ base: `${this.origin}/${name}` }))(url) !== undefined
+    return isTenantName(name) && locator(sandboxUrlsOf({ base: `${this.origin}/${name}` }))(url) !== undefined
   }
 
   /** From now on what stores more is refused when there is no memory. */

@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
-import { addressesOf, locator } from '../../../src/protocol/address.js'
+import { locator, sandboxUrlsOf } from '../../../src/protocol/address.js'
 import type { RawRequest } from '../../../src/protocol/service.js'
 import { commandTable } from '../../../src/store/commands/index.js'
 import { HeapWatch } from '../src/heap-watch.js'
 import { outOfMemory, refusedFor, refusedOrder, refusesCommand, storesMore } from '../src/no-memory.js'
 
 const base = 'http://double.test'
-const locate = locator(addressesOf({ base }))
+const locate = locator(sandboxUrlsOf({ base }))
 
 function heapThatHolds(bytes: number) {
   const host = { bytes, ms: 0 }

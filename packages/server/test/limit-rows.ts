@@ -57,7 +57,7 @@ import {
   maxMessages,
   turn,
 } from '../../../src/store/resp/resp-connection.js'
-import { maxAnswer, maxText } from '../../../src/store/resp/session.js'
+import { maxReplyBytes, maxText } from '../../../src/store/resp/session.js'
 import { maxString as longestJson } from '../../../src/store/rest/rest-responses.js'
 import { maxVersions } from '../../../src/store/rest/stale-reads.js'
 import { deepest as deepestAggregation } from '../../../src/store/search/aggregate.js'
@@ -347,7 +347,7 @@ export const limitRows: readonly LimitRow[] = [
   ),
   fixed(
     'an answer of the native protocol, whatever `policy.maxResponseSize` says',
-    maxAnswer,
+    maxReplyBytes,
     'bytes',
     'an error instead',
   ),

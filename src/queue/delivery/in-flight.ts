@@ -3,7 +3,7 @@ import { type Duration, formatDuration } from '../../kernel/duration.js'
 import type { Random } from '../../kernel/random.js'
 import type { Task, Timer } from '../../kernel/time.js'
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../../policy/policy.js'
-import { noAnswer } from '../destinations/apply-faults.js'
+import { noResponse } from '../destinations/apply-faults.js'
 import type { DeliveryContext } from '../destinations/delivery-context.js'
 import type { DeliveryTarget } from '../destinations/destinations.js'
 import type { RawOutcome } from '../message/message.js'
@@ -253,7 +253,7 @@ export class RunningCall implements DeliveryContext, Task {
     if (this.#waits) this.#isWatched = true
     if (this.ended || this.#waits || this.#alarm !== undefined) return
     const giveUp = (): void => {
-      const { status, headers, body } = noAnswer
+      const { status, headers, body } = noResponse
       this.end({ status, headers, body, error: timedOut, ...(this.#note !== undefined && { note: this.#note }) })
       this.#onTimeout?.()
     }

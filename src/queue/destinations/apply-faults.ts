@@ -30,7 +30,7 @@ export interface AttemptInjectionContext {
 }
 
 /** The destination will not answer: the attempt ends by its time-out. */
-export const noAnswer: RawOutcome = {
+export const noResponse: RawOutcome = {
   status: 0,
   headers: noHeaders,
   body: '' as Bytes,

@@ -53,7 +53,7 @@ export function responseProblem(answer: unknown): string | undefined {
 }
 
 /** @throws TypeError */
-export function checkAnswer(answer: DestinationResponse, called: string): void {
+export function checkResponse(answer: DestinationResponse, called: string): void {
   const [problem] = responseProblems(answer)
   if (problem !== undefined) throw new TypeError(`${called}: ${problem.sentence}`)
 }

@@ -16,9 +16,9 @@ import { isIpAddress, isLoopback } from '../settings/url.js'
 import { type AppliedFault, type AttemptInjectionContext, applyFaults, arrives } from './apply-faults.js'
 import type { DeliveryContext } from './delivery-context.js'
 import { networkErrors, type Step } from './delivery-script.js'
-import { checkAnswer, checkedSteps, type DestinationResponse, responseProblem } from './destination-responses.js'
+import { checkedSteps, checkResponse, type DestinationResponse, responseProblem } from './destination-responses.js'
 import { parted, withLines } from './header-lines.js'
-import { AnswerCutOff, type HeldResponse, Network, ownRoom } from './network.js'
+import { type HeldResponse, Network, ownRoom, ResponseCutOff } from './network.js'
 import { inNoTime, ProbeAttempt } from './probe.js'
 import {
   failedOutcome,
@@ -392,7 +392,7 @@ export class Destinations {
         return reply
       }
     }
-    checkAnswer(answer, called)
+    checkResponse(answer, called)
     if (typeof answer === 'number') return constant(plainStatus(answer))
     if ('kind' in answer) {
       const [step] = checkedSteps([answer], called)
@@ -597,7 +597,7 @@ async function sendBy(
     return lines.length === 0 ? reply : { ...reply, headers: parted(reply.headers, lines) }
   } catch (error) {
     const known = knownFailure(error)
-    if (known?.cause instanceof AnswerCutOff) return { ...failedOutcome(networkErrors.closed), note: known.message }
+    if (known?.cause instanceof ResponseCutOff) return { ...failedOutcome(networkErrors.closed), note: known.message }
     const told = networkErrorText(known instanceof BrokenBody ? known.cause : error)
     const note = noHandler[told]
     return note === undefined

@@ -7,7 +7,7 @@ import { hostPause } from '../../kernel/host.js'
 export const leastParallel = 100
 
 /** What answers of destinations may hold, and whether there is memory for more of them. A server has one for all sandboxes. */
-export interface RoomForAnswers {
+export interface RoomForResponses {
   /** Everything that is on its way. */
   readonly all: Account
   /** What large answers may take of it, so that small ones always find room. */
@@ -28,13 +28,13 @@ export const largeResponseBytes = 1_048_576
 const maxAtOnce = 1
 
 /** The room of a sandbox that stands alone: memory is not its business. */
-export function ownRoom(): RoomForAnswers {
+export function ownRoom(): RoomForResponses {
   const all = new Account(maxBuffered)
   return { all, large: all, isFull: () => false, whenRoom: () => {} }
 }
 
 /** An answer that is longer than what is left for answers. */
-export class AnswerCutOff extends Error {
+export class ResponseCutOff extends Error {
   override readonly name = 'AnswerCutOff'
 
   constructor() {
@@ -46,7 +46,7 @@ export class AnswerCutOff extends Error {
 
 /** Deliveries over the network that run, and those that wait for their turn. */
 export class Network {
-  readonly #room: RoomForAnswers
+  readonly #room: RoomForResponses
   readonly #most: number
   readonly #waiting = new Set<() => void>()
   #running = 0
@@ -54,7 +54,7 @@ export class Network {
   #waitsForRoom = false
 
   /** @param most deliveries that run at once */
-  constructor(room: RoomForAnswers, most: number = Number.POSITIVE_INFINITY) {
+  constructor(room: RoomForResponses, most: number = Number.POSITIVE_INFINITY) {
     this.#room = room
     this.#most = most
   }
@@ -151,7 +151,7 @@ export class HeldResponse {
   readonly #large: Account
   #held: Account
 
-  constructor({ all, large }: RoomForAnswers) {
+  constructor({ all, large }: RoomForResponses) {
     this.#large = large
     this.#held = new Account(Number.POSITIVE_INFINITY, all)
   }
@@ -166,7 +166,7 @@ export class HeldResponse {
     }
     if (this.#held.take(more)) return
     this.#held.release()
-    throw new AnswerCutOff()
+    throw new ResponseCutOff()
   }
 
   release(): void {

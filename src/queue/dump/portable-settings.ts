@@ -52,7 +52,7 @@ function* ofCallback(
 }
 
 /** How a dump calls the words of whoever published: `undefined` for all, as where none are told. */
-export function portableWords({ words }: PublishSettings): string | undefined {
+export function portableDialect({ words }: PublishSettings): string | undefined {
   return words.name === 'both' ? undefined : words.name
 }
 

@@ -17,9 +17,9 @@ import type { DumpedPart, DumpedRun, RunsOfDump } from './dumped-run-rows.js'
 import {
   type PortableHeaders,
   type PortableSettings,
+  portableDialect,
   portableHeaders,
   portableSettings,
-  portableWords,
 } from './portable-settings.js'
 
 // The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
@@ -269,7 +269,7 @@ function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
     body: portableString(body),
     headers: portableHeaders(settings.headers),
     settings: givenSettings(draft),
-    words: portableWords(settings),
+    words: portableDialect(settings),
     callerIp,
     region,
     createdAt,
@@ -297,7 +297,7 @@ function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: Runs
     body: portableString(message.body),
     headers: portableHeaders(settings.headers),
     settings: portableSettings(settings),
-    words: portableWords(settings),
+    words: portableDialect(settings),
     callerIp: origin.callerIp,
     region: origin.region,
     createdAt: time,

@@ -6,7 +6,7 @@ import { checkRetry } from '../publisher.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './message-filters.js'
-import { resultShape, settingsIn, wordsOf } from './publishing.js'
+import { requestDialect, resultShape, settingsIn } from './publishing.js'
 import { done, found, type QueueApi, type QueueEndpoint, queryAndBody, queryOf, row } from './reading.js'
 import { deadLetterShape } from './response-shapes.js'
 
@@ -33,7 +33,7 @@ export const deadLetterEndpoints: readonly QueueEndpoint[] = [
     const { message, deduplicated } = api.queue.publisher.retryDeadLetter(
       deadLetter(api.queue, call),
       settingsIn(call),
-      wordsOf(call, api),
+      requestDialect(call, api),
       call.cause,
     )
     return json({ messageId: message.id, url: message.url, ...(deduplicated && { deduplicated }) }, 201)
@@ -83,7 +83,7 @@ function retryMany(call: ServiceRequest, api: QueueApi): RawResponse {
   if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
   const overrides = settingsIn(call)
   const responses = page.items.map((letter) =>
-    resultShape(queue.publisher.retryDeadLetter(letter, overrides, wordsOf(call, api), call.cause), false),
+    resultShape(queue.publisher.retryDeadLetter(letter, overrides, requestDialect(call, api), call.cause), false),
   )
   return json({ cursor: page.cursor ?? '', responses }, 201)
 }

@@ -82,13 +82,16 @@ export function publishCall(call: ServiceRequest, api: QueueApi, into?: string):
     callerIp: callerIp(call, queue),
     region: call.region ?? queue.region,
     cause: call.cause,
-    words: wordsOf(call, api),
+    words: requestDialect(call, api),
     queue: into,
   }
 }
 
 /** In whose words a call speaks, and is delivered: in all that count where it has none. */
-export function wordsOf(spoken: Pick<ServiceRequest, 'isUnmarked' | 'vocabulary'>, { queue }: QueueApi): QueueDialect {
+export function requestDialect(
+  spoken: Pick<ServiceRequest, 'isUnmarked' | 'vocabulary'>,
+  { queue }: QueueApi,
+): QueueDialect {
   return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.vocabulary.name)) ?? queue.words
 }
 
@@ -206,7 +209,7 @@ export function readHeaderObject(
   return {
     settings: settingsOf({ settings: spoken.settings, lists }),
     contentType,
-    words: spoken.isUnmarked ? wordsOf(call, api) : wordsOf(spoken, api),
+    words: spoken.isUnmarked ? requestDialect(call, api) : requestDialect(spoken, api),
   }
 }
 

@@ -6,7 +6,7 @@ import { bodyOf, headersOf } from './selection.js'
 /** A step of a destination's script: a fault as data, or the status of an answer. */
 export type CopiedStep = number | Readonly<Record<string, unknown>>
 
-export interface AnswerRule {
+export interface ResponseRule {
   readonly on: string
   readonly match?: Readonly<Record<string, unknown>>
   readonly name?: string

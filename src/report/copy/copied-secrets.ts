@@ -14,7 +14,7 @@ export interface CopyDialect {
   readonly queueToken: string
 }
 
-export const vendorWords: CopyDialect = {
+export const vendorCopy: CopyDialect = {
   headerPrefix: 'Upstash-',
   storeUrl: 'UPSTASH_REDIS_REST_URL',
   storeToken: 'UPSTASH_REDIS_REST_TOKEN',
@@ -22,7 +22,7 @@ export const vendorWords: CopyDialect = {
   queueToken: 'QSTASH_TOKEN',
 }
 
-export const neutralWords: CopyDialect = {
+export const neutralCopy: CopyDialect = {
   headerPrefix: 'Service-',
   storeUrl: 'SERVICE_REDIS_REST_URL',
   storeToken: 'SERVICE_REDIS_REST_TOKEN',
@@ -31,11 +31,11 @@ export const neutralWords: CopyDialect = {
 }
 
 /** The words that a request, or else the world, speaks. */
-export function wordsOf(headers: Headers, { headerPrefix }: CopyContext): CopyDialect {
+export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): CopyDialect {
   const speaks = ({ headerPrefix: prefix }: CopyDialect): boolean =>
     headers.some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
-  if (speaks(vendorWords)) return vendorWords
-  return speaks(neutralWords) || headerPrefix === neutralWords.headerPrefix ? neutralWords : vendorWords
+  if (speaks(vendorCopy)) return vendorCopy
+  return speaks(neutralCopy) || headerPrefix === neutralCopy.headerPrefix ? neutralCopy : vendorCopy
 }
 
 /** The variables of the environment that a service's address and token are found in. */

@@ -1,5 +1,5 @@
 import type { TraceEntry } from '../trace.js'
-import { type AnswerRule, type CopiedStep, faultOf, stepOf } from './copied-responses.js'
+import { type CopiedStep, faultOf, type ResponseRule, stepOf } from './copied-responses.js'
 import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
 import { bodyOf, type CopyContext, type CopySelection, entriesOf, headersOf, pathOf } from './selection.js'
 import { withoutWait } from './waited.js'
@@ -9,7 +9,7 @@ export type TestAction =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
   | { readonly does: 'command'; readonly words: readonly string[] }
   | { readonly does: 'request'; readonly request: RequestInput }
-  | { readonly does: 'fault'; readonly rule: AnswerRule }
+  | { readonly does: 'fault'; readonly rule: ResponseRule }
   | { readonly does: 'cancel' | 'deliverNow'; readonly messageId: string }
   | { readonly does: 'advance'; readonly ms: number }
 
@@ -34,7 +34,7 @@ export interface ObservedOutcome {
 export interface CopyRange {
   readonly startAt: number
   readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
-  readonly rules: readonly AnswerRule[]
+  readonly rules: readonly ResponseRule[]
   readonly inputs: readonly TestAction[]
   readonly seen: readonly ObservedOutcome[]
   /** What is not part of it, in sentences of our own. */
@@ -224,7 +224,7 @@ class StretchReader {
 
   #answers(): Pick<CopyRange, 'scripts' | 'rules'> {
     const scripts = new Map<string, CopiedStep[]>()
-    const rules: AnswerRule[] = []
+    const rules: ResponseRule[] = []
     for (const entry of this.#entries) {
       if (entry.type !== 'attempt') continue
       const url = String(entry.url)
@@ -275,12 +275,12 @@ class StretchReader {
   }
 }
 
-function ruleOf({ point, rule }: TraceEntry, fault: AnswerRule['fault']): AnswerRule {
+function ruleOf({ point, rule }: TraceEntry, fault: ResponseRule['fault']): ResponseRule {
   return { on: String(point), ...(typeof rule === 'string' && { name: rule }), times: 1, fault }
 }
 
 /** Strikes that follow each other are those of one rule. */
-function addRule(rules: AnswerRule[], rule: AnswerRule): void {
+function addRule(rules: ResponseRule[], rule: ResponseRule): void {
   const last = rules.at(-1)
   const same = last !== undefined && JSON.stringify({ ...last, times: 1 }) === JSON.stringify(rule)
   if (same) rules[rules.length - 1] = { ...last, times: last.times + 1 }

@@ -1,5 +1,5 @@
 import { type Bytes, latin1, toBase64, utf8 } from '../../kernel/bytes.js'
-import { partsOf, variablesOf, wordsOf } from './copied-secrets.js'
+import { copyDialectOf, partsOf, variablesOf } from './copied-secrets.js'
 import { bashWord } from './quoting.js'
 import { type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
@@ -25,7 +25,7 @@ export function curlOf(selection: CopySelection, context: CopyContext): string {
 
 function commandOf(sent: Sent, context: CopyContext): string {
   const notes: string[] = []
-  const variables = variablesOf(sent.service, wordsOf(sent.headers, context))
+  const variables = variablesOf(sent.service, copyDialectOf(sent.headers, context))
   const { input, args: body } = bodyArgs(sent, notes)
   const method =
     sent.method === 'HEAD'

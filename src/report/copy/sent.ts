@@ -1,5 +1,5 @@
 import type { TraceEntry } from '../trace.js'
-import { hidden, wordsOf } from './copied-secrets.js'
+import { copyDialectOf, hidden } from './copied-secrets.js'
 import {
   bodyOf,
   type CapturedBody,
@@ -56,7 +56,7 @@ function commandRequest({ argv }: TraceEntry, { addresses }: CopyContext): Sent 
 }
 
 function publishRequest(entry: TraceEntry, context: CopyContext): Sent {
-  const { headerPrefix: prefix } = wordsOf([], context)
+  const { headerPrefix: prefix } = copyDialectOf([], context)
   const { method, url, headers, maxRetries, callback, failureCallback, flowControlKey, deduplicationId, labels } = entry
   const own: readonly (readonly [name: string, value: unknown])[] = [
     ['Method', method === 'POST' ? undefined : method],

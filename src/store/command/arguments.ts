@@ -298,7 +298,7 @@ export const deadlineOptions: {
   pxat: named('unix-time-milliseconds', bytes),
 }
 
-export interface DeadlineWords {
+export interface ExpirationOptions {
   readonly ex?: Bytes
   readonly px?: Bytes
   readonly exat?: Bytes
@@ -306,13 +306,13 @@ export interface DeadlineWords {
 }
 
 /** Refuses more than one of the deadline options and of the flags that exclude them, such as KEEPTTL. */
-export function oneDeadline({ ex, px, exat, pxat }: DeadlineWords, ...others: (true | undefined)[]): void {
+export function oneDeadline({ ex, px, exat, pxat }: ExpirationOptions, ...others: (true | undefined)[]): void {
   const given = [ex, px, exat, pxat, ...others].filter((option) => option !== undefined)
   if (given.length > 1) throw replyError('syntax')
 }
 
 /** The deadline in milliseconds since the Unix epoch, `undefined` when no option was given. */
-export function deadlineOf(words: DeadlineWords, now: number, command: string): number | undefined {
+export function deadlineOf(words: ExpirationOptions, now: number, command: string): number | undefined {
   const { ex, px, exat, pxat } = words
   if (ex !== undefined) return deadline(ex, 1000, now, command)
   if (px !== undefined) return deadline(px, 1, now, command)

@@ -3,10 +3,10 @@ import {
   type Arg,
   type ArgReader,
   bytes,
-  type DeadlineWords,
   deadline,
   deadlineOf,
   deadlineOptions,
+  type ExpirationOptions,
   flag,
   float,
   int,
@@ -407,7 +407,7 @@ export const stringCommands: readonly Command[] = [
   }),
 ]
 
-function changeDeadline(db: Database, key: Bytes, words: DeadlineWords, persist: boolean, now: number): void {
+function changeDeadline(db: Database, key: Bytes, words: ExpirationOptions, persist: boolean, now: number): void {
   const at = deadlineOf(words, now, 'getex')
   if (at !== undefined && at <= now) {
     db.delete(key)

@@ -367,7 +367,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** Bytes of an answer. */
   get #mostAnswered(): number {
-    return Math.min(this.#house.front.store.options.policy.maxResponseSize, maxAnswer)
+    return Math.min(this.#house.front.store.options.policy.maxResponseSize, maxReplyBytes)
   }
 
   /** @returns the reply; `undefined` where it has sent everything itself */
@@ -646,7 +646,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 const shared = new WeakMap<PubSubMessage, (Shared | undefined)[]>()
 
 /** However much a policy allows. */
-export const maxAnswer = 268_435_456
+export const maxReplyBytes = 268_435_456
 
 /** An answer, a refusal for each row that had no room in it included. Strings of the engine have 512 MiB at most. */
 export const maxText = 500_000_000

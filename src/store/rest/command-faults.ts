@@ -13,7 +13,7 @@ import { type Reply, ReplyError } from '../command/reply.js'
 import type { LoggedStore } from '../logged-store.js'
 import type { StoreEngine } from '../store-engine.js'
 import type { Argv } from './request.js'
-import { errorAnswer } from './rest-responses.js'
+import { errorResponse } from './rest-responses.js'
 import type { StaleReads } from './stale-reads.js'
 
 // What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
@@ -33,8 +33,8 @@ export interface StrikableStore {
 
 export const storeFaults: ServiceFaults<StrikableStore> = {
   answer(fault, call) {
-    if (fault.kind === 'quota-exceeded') return errorAnswer(quotaError(call), 400, call)
-    if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
+    if (fault.kind === 'quota-exceeded') return errorResponse(quotaError(call), 400, call)
+    if (fault.kind === 'status') return errorResponse(new ReplyError(fault.text), fault.status, call)
     return empty(429)
   },
   restart: (_until, { store }) => store.pubsub.close(),

@@ -184,7 +184,7 @@ function errorItem(error: ReplyError): Bytes {
   return utf8(`{"error":${JSON.stringify(error.message)}}`)
 }
 
-export function errorAnswer(error: ReplyError, status: number, call: ServiceRequest): RawResponse {
+export function errorResponse(error: ReplyError, status: number, call: ServiceRequest): RawResponse {
   return jsonText(errorItem(error), status, corsHeaders(call))
 }
 

@@ -18,8 +18,8 @@ import {
   corsHeaders,
   type Encoding,
   encodingOf,
-  errorAnswer,
   errorIn,
+  errorResponse,
   failed,
   plain,
   ResponseBudget,
@@ -79,7 +79,7 @@ export function storeService(
     authorize(call) {
       const token = tokenOf(call, storeTokenQuery)
       const user = token === undefined ? undefined : store.access.userOf(token)
-      if (user === undefined) return errorAnswer(unauthorized(call.vocabulary.docs), 401, call)
+      if (user === undefined) return errorResponse(unauthorized(call.vocabulary.docs), 401, call)
       call.user = user
       return undefined
     },
@@ -137,11 +137,11 @@ function single(call: StoreCall, front: RestStore, encoding: Encoding): RawRespo
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
   }
-  return answerTo(reply, new ResponseBudget(front.store.options.policy, front.store.work), encoding)
+  return replyResponse(reply, new ResponseBudget(front.store.options.policy, front.store.work), encoding)
 }
 
 /** The answer to a request of one command. */
-export function answerTo(reply: Reply, room: ResponseBudget, encoding: Encoding): RawResponse {
+export function replyResponse(reply: Reply, room: ResponseBudget, encoding: Encoding): RawResponse {
   const body = room.item(reply, encoding)
   if (room.isFull) return failed(room.refusal(true), 200, encoding)
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
@@ -169,11 +169,11 @@ function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): RawRes
     if (room.isFull) return errorIn(room.refusal(false), encoding)
     return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
   })
-  return answerOf(items, encoding)
+  return itemsResponse(items, encoding)
 }
 
 /** The answer to a request of several commands. */
-export function answerOf(items: readonly Bytes[], { form }: Encoding): RawResponse {
+export function itemsResponse(items: readonly Bytes[], { form }: Encoding): RawResponse {
   return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
@@ -195,7 +195,7 @@ function transaction(call: StoreCall, front: RestStore, encoding: Encoding): Raw
       rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
     ),
   )
-  return answerOf(items, encoding)
+  return itemsResponse(items, encoding)
 }
 
 /** What one row answers, when there is room for it. */

@@ -14,7 +14,7 @@ import type { StoreEngine } from '../store-engine.js'
 import { readableFacts } from './command-faults.js'
 import { type EventOutlet, faultyEvent } from './event-faults.js'
 import { decodePercent } from './request.js'
-import { corsHeaders, encodingOf, errorAnswer, syncHeader } from './rest-responses.js'
+import { corsHeaders, encodingOf, errorResponse, syncHeader } from './rest-responses.js'
 import type { RestStore } from './store-front.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
@@ -85,7 +85,7 @@ function answered(
     encodingOf(call)
     return open()
   } catch (error) {
-    if (error instanceof ReplyError) return errorAnswer(error, 400, call)
+    if (error instanceof ReplyError) return errorResponse(error, 400, call)
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { empty, json } from '../../protocol/call.js'
 import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { DeadLetter } from '../../queue/delivery/callbacks-and-dead-letters.js'
 import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letter-endpoints.js'
-import { settingsIn, wordsOf } from '../../queue/rest/publishing.js'
+import { requestDialect, settingsIn } from '../../queue/rest/publishing.js'
 import { found, type QueueApi, type QueueEndpoint, queryAndBody, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/queue-rejections.js'
 import { failureFunctionState } from '../run-log.js'
@@ -85,7 +85,13 @@ function runAgain(
   verb: 'resume' | 'restart',
 ): WorkflowRunState {
   const run = failedRun(letter)
-  const begun = workflows.restarts.run(run, settingsIn(call), wordsOf(call, workflows), verb === 'resume', call.cause)
+  const begun = workflows.restarts.run(
+    run,
+    settingsIn(call),
+    requestDialect(call, workflows),
+    verb === 'resume',
+    call.cause,
+  )
   workflows.queue.courier.deadLetters.delete(letter)
   return begun
 }

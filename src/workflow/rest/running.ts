@@ -5,7 +5,7 @@ import { decodeSegment, headerMap } from '../../kernel/http.js'
 import { empty, json } from '../../protocol/call.js'
 import type { RawResponse, ServiceRequest } from '../../protocol/service.js'
 import type { PublishCall } from '../../queue/publisher.js'
-import { batchSchema, itemCall, publishCall, wordsOf } from '../../queue/rest/publishing.js'
+import { batchSchema, itemCall, publishCall, requestDialect } from '../../queue/rest/publishing.js'
 import { open, parsed, type QueueApi, type QueueEndpoint, row } from '../../queue/rest/reading.js'
 import { type HeaderValue, joined } from '../../queue/settings/message-settings.js'
 import { parseServiceDuration } from '../../queue/settings/publish-options.js'
@@ -123,7 +123,8 @@ function waiting(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
   const runId = call.settings.get('workflow-runid')
   const { url, timeout: given, timeoutUrl = url, timeoutHeaders, step } = parsed(call, waitBody)
-  if (runId === undefined) throw refusals.invalid(wordsOf(call, workflows).header('Workflow-RunId'), 'it is missing')
+  if (runId === undefined)
+    throw refusals.invalid(requestDialect(call, workflows).header('Workflow-RunId'), 'it is missing')
   const timeout = typeof given === 'number' || /^\d+$/.test(given) ? `${given}s` : given
   const after = parseServiceDuration(timeout)
   if (after === undefined) throw refusals.invalid('timeout', `${JSON.stringify(given)} is not a duration`)

@@ -1,6 +1,6 @@
 import { text } from '../../../../src/kernel/bytes.js'
 import { plural } from '../../../../src/kernel/plural.js'
-import { vocabulariesOf } from '../../../../src/protocol/dialect.js'
+import { dialectsOf } from '../../../../src/protocol/dialect.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import { standardRedaction } from '../../../../src/report/redaction.js'
@@ -143,7 +143,7 @@ function answerText({ attempt, accepted }: Reaction): string {
 }
 
 function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
-  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.dialect).at(-1)!.environment
+  const { queueCurrentSigningKey, queueNextSigningKey } = dialectsOf(right.sandbox.dialect).at(-1)!.environment
   const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right).replace(/\.+$/, '')}.`
   if (words !== undefined)
     return [

@@ -1,7 +1,7 @@
 import { useSignalEffect } from '@preact/signals'
 import type { HTMLAttributes, JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { lanes } from '../entry-kinds.js'
+import { axisRows } from '../entry-kinds.js'
 import { shownDate, shownFrom, shownTime } from '../shown-dates.js'
 import type { PageView } from '../view.js'
 import type { AxisState } from './axis-state.js'
@@ -101,7 +101,7 @@ function AxisPicture({ view, axis }: AxisProps): JSX.Element {
         ref={canvas}
         id="axis"
         role="img"
-        aria-label={`${lanes.length} lanes over time; their names tell the same in words.`}
+        aria-label={`${axisRows.length} lanes over time; their names tell the same in words.`}
       />
       <Overlay view={view} axis={axis} width={width} />
       <Scrubber view={view} axis={axis} width={width} />

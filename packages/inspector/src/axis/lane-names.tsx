@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { plural } from '../../../../src/kernel/plural.js'
-import { faultRow, isEcho, isInjectedByScript, kindOf, lanes, spanOf, toneOf } from '../entry-kinds.js'
+import { axisRows, faultRow, isEcho, isInjectedByScript, kindOf, spanOf, toneOf } from '../entry-kinds.js'
 import { shownFrom, shownTime } from '../shown-dates.js'
 import type { PageView } from '../view.js'
 
@@ -30,7 +30,7 @@ const shortNames = ['Requests', 'Messages', 'Store', 'Faults'] as const
 export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
   const sums = useComputed(() => {
     const range = view.range.value
-    const found: Sum[] = lanes.map(() => ({ count: 0, failed: 0, first: 0, last: 0 }))
+    const found: Sum[] = axisRows.map(() => ({ count: 0, failed: 0, first: 0, last: 0 }))
     for (const entry of view.entries.value) {
       const { lane } = kindOf(entry)
       if (lane === undefined || isEcho(entry)) continue
@@ -50,7 +50,7 @@ export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
             {shortNames[lane]} <small>{count}</small>
           </span>
           <span class="unseen">
-            {lanes[lane]!.name}: {plural(count, 'entry', 'entries')}
+            {axisRows[lane]!.name}: {plural(count, 'entry', 'entries')}
             {failed > 0 && `, ${failed} failed`}
             {count > 0 && `, ${shownTime(first)} to ${shownFrom(last, first)}`}
           </span>

@@ -1,10 +1,10 @@
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import {
+  axisRows,
   faultRow,
   isEcho,
   isInjectedByScript,
   kindOf,
-  lanes,
   type Span,
   spanOf,
   toneOf,
@@ -13,11 +13,11 @@ import {
 import { distinct, type Scale } from './scale.js'
 
 /** Lines that the lanes have, each with its own place. */
-export const lines: number = lanes.reduce((sum, { rows }) => sum + rows, 0)
+export const lines: number = axisRows.reduce((sum, { rows }) => sum + rows, 0)
 
 /** The first line of each lane. */
-export const firstLines: readonly number[] = lanes.map((_, lane) =>
-  lanes.slice(0, lane).reduce((sum, { rows }) => sum + rows, 0),
+export const firstLines: readonly number[] = axisRows.map((_, lane) =>
+  axisRows.slice(0, lane).reduce((sum, { rows }) => sum + rows, 0),
 )
 
 /** What is drawn, as columns of numbers: 100,000 marks are gone through for every picture. */
@@ -96,7 +96,7 @@ function set(
 
 /** What belongs to one message or run is on one line. */
 function lineIn(entry: TraceEntry, lane: number, place: number): number {
-  const { rows } = lanes[lane]!
+  const { rows } = axisRows[lane]!
   const { messageId, runId, sourceMessageId } = entry as Record<string, unknown>
   const id = messageId ?? runId ?? sourceMessageId
   return typeof id === 'string' ? hash(id) % rows : place % rows

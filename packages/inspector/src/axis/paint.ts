@@ -1,4 +1,4 @@
-import { lanes, type Tone, tones } from '../entry-kinds.js'
+import { axisRows, type Tone, tones } from '../entry-kinds.js'
 import { type Labels, labelsOf } from './labels.js'
 import { type AxisCoverage, firstLines, type PlacedMarks } from './marks.js'
 import type { Scale } from './scale.js'
@@ -9,7 +9,7 @@ const lineHeight = 9
 const lanePadding = 3
 const leastLane = 20
 
-const heights = lanes.map(({ rows }) => Math.max(leastLane, rows * lineHeight + 2 * lanePadding))
+const heights = axisRows.map(({ rows }) => Math.max(leastLane, rows * lineHeight + 2 * lanePadding))
 /** Where each lane begins, in pixels from the top of the picture. */
 const laneTops: readonly number[] = heights.map((_, lane) =>
   heights.slice(0, lane).reduce((sum, height) => sum + height, labelHeight),
@@ -24,7 +24,7 @@ export function lineAt(y: number): number {
     laneTops.findLastIndex((top) => y >= top),
   )
   const row = Math.floor((y - laneTops[lane]! - lanePadding) / lineHeight)
-  return firstLines[lane]! + Math.min(lanes[lane]!.rows - 1, Math.max(0, row))
+  return firstLines[lane]! + Math.min(axisRows[lane]!.rows - 1, Math.max(0, row))
 }
 
 export type Colours = Readonly<Record<Tone | 'paper' | 'shade' | 'line' | 'ink' | 'quiet', string>>
@@ -62,7 +62,7 @@ export function paint(picture: Picture): Labels {
   pen.fillStyle = colours.paper
   pen.fillRect(0, 0, width, pictureHeight)
   coverage.fill(marks, from, to, width)
-  lanes.forEach((_, lane) => {
+  axisRows.forEach((_, lane) => {
     if (lane % 2 === 0) {
       pen.fillStyle = colours.shade
       pen.fillRect(0, laneTops[lane]!, width, rowHeights[lane]!)
@@ -83,7 +83,7 @@ export function paint(picture: Picture): Labels {
 }
 
 function paintLane(lane: number, { pen, coverage, colours }: Picture): void {
-  const { rows } = lanes[lane]!
+  const { rows } = axisRows[lane]!
   const free = (rowHeights[lane]! - rows * lineHeight) / 2
   for (let row = 0; row < rows; row++) {
     const middle = laneTops[lane]! + free + (row + 0.5) * lineHeight

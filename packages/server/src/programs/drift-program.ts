@@ -18,7 +18,7 @@ import {
 } from '@stuntdouble/drift'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { plural } from '../../../../src/kernel/plural.js'
-import { type Dialect, vocabularyNames } from '../../../../src/protocol/dialect.js'
+import { type Dialect, dialectNames } from '../../../../src/protocol/dialect.js'
 import { plainText } from '../../../../src/report/safe-text.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { readScenarioFile } from '../tenant-scenario/scenario-file.js'
@@ -50,7 +50,7 @@ export const program: Program = {
     },
     dialect: {
       type: 'string',
-      valueHint: vocabularyNames.join('|'),
+      valueHint: dialectNames.join('|'),
       default: 'upstash',
       description: 'words that the real service speaks',
     },

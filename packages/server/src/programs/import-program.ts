@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { stringify } from 'yaml'
-import { vocabularyNames } from '../../../../src/protocol/dialect.js'
+import { dialectNames } from '../../../../src/protocol/dialect.js'
 import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import { type Imported, importDeliveries } from '../../../../src/scenarios/import/import-scenario.js'
 import { ImportError } from '../../../../src/scenarios/import/imported-records.js'
@@ -21,7 +21,7 @@ export const program: Program = {
     name: { type: 'string', valueHint: 'TEXT', description: 'name of the scenario' },
     dialect: {
       type: 'string',
-      valueHint: vocabularyNames.join('|'),
+      valueHint: dialectNames.join('|'),
       default: 'auto',
       description: 'words that count in the scenario',
     },
@@ -75,7 +75,7 @@ function imports(sources: readonly { name: string; value: unknown }[], given: Pa
   const name = textOf(given, 'name', 'TEXT')
   try {
     return importDeliveries(sources, {
-      vocabulary: oneOf('dialect', given, vocabularyNames),
+      vocabulary: oneOf('dialect', given, dialectNames),
       expect: oneOf('expect', given, ['same', 'delivered']),
       keep: keptKinds(textOf(given, 'keep', 'KIND')),
       ...(name !== undefined && { name }),

@@ -16,11 +16,11 @@ import {
   ResponseBudget,
 } from '../../../../src/store/rest/rest-responses.js'
 import {
-  answerOf,
-  answerTo,
   anyCommand,
   argvOf,
+  itemsResponse,
   preflight,
+  replyResponse,
   rowItem,
   rowsOf,
   type StoreCall,
@@ -63,7 +63,7 @@ const single: Form = async (call, door, encoding) => {
   try {
     door.front.checkBody(call)
     const reply = await door.execute(argvOf(call), call.user, 'request', call)
-    return answerTo(reply, new ResponseBudget(door.front.store.options.policy), encoding)
+    return replyResponse(reply, new ResponseBudget(door.front.store.options.policy), encoding)
   } catch (error) {
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
@@ -77,13 +77,13 @@ const pipeline: Form = async (call, door, encoding) => {
     if (room.isFull) items.push(errorIn(room.refusal(false), encoding))
     else items.push(itemOf(await door.attempt(argv, call.user, 'pipeline', call), room, encoding))
   }
-  return answerOf(items, encoding)
+  return itemsResponse(items, encoding)
 }
 
 const transaction: Form = async (call, door, encoding) => {
   const room = new ResponseBudget(door.front.store.options.policy)
   const ends = await door.transact(rowsOf(call, door.front.store), call.user, call)
-  return answerOf(
+  return itemsResponse(
     ends.map((end) => itemOf(end, room, encoding)),
     encoding,
   )

@@ -6,8 +6,8 @@ import { mergedOptions } from '../../../../src/sandbox/sandbox-options.js'
 import {
   applyGiven,
   loadGiven,
-  prepareCalls,
   prepareDestinations,
+  prepareOutbound,
   sandboxOptionsOf,
 } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
@@ -64,7 +64,7 @@ export class TenantScenario {
     const scenario = this.#scenario
     if (isNew) applyGiven(scenario, sandbox)
     prepareDestinations(scenario, sandbox, () => false)
-    prepareCalls(scenario, sandbox)
+    prepareOutbound(scenario, sandbox)
     const { faults = [] } = scenario
     this.#played.set(sandbox, faults.length === 0 ? undefined : sandbox.faults.add(faults, { location: scenario.name }))
   }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { addressesOf, defaultRegion, locator } from '../../../../src/protocol/address.js'
+import { defaultRegion, locator, sandboxUrlsOf } from '../../../../src/protocol/address.js'
 
 describe('addresses', () => {
   test('by default', () => {
-    expect(addressesOf()).toEqual({
+    expect(sandboxUrlsOf()).toEqual({
       store: 'https://store.test',
       queue: 'https://queue.test',
       mgmt: 'https://mgmt.test',
@@ -13,7 +13,7 @@ describe('addresses', () => {
   })
 
   test('with a name of its own', () => {
-    expect(addressesOf({}, 'Orders-2')).toMatchObject({
+    expect(sandboxUrlsOf({}, 'Orders-2')).toMatchObject({
       store: 'https://orders-2.store.test',
       queue: 'https://orders-2.queue.test',
       mgmt: 'https://orders-2.mgmt.test',
@@ -22,7 +22,7 @@ describe('addresses', () => {
   })
 
   test('under one base, as a server has them', () => {
-    expect(addressesOf({ base: 'http://127.0.0.1:4010/main/' })).toEqual({
+    expect(sandboxUrlsOf({ base: 'http://127.0.0.1:4010/main/' })).toEqual({
       store: 'http://127.0.0.1:4010/main/store',
       queue: 'http://127.0.0.1:4010/main/queue',
       mgmt: 'http://127.0.0.1:4010/main/mgmt',
@@ -34,7 +34,7 @@ describe('addresses', () => {
   })
 
   test('each by itself', () => {
-    const addresses = addressesOf({
+    const addresses = sandboxUrlsOf({
       store: 'https://a.example/',
       queue: 'https://b.example/q',
       mgmt: 'https://c.example',
@@ -49,26 +49,26 @@ describe('addresses', () => {
   })
 
   test.each(['store.test', 'ftp://store.test', ''])('%j is told with the next step', (store) => {
-    expect(() => addressesOf({ store })).toThrow(
+    expect(() => sandboxUrlsOf({ store })).toThrow(
       `${JSON.stringify(store)} is not an address of a service: give an http or https url, such as 'https://store.test'.`,
     )
   })
 
   test.each(['a b', 'a.b', '-a', 'ü', ''])('the name %j cannot be part of a host', (name) => {
-    expect(() => addressesOf({}, name)).toThrow('cannot be part of a host name: use letters, digits and hyphens.')
+    expect(() => sandboxUrlsOf({}, name)).toThrow('cannot be part of a host name: use letters, digits and hyphens.')
   })
 })
 
 test('the address of an engine is told where engines are had, and its password is not shown', () => {
   for (const store of ['redis://:geheim@127.0.0.1:6379', 'rediss://127.0.0.1', 'valkey://127.0.0.1']) {
-    expect(() => addressesOf({ store })).toThrow(/createRealRedisSandbox/)
-    expect(() => addressesOf({ store })).not.toThrow(/geheim/)
+    expect(() => sandboxUrlsOf({ store })).toThrow(/createRealRedisSandbox/)
+    expect(() => sandboxUrlsOf({ store })).not.toThrow(/geheim/)
   }
 })
 
 describe('the locator', () => {
-  const locate = locator(addressesOf())
-  const underBase = locator(addressesOf({ base: 'http://127.0.0.1:4010/main' }))
+  const locate = locator(sandboxUrlsOf())
+  const underBase = locator(sandboxUrlsOf({ base: 'http://127.0.0.1:4010/main' }))
 
   test.each([
     ['https://store.test/get/a', 'store', undefined, '/get/a', ''],

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { type Bytes, latin1, text, utf8 } from '../../../../src/kernel/bytes.js'
 import { Clock } from '../../../../src/kernel/clock.js'
 import { TrafficLog } from '../../../../src/kernel/traffic-log.js'
-import { addressesOf, locator } from '../../../../src/protocol/address.js'
+import { locator, sandboxUrlsOf } from '../../../../src/protocol/address.js'
 import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../../../src/protocol/call.js'
 import { upstashDialect } from '../../../../src/protocol/dialect.js'
 import { createGateway } from '../../../../src/protocol/gateway.js'
@@ -91,7 +91,7 @@ beforeEach(() => {
   clock = new Clock({ startAt: 0 })
   traffic = new TrafficLog({ now: () => clock.now() })
   exchange = createGateway({
-    locate: locator(addressesOf()),
+    locate: locator(sandboxUrlsOf()),
     vocabulary: upstashDialect,
     services: [toy('queue', endpoints), toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])],
     clock,
@@ -232,7 +232,7 @@ describe('HEAD', () => {
     const table = [endpoint(['GET', 'HEAD'], '/v2/both', () => json('body'))]
     const services = [toy('queue', table)]
     const asking = createGateway({
-      locate: locator(addressesOf()),
+      locate: locator(sandboxUrlsOf()),
       vocabulary: upstashDialect,
       services,
       clock,

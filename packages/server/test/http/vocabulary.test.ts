@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
   type Dialect,
+  dialectOf,
   neutralDialect,
   neutralManagementPath,
   ownHeader,
   upstashDialect,
-  vocabularyOf,
 } from '../../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
 
@@ -88,12 +88,12 @@ describe('every row of the vocabulary tables', () => {
 describe('vocabularyOf', () => {
   test('takes a name or an own vocabulary', () => {
     const own: Dialect = { ...neutralDialect, name: 'own', headerPrefix: 'Acme-' }
-    expect(vocabularyOf('upstash')).toBe(upstashDialect)
-    expect(vocabularyOf(own)).toBe(own)
+    expect(dialectOf('upstash')).toBe(upstashDialect)
+    expect(dialectOf(own)).toBe(own)
   })
 
   test('an unknown name is told with the next step', () => {
-    expect(() => vocabularyOf('acme' as 'neutral')).toThrow(
+    expect(() => dialectOf('acme' as 'neutral')).toThrow(
       'There is no dialect "acme". Use auto, neutral or upstash, or give a Dialect object.',
     )
   })
