@@ -39,7 +39,7 @@ export function hintsOf(
 /** Entries whose headers a hint reads: reading those of an attempt signs it. */
 const maxRead = 200
 
-/** The prefix of the service's own headers is another word in each vocabulary. */
+/** The prefix of the service's own headers is another word in each dialect. */
 function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined {
   if (!isPlainObject(wanted)) return undefined
   const seen = new Set<string>()

@@ -95,8 +95,8 @@ export class SandboxSnapshot {
   /** The engine is loaded only here: a client that never takes a copy does without it. */
   static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
-    const { state, dialect: vocabulary, policy } = world
-    const replica = createSandbox({ dialect: vocabulary, policy, startAt: state.now })
+    const { state, dialect, policy } = world
+    const replica = createSandbox({ dialect, policy, startAt: state.now })
     replica.load(state)
     return new SandboxSnapshot(world, replica)
   }

@@ -81,21 +81,21 @@ export function problemsWith(
 }
 
 /** An issue of the schema as a sentence. */
-function problem(issue: v.BaseIssue<unknown>, vocabulary: FaultWording): FaultProblem {
+function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProblem {
   // A list of points is one option of a union: the useful issue is inside.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {
     const path = [...(issue.path ?? []), ...(inner.path ?? [])]
-    return problem({ ...inner, path } as v.BaseIssue<unknown>, vocabulary)
+    return problem({ ...inner, path } as v.BaseIssue<unknown>, dialect)
   }
   const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
   const place = placeOf(path)
   if (issue.type === 'strict_object' && issue.expected === 'never') {
     const above = placeOf(path.slice(0, -1))
-    const known = vocabulary.fieldsOf(issue.path?.at(-1)?.input, above)
+    const known = dialect.fieldsOf(issue.path?.at(-1)?.input, above)
     return { path, sentence: unknownField(String(path.at(-1)), above, known) }
   }
-  const [noun, words] = vocabulary.wordsAt(path) ?? []
+  const [noun, words] = dialect.wordsAt(path) ?? []
   if (issue.input === undefined && issue.kind === 'schema') {
     return { path, sentence: `${place} is missing${words === undefined ? '' : `: ${words.join(', ')}`}.` }
   }

@@ -91,8 +91,8 @@ export class RoutedRequest implements ServiceRequest {
     return this.speech.lists
   }
 
-  get vocabulary(): Dialect {
-    return this.speech.vocabulary
+  get dialect(): Dialect {
+    return this.speech.dialect
   }
 
   get isUnmarked(): boolean {

@@ -5,13 +5,13 @@ import { type Dialect, dialectsOf, otherDialects, type SettingLists, type Settin
 /** What a request, or a list of headers, says in the service's own words. */
 export interface DetectedDialect {
   /** In which it is answered: its own, or the neutral one where it has not a single word. */
-  readonly vocabulary: Dialect
-  /** It has not a single word; never where only one vocabulary counts. */
+  readonly dialect: Dialect
+  /** It has not a single word; never where only one dialect counts. */
   readonly isUnmarked: boolean
   readonly settings: Settings
   /** Of the headers to forward those that came several times, value by value. */
   readonly lists?: SettingLists | undefined
-  /** What its author should know: words of two vocabularies, or of one that means nothing here. */
+  /** What its author should know: words of two dialects, or of one that means nothing here. */
   readonly note?: string | undefined
 }
 
@@ -28,15 +28,15 @@ export interface DialectInput {
 }
 
 interface DialectPrefix {
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   readonly prefix: string
   /** Lower-case code of the prefix's first letter, which tells most names apart. */
   readonly initial: number
 }
 
-/** Words of one vocabulary in one request. */
+/** Words of one dialect in one request. */
 interface DialectMatch {
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   /** One of them, as it came. */
   readonly word: string
   readonly settings: Map<string, string>
@@ -78,7 +78,7 @@ export class DialectDetector {
     const heard = [...this.#own, ...otherDialects(of)]
     this.#tongues = heard.map((one) => {
       const prefix = one.headerPrefix.toLowerCase()
-      return { vocabulary: one, prefix, initial: prefix.charCodeAt(0) | caseBit }
+      return { dialect: one, prefix, initial: prefix.charCodeAt(0) | caseBit }
     })
     const words = heard.flatMap(({ headerPrefix, queueTokenQuery }) => [headerPrefix, queueTokenQuery])
     this.#inQuery = new RegExp(['%', ...words.map((word) => word.replace(/[^\w-]/g, '\\$&'))].join('|'), 'i')
@@ -98,21 +98,21 @@ export class DialectDetector {
     return this.#speech(found, request)
   }
 
-  /** By the place of the vocabulary; `undefined` where there is no word at all, as in most requests of some services. */
+  /** By the place of the dialect; `undefined` where there is no word at all, as in most requests of some services. */
   #inHeaders(headers: HeaderList): (DialectMatch | undefined)[] | undefined {
     let found: (DialectMatch | undefined)[] | undefined
     const tongues = this.#tongues
     for (const [name, value] of headers) {
       const initial = name.charCodeAt(0) | caseBit
       for (let place = 0; place < tongues.length; place++) {
-        const { initial: first, prefix, vocabulary } = tongues[place]!
+        const { initial: first, prefix, dialect } = tongues[place]!
         if (initial !== first) continue
         const lower = name.toLowerCase()
         if (!lower.startsWith(prefix)) continue
         const setting = lower.slice(prefix.length)
         if (browsers.test(setting)) continue
         found ??= []
-        const words: DialectMatch = found[place] ?? { vocabulary, word: name, settings: new Map() }
+        const words: DialectMatch = found[place] ?? { dialect, word: name, settings: new Map() }
         found[place] = words
         add(words, setting, value)
       }
@@ -123,9 +123,9 @@ export class DialectDetector {
   #withQuery(query: string, found: (DialectMatch | undefined)[] = []): (DialectMatch | undefined)[] {
     for (const name of new URLSearchParams(query).keys()) {
       const lower = name.toLowerCase()
-      this.#tongues.forEach(({ vocabulary, prefix }, place) => {
-        if (!lower.startsWith(prefix) && name !== vocabulary.queueTokenQuery) return
-        found[place] ??= { vocabulary, word: `${name}=…`, settings: new Map() }
+      this.#tongues.forEach(({ dialect, prefix }, place) => {
+        if (!lower.startsWith(prefix) && name !== dialect.queueTokenQuery) return
+        found[place] ??= { dialect, word: `${name}=…`, settings: new Map() }
       })
     }
     return found
@@ -133,22 +133,22 @@ export class DialectDetector {
 
   #withPath(path: string, found: (DialectMatch | undefined)[] | undefined): (DialectMatch | undefined)[] | undefined {
     const segment = path.split('/')[2]
-    const place = this.#tongues.findIndex(({ vocabulary }) => vocabulary.managementQueueSegment === segment)
+    const place = this.#tongues.findIndex(({ dialect }) => dialect.managementQueueSegment === segment)
     if (place < 0) return found
     found ??= []
-    const { vocabulary } = this.#tongues[place]!
-    found[place] ??= { vocabulary, word: `/v2/${segment}`, settings: new Map() }
+    const { dialect } = this.#tongues[place]!
+    found[place] ??= { dialect, word: `/v2/${segment}`, settings: new Map() }
     return found
   }
 
   #speech(found: (DialectMatch | undefined)[] | undefined, request?: DialectInput): DetectedDialect {
     const own = this.#own
     const alone = own.length === 1
-    if (found === undefined) return { vocabulary: own[0]!, isUnmarked: !alone, settings: none }
+    if (found === undefined) return { dialect: own[0]!, isUnmarked: !alone, settings: none }
     const [first, second] = alone ? [found[0], undefined] : [found[0], found[1]]
     const counts = second ?? first
     return {
-      vocabulary: counts?.vocabulary ?? own[0]!,
+      dialect: counts?.dialect ?? own[0]!,
       isUnmarked: !alone && counts === undefined,
       settings: counts?.settings ?? none,
       lists: counts?.lists,
@@ -156,12 +156,12 @@ export class DialectDetector {
     }
   }
 
-  /** A word that means nothing here: told once for each vocabulary and place. */
+  /** A word that means nothing here: told once for each dialect and place. */
   #foreign(found: readonly (DialectMatch | undefined)[], request: DialectInput | undefined): string | undefined {
     const stranger = found.find((one) => one !== undefined)
     if (stranger === undefined || request === undefined) return undefined
-    const { vocabulary, word } = stranger
-    const [mine, other] = [this.#own[0]!.name, vocabulary.name]
+    const { dialect, word } = stranger
+    const [mine, other] = [this.#own[0]!.name, dialect.name]
     const what = `${word} is a word of dialect '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
     const kind = `${other} ${word.startsWith('/') ? 'path' : word.endsWith('=…') ? 'query' : 'header'}`
     if (!this.#warned.has(kind)) {
@@ -176,6 +176,6 @@ export class DialectDetector {
 }
 
 function mixed(neutral: DialectMatch, vendor: DialectMatch): string {
-  const { headerPrefix } = vendor.vocabulary
-  return `it has words of two vocabularies, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
+  const { headerPrefix } = vendor.dialect
+  return `it has words of two dialects, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
 }

@@ -143,39 +143,39 @@ export const autoDialect: Dialect = {
 /** Those with words of their own. */
 const known: readonly Dialect[] = [neutralDialect, upstashDialect]
 
-const vocabularies: Readonly<Record<string, Dialect>> = {
+const dialects: Readonly<Record<string, Dialect>> = {
   auto: autoDialect,
   neutral: neutralDialect,
   upstash: upstashDialect,
 }
 
-/** Every name of a vocabulary, the default first. */
+/** Every name of a dialect, the default first. */
 export const dialectNames = ['auto', 'neutral', 'upstash'] as const
 
 export type DialectName = (typeof dialectNames)[number]
 
 export function dialectOf(given: DialectName | Dialect): Dialect {
   if (typeof given === 'object' && given !== null) return given
-  const found = Object.hasOwn(vocabularies, given) ? vocabularies[given] : undefined
+  const found = Object.hasOwn(dialects, given) ? dialects[given] : undefined
   if (found) return found
   throw new TypeError(
     `There is no dialect ${JSON.stringify(given)}. Use auto, neutral or upstash, or give a Dialect object.`,
   )
 }
 
-/** The vocabularies whose words count: one, or the neutral one and the vendor's. */
-export function dialectsOf(vocabulary: Dialect): readonly Dialect[] {
-  return vocabulary.both ?? [vocabulary]
+/** The dialects whose words count: one, or the neutral one and the vendor's. */
+export function dialectsOf(dialect: Dialect): readonly Dialect[] {
+  return dialect.both ?? [dialect]
 }
 
 /** The vendor's words where both count: for clients that have no words, such as those of the native protocol. */
-export function vendorOf(vocabulary: Dialect): Dialect {
-  return vocabulary.both?.[1] ?? vocabulary
+export function vendorOf(dialect: Dialect): Dialect {
+  return dialect.both?.[1] ?? dialect
 }
 
-/** Known vocabularies whose words mean nothing in this one. */
-export function otherDialects(vocabulary: Dialect): readonly Dialect[] {
-  const own = dialectsOf(vocabulary)
+/** Known dialects whose words mean nothing in this one. */
+export function otherDialects(dialect: Dialect): readonly Dialect[] {
+  const own = dialectsOf(dialect)
   return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
 }
 
@@ -189,9 +189,9 @@ export type SettingLists = ReadonlyMap<string, readonly string[]>
  * The path of a management request in neutral words: `/v2/queue/stats/{id}`. Where only the vendor's word counts, the two
  * change places, so that the neutral one is as unknown as it is to the vendor.
  */
-export function neutralManagementPath(path: string, vocabulary: Dialect): string {
+export function neutralManagementPath(path: string, dialect: Dialect): string {
   const neutral = neutralDialect.managementQueueSegment
-  const words = dialectsOf(vocabulary).map(({ managementQueueSegment }) => managementQueueSegment)
+  const words = dialectsOf(dialect).map(({ managementQueueSegment }) => managementQueueSegment)
   const [root, version, segment = '', ...rest] = path.split('/')
   if (words.includes(segment)) return segment === neutral ? path : [root, version, neutral, ...rest].join('/')
   return segment === neutral ? [root, version, words[0], ...rest].join('/') : path
@@ -200,8 +200,8 @@ export function neutralManagementPath(path: string, vocabulary: Dialect): string
 const caseBit = 0x20
 
 /** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
-export function settingName(name: string, vocabulary: Dialect): string | undefined {
-  const prefix = vocabulary.headerPrefix
+export function settingName(name: string, dialect: Dialect): string | undefined {
+  const prefix = dialect.headerPrefix
   // The first letter tells most names apart, and every header of every request is asked.
   if ((name.charCodeAt(0) | caseBit) !== (prefix.charCodeAt(0) | caseBit)) return undefined
   const lower = name.toLowerCase()
@@ -209,8 +209,8 @@ export function settingName(name: string, vocabulary: Dialect): string | undefin
 }
 
 /** `Retries` → `Service-Retries` in the vendor's words. */
-export function ownHeader(name: string, vocabulary: Dialect): string {
-  return vocabulary.headerPrefix + name
+export function ownHeader(name: string, dialect: Dialect): string {
+  return dialect.headerPrefix + name
 }
 
 /** A variable that leads an SDK to a real service. */

@@ -18,7 +18,7 @@ import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   /** Is told, once for each kind, of words that mean nothing here. */
   readonly warn?: ((sentence: string) => void) | undefined
   readonly services: readonly Service[]
@@ -45,8 +45,8 @@ type Waiting = (work: (task: Task) => Promise<RawResponse>) => Promise<RawRespon
  * is, so that two requests at the same virtual instant are served in the order in which they arrived.
  */
 export function createGateway(options: GatewayOptions): Exchange {
-  const hearing = new DialectDetector(options.vocabulary, options.warn)
-  const tokens = tokenParameters(options.vocabulary)
+  const hearing = new DialectDetector(options.dialect, options.warn)
+  const tokens = tokenParameters(options.dialect)
   const asked = new LatestHeaders()
   const answered = new LatestHeaders()
   const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
@@ -85,8 +85,8 @@ export function createGateway(options: GatewayOptions): Exchange {
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
     const routed = new RoutedRequest(call, body, location, hearing, entry?.seq ?? 0, journal, number)
     const finish = (given: RawResponse): RawResponse => {
-      const { vocabulary, note } = routed.speech
-      const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, vocabulary) })
+      const { dialect, note } = routed.speech
+      const sent = sentTo(call, { ...given, headers: inVendorWords(given.headers, dialect) })
       if (entry !== undefined) {
         if (note !== undefined) entry.note ??= note
         entry.response = logged(sent, answered.once(sent.headers), clock.now())
@@ -130,7 +130,7 @@ export function createGateway(options: GatewayOptions): Exchange {
   function explainRefusal(entry: Received, call: RoutedRequest): void {
     const { service } = call
     if (service === 'stats') return
-    const token = tokenOf(call, service === 'queue' ? call.vocabulary.queueTokenQuery : storeTokenQuery)
+    const token = tokenOf(call, service === 'queue' ? call.dialect.queueTokenQuery : storeTokenQuery)
     const note = token === undefined ? undefined : options.explainToken?.(service, token)
     if (note !== undefined) entry.note = note
   }
@@ -275,9 +275,9 @@ function namedIn(path: string, pattern: readonly string[]): Record<string, strin
   return params
 }
 
-function inVendorWords(headers: HeaderList, vocabulary: Dialect): HeaderList {
-  if (vocabulary.headerPrefix === neutralDialect.headerPrefix) return headers
-  const prefix = vocabulary.headerPrefix.toLowerCase()
+function inVendorWords(headers: HeaderList, dialect: Dialect): HeaderList {
+  if (dialect.headerPrefix === neutralDialect.headerPrefix) return headers
+  const prefix = dialect.headerPrefix.toLowerCase()
   return headers.map((header) => {
     const [name, value] = header
     if (name === 'access-control-expose-headers') return [name, vendorName(value, prefix)]
@@ -309,7 +309,7 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
 }
 
 /** Whichever words count: a foreign token is a token, too. */
-function tokenParameters(vocabulary: Dialect): RegExp {
-  const names = [...dialectsOf(vocabulary), ...otherDialects(vocabulary)].map(({ queueTokenQuery }) => queueTokenQuery)
+function tokenParameters(dialect: Dialect): RegExp {
+  const names = [...dialectsOf(dialect), ...otherDialects(dialect)].map(({ queueTokenQuery }) => queueTokenQuery)
   return new RegExp(`([?&](?:_token|${names.join('|')})=)[^&#]*`, 'g')
 }

@@ -51,8 +51,8 @@ export interface ServiceRequest<U = unknown> {
   /** Of the headers to forward those that came several times, value by value. */
   readonly lists: SettingLists | undefined
   /** In whose words it is answered: those that it speaks, else the neutral ones. */
-  readonly vocabulary: Dialect
-  /** It has not a single word of any vocabulary. */
+  readonly dialect: Dialect
+  /** It has not a single word of any dialect. */
   readonly isUnmarked: boolean
   /** What a list of headers in its body says. */
   hear(headers: HeaderList): DetectedDialect

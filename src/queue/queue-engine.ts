@@ -78,7 +78,7 @@ export class QueueEngine {
     this.policy = policy
     this.limits = planOf(policy)
     this.words = words.fallback
-    // The first of a name counts: a vocabulary of the user's own may be called as a known one.
+    // The first of a name counts: a dialect of the user's own may be called as a known one.
     this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
     this.destinations = destinations
     this.#note = notingIn(traffic)

@@ -5,7 +5,7 @@ export interface TrafficContext {
   /** The sandbox's seed, for the line that says how to replay. */
   readonly seed?: number | string
   readonly now?: () => number
-  /** Prefix of the service's own headers in the sandbox's vocabulary: `Service-`. */
+  /** Prefix of the service's own headers in the sandbox's dialect: `Service-`. */
   readonly headerPrefix?: string
   /** Base addresses of the services, for hints about a wrong one. */
   readonly addresses?: Readonly<Record<string, unknown>>

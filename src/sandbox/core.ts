@@ -98,7 +98,7 @@ export interface CoreState {
 /** What all worlds of a sandbox are built after. */
 export interface CorePlan {
   readonly options: SandboxOptions
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   readonly policy: ResolvedPolicy
   readonly addresses: SandboxUrls
   readonly locate: Locate
@@ -287,7 +287,7 @@ function statisticsOf({ policy }: CorePlan, { traffic, clock, random, journal }:
 }
 
 function gatewayOf(
-  { locate, vocabulary, options, explainToken }: CorePlan,
+  { locate, dialect, options, explainToken }: CorePlan,
   { clock, traffic, journal }: Base,
   faults: Faults,
   regions: Regions,
@@ -295,7 +295,7 @@ function gatewayOf(
 ): Exchange {
   return createGateway({
     locate,
-    vocabulary,
+    dialect,
     warn: warnOf(options),
     services,
     clock,
@@ -309,14 +309,14 @@ function gatewayOf(
 
 /** What reports know of the sandbox beside its log. */
 function contextOf(
-  { options, vocabulary, addresses, tokens, strays }: CorePlan,
+  { options, dialect, addresses, tokens, strays }: CorePlan,
   clock: Clock,
   { store, executions, regions, ...outside }: Outside & Pick<SandboxCore, 'store' | 'executions' | 'regions'>,
 ): TrafficContext {
   return {
     seed: options.seed ?? 1,
     now: () => clock.now(),
-    ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
+    ...(dialect.both === undefined && { headerPrefix: dialect.headerPrefix }),
     addresses: { ...addresses },
     secrets: () => secretsOf(tokens, executions, regions),
     world: () => ({ realHostRequests: strays(), ...outside, workflows: regions.used.map(({ workflow }) => workflow) }),
@@ -328,7 +328,7 @@ function contextOf(
 }
 
 function historyOf(
-  { policy, vocabulary }: CorePlan,
+  { policy, dialect }: CorePlan,
   { loaded }: CoreState,
   random: Random,
   executions: LoggedStore,
@@ -336,7 +336,7 @@ function historyOf(
 ): StoreHistory {
   const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
   const { cursors } = executions.store
-  const beginning = { policy, docs: vocabulary.docs, cursors, random: () => random.fork('store'), at, ...filled }
+  const beginning = { policy, docs: dialect.docs, cursors, random: () => random.fork('store'), at, ...filled }
   return new StoreHistory(beginning, () => executions.ran)
 }
 
@@ -368,7 +368,7 @@ function secretsOf(
 }
 
 function storeOf(
-  { options, tokens, policy, vocabulary, heard }: CorePlan,
+  { options, tokens, policy, dialect, heard }: CorePlan,
   { clock, random, cursors, traffic, draws = random, journal }: Base,
 ): LoggedStore {
   const { store: standard, storeReadonly: readOnly } = tokens
@@ -378,8 +378,8 @@ function storeOf(
     cursors,
     access: new AccessControl({ standard, readOnly }, draws.fork('acl')),
     policy,
-    docs: vocabulary.docs,
-    nativeDocs: vendorOf(vocabulary).docs,
+    docs: dialect.docs,
+    nativeDocs: vendorOf(dialect).docs,
     answered: () => letOutsideContinue(clock),
     awaited: (command, isWaiting) => mindForgottenAdvance(clock, command, isWaiting),
     warnOnce(about, sentence) {
@@ -392,7 +392,7 @@ function storeOf(
 }
 
 function destinationsOf(
-  { options, vocabulary, policy, addresses, answer, hints, room }: CorePlan,
+  { options, dialect, policy, addresses, answer, hints, room }: CorePlan,
   network: Network,
   callers: Callers,
   journal: InputJournal | undefined,
@@ -404,7 +404,7 @@ function destinationsOf(
     network,
     fetch: options.fetch,
     deliver: options.deliverTo,
-    refusedHosts: dialectsOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
+    refusedHosts: dialectsOf(dialect).flatMap(({ productionHosts }) => productionHosts),
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
   })
@@ -422,7 +422,7 @@ interface Shared extends Base, Outside {
 
 function regionOf(
   { name, stream, traffic, read, keys }: RegionPlan,
-  { options, vocabulary, policy, tokens }: CorePlan,
+  { options, dialect, policy, tokens }: CorePlan,
   { clock, random, destinations, faults, draws, journal, story }: Shared,
 ): Region {
   const engine = new QueueEngine({
@@ -430,7 +430,7 @@ function regionOf(
     random: random.fork(`queue${stream}`),
     traffic,
     policy,
-    words: queueDialectsOf(vocabulary),
+    words: queueDialectsOf(dialect),
     destinations,
     keys,
     keyDraws: stream === '' ? draws : draws?.fork(stream),

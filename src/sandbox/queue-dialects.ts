@@ -3,21 +3,21 @@ import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialec
 
 const known = new WeakMap<Dialect, QueueDialects>()
 
-/** What the queue knows of vocabularies: one way to speak for each, and that of what comes without any words. */
-export function queueDialectsOf(vocabulary: Dialect): QueueDialects {
-  const before = known.get(vocabulary)
+/** What the queue knows of dialects: one way to speak for each, and that of what comes without any words. */
+export function queueDialectsOf(dialect: Dialect): QueueDialects {
+  const before = known.get(dialect)
   if (before !== undefined) return before
-  const own = dialectsOf(vocabulary)
-  const singles = [...own, ...otherDialects(vocabulary)].map((one) => wordsIn(one.name, [one]))
+  const own = dialectsOf(dialect)
+  const singles = [...own, ...otherDialects(dialect)].map((one) => wordsIn(one.name, [one]))
   const unsaid = own.length === 1 ? singles[0]! : wordsIn('both', own)
   const words: QueueDialects = { fallback: unsaid, all: [unsaid, ...singles] }
-  known.set(vocabulary, words)
+  known.set(dialect, words)
   return words
 }
 
-function wordsIn(name: string, vocabularies: readonly Dialect[]): QueueDialect {
+function wordsIn(name: string, dialects: readonly Dialect[]): QueueDialect {
   return new QueueDialect(
     name,
-    vocabularies.map(({ headerPrefix: prefix, issuer, userAgent }) => ({ prefix, issuer, userAgent })),
+    dialects.map(({ headerPrefix: prefix, issuer, userAgent }) => ({ prefix, issuer, userAgent })),
   )
 }

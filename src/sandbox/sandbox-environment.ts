@@ -8,7 +8,7 @@ export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const sets = dialectsOf(sandbox.dialect).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
+  const sets = dialectsOf(sandbox.dialect).map((dialect) => environmentIn(dialect, sandbox, keysIn))
   return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
 }
 

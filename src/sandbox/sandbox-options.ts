@@ -25,7 +25,7 @@ export interface SandboxOptions {
   readonly clock?: ClockMode
   /**
    * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
-   * `neutral`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
+   * `neutral`, `upstash` and a dialect of your own are strict, and tell of words that are not theirs.
    */
   readonly dialect?: DialectName | Dialect
   readonly policy?: Partial<Policy>

@@ -207,11 +207,11 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
 
 /** The options of a sandbox in which the scenario begins. */
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
-  const { seed, startAt, dialect: vocabulary, policy, given } = scenario
+  const { seed, startAt, dialect, policy, given } = scenario
   return {
     ...(seed !== undefined && { seed }),
     ...(startAt !== undefined && { startAt }),
-    ...(vocabulary !== undefined && { dialect: vocabulary }),
+    ...(dialect !== undefined && { dialect }),
     ...(policy !== undefined && { policy }),
     ...(given?.signingKeys !== undefined && { signingKeys: given.signingKeys }),
   }

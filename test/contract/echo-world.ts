@@ -9,7 +9,7 @@ import { fetchThrough } from '../../src/protocol/web.js'
 
 /** Takes the place of the services: it does on request what a sandbox does rarely. */
 export class EchoWorld {
-  readonly vocabulary = neutralDialect
+  readonly dialect = neutralDialect
   readonly received: RawRequest[] = []
   readonly streams: EventStream[] = []
   readonly streamEnds: string[] = []

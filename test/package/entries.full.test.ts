@@ -228,7 +228,7 @@ describe('types', () => {
 const sandbox: Sandbox = createSandbox({ seed: 7, dialect: 'upstash', startAt: '2030-01-01T09:00:00Z' })
 export const now: number = sandbox.clock.now()
 export const moved: Promise<void> = sandbox.clock.advance('1d10h30m')
-// @ts-expect-error There is no such vocabulary.
+// @ts-expect-error There is no such dialect.
 createSandbox({ dialect: 'acme' })
 // @ts-expect-error A unit is missing.
 sandbox.clock.advance('5')

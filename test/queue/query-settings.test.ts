@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 describe.each([
   ['neutral', 'service', 'service_token', 'upstash'],
   ['upstash', 'upstash', 'qstash_token', 'service'],
-] as const)('settings in the query, in the words of %s', (vocabulary, prefix, tokenName, foreign) => {
+] as const)('settings in the query, in the words of %s', (dialect, prefix, tokenName, foreign) => {
   test('configure the message, and everything else stays with the destination byte for byte', async () => {
-    using sandbox = createSandbox({ dialect: vocabulary })
+    using sandbox = createSandbox({ dialect })
     const orders = sandbox.destinations.record('https://shop.test/*')
     const own = `${prefix}-retries=5&${prefix}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
     const theirs = `b=%20x&${foreign}-retries=7&c&c=+`
@@ -21,7 +21,7 @@ describe.each([
   })
 
   test('a header wins over the query', async () => {
-    using sandbox = createSandbox({ dialect: vocabulary })
+    using sandbox = createSandbox({ dialect })
     await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/?${prefix}-retries=5`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [`${prefix}-retries`]: '2' },
@@ -30,8 +30,8 @@ describe.each([
   })
 
   test("somebody else's token parameter does not sign in", async () => {
-    using sandbox = createSandbox({ dialect: vocabulary })
-    const wrong = vocabulary === 'neutral' ? 'qstash_token' : 'service_token'
+    using sandbox = createSandbox({ dialect })
+    const wrong = dialect === 'neutral' ? 'qstash_token' : 'service_token'
     const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)
     expect(answer.status).toBe(401)
   })

@@ -13,7 +13,7 @@ async function delivered(body = '{"a":1}', options: Parameters<typeof world>[0] 
   const seen = at.destinations.record(shop)
   await at.send('POST', `/v2/publish/${shop}?x=1`, { body })
   await at.clock.drain()
-  const prefix = at.vocabulary.headerPrefix.toLowerCase()
+  const prefix = at.dialect.headerPrefix.toLowerCase()
   return { at, delivery: seen.last(), signature: seen.last().header(`${prefix}signature`)! }
 }
 

@@ -81,7 +81,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
   test.each(failures)('%s', async (_, steps, options) => {
     const original = await production(steps, options)
     const { scenario, redactions } = imported([await asked(original, '/v2/dlq'), await asked(original, '/v2/events')], {
-      vocabulary: 'neutral',
+      dialect: 'neutral',
     })
     const play = await playScenario(scenario)
     expect(play.verdict()).toMatch(/\nHolds: /)
@@ -363,7 +363,7 @@ describe('what is imported', () => {
     expect(imported(given).scenario.steps![0]).toMatchObject({
       publish: { headers: { 'Upstash-Label': 'a', 'X-Own': '1, 2' } },
     })
-    expect(imported(given, { vocabulary: 'neutral' }).scenario).toMatchObject({
+    expect(imported(given, { dialect: 'neutral' }).scenario).toMatchObject({
       dialect: 'neutral',
       steps: [{ publish: { headers: { 'Service-Label': 'a' } } }, {}],
     })

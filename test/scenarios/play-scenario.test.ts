@@ -531,7 +531,7 @@ describe('a play', () => {
         steps: [{ advance: 0 }],
       },
       {
-        setup: ({ store, queue, dialect: vocabulary, policy, clock }) => {
+        setup: ({ store, queue, dialect, policy, clock }) => {
           const { urlGroups, lanes, flow } = engineOf(queue)
           seen = {
             list: store.run('LRANGE', 'list', 0, -1),
@@ -540,7 +540,7 @@ describe('a play', () => {
             line: [lanes.get('line')?.parallelism, lanes.get('line')?.paused],
             key: [flow.keys.get('key')?.rateMax, flow.keys.get('key')?.ratePeriod, flow.keys.get('key')?.paused],
             signing: queue.signingKeys.pair(),
-            words: vocabulary.headerPrefix,
+            words: dialect.headerPrefix,
             retries: policy.retries,
             now: clock.now(),
           }

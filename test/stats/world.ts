@@ -24,7 +24,7 @@ export function statsWorld(
   const statistics = new Stats({ traffic, now: () => clock.now(), ...options })
   const exchange = createGateway({
     locate: locator(sandboxUrlsOf()),
-    vocabulary: dialectOf(words),
+    dialect: dialectOf(words),
     services: [statsService(statistics, account) as unknown as Service],
     clock,
     traffic,

@@ -55,7 +55,7 @@ describe('statuses and content types', () => {
     expect((await rest.get('/ping', { headers: { 'service-encoding': encoding } })).json).toEqual({ result: 'PONG' })
   })
 
-  it('takes the vendor word of its vocabulary', async () => {
+  it('takes the vendor word of its dialect', async () => {
     const upstash = Rest.open({ dialect: 'upstash' })
     const answer = await upstash.get('/ping', { headers: { 'Upstash-Encoding': 'base64' } })
     expect(answer.json).toEqual({ result: 'UE9ORw==' })

@@ -48,8 +48,8 @@ const shop = 'https://shop.test/orders'
 /** The timeline of a small story in which the fault strikes. */
 async function shown(rule: FaultRule): Promise<string> {
   // The SDK knows its own vendor only.
-  const vocabulary = ['bad-signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'neutral'
-  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', dialect: vocabulary, onWarning: () => {} })
+  const dialect = ['bad-signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'neutral'
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', dialect, onWarning: () => {} })
   sandbox.faults.add(rule)
   sandbox.destinations.on(shop, receiver(sandbox))
   sandbox.destinations.respond('https://shop.test/done', 200)

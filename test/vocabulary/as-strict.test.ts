@@ -3,7 +3,7 @@ import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { runs, seedOr } from '../support/effort.js'
 
-// `auto` adds nothing: what is said in the words of one vocabulary goes as in a sandbox that knows no other.
+// `auto` adds nothing: what is said in the words of one dialect goes as in a sandbox that knows no other.
 
 const prefixes = { neutral: 'Service-', upstash: 'Upstash-' } as const
 type Words = 'neutral' | 'upstash'
@@ -76,8 +76,8 @@ async function played(sandbox: Sandbox, requests: readonly Request[], wordsOf: (
   return { answers, trace: JSON.stringify(sandbox.traffic.entries) }
 }
 
-function sandboxOf(vocabulary?: Words): Sandbox {
-  return createSandbox({ seed: 7, ...(vocabulary && { dialect: vocabulary }), onWarning: () => {} })
+function sandboxOf(dialect?: Words): Sandbox {
+  return createSandbox({ seed: 7, ...(dialect && { dialect }), onWarning: () => {} })
 }
 
 test.each(['neutral', 'upstash'] as const)('all in the words of %s: byte for byte', async (words) => {

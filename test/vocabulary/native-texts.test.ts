@@ -60,8 +60,8 @@ describe.each(cases)('$what', ({ options, lines, fault }) => {
     ['auto', 'https://upstash.com/docs'],
     ['upstash', 'https://upstash.com/docs'],
     ['neutral', 'https://docs.service.test'],
-  ] as const)('with vocabulary %s points to %s', async (vocabulary, docs) => {
-    const got = await answered({ ...options, dialect: vocabulary }, lines, fault)
+  ] as const)('with dialect %s points to %s', async (dialect, docs) => {
+    const got = await answered({ ...options, dialect }, lines, fault)
     expect(got.match(/https:\/\/(?:[\w.-]+)(?:\/docs)?/g)).toEqual([docs])
   })
 })

@@ -4,7 +4,7 @@ import { fromBase64, text } from '../../src/kernel/bytes.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { shop, type World, world } from '../queue/world.js'
 
-// What is published in which words, and in which it comes back: issue 18, section 2. Rows of the vocabularies: queue.md 0.2.
+// What is published in which words, and in which it comes back: issue 18, section 2. Rows of the dialects: queue.md 0.2.
 
 const neutral = neutralDialect
 const vendor = upstashDialect
@@ -36,11 +36,11 @@ const manners: readonly Manner[] = [
 
 const own = ['signature', 'message-id', 'retried', 'caller-ip', 'region']
 
-function namesOf(vocabularies: readonly Dialect[], names: readonly string[]): string[] {
-  return vocabularies.flatMap(({ headerPrefix }) => names.map((name) => headerPrefix.toLowerCase() + name)).sort()
+function namesOf(dialects: readonly Dialect[], names: readonly string[]): string[] {
+  return dialects.flatMap(({ headerPrefix }) => names.map((name) => headerPrefix.toLowerCase() + name)).sort()
 }
 
-/** Headers with a prefix of any vocabulary. */
+/** Headers with a prefix of any dialect. */
 function ownNames({ headers }: Pick<Attempt, 'headers'>): string[] {
   return headers
     .map(([name]) => name.toLowerCase())
@@ -60,10 +60,10 @@ function attemptsTo(at: World, url: string): readonly Attempt[] {
   return at.traffic.ofType('attempt').filter((one) => one.url === url) as unknown as readonly Attempt[]
 }
 
-function heardIn(attempt: Attempt, vocabularies: readonly Dialect[], more: readonly string[] = []): void {
-  expect(ownNames(attempt)).toEqual(namesOf(vocabularies, [...own, ...more]))
-  expect(issuers(attempt)).toEqual(vocabularies.map(({ issuer }) => issuer))
-  expect(attempt.header('user-agent')).toBe(vocabularies.at(-1)!.userAgent)
+function heardIn(attempt: Attempt, dialects: readonly Dialect[], more: readonly string[] = []): void {
+  expect(ownNames(attempt)).toEqual(namesOf(dialects, [...own, ...more]))
+  expect(issuers(attempt)).toEqual(dialects.map(({ issuer }) => issuer))
+  expect(attempt.header('user-agent')).toBe(dialects.at(-1)!.userAgent)
 }
 
 const back = 'https://shop.test/back'
@@ -220,7 +220,7 @@ describe('the query', () => {
     expect(attempt!.url).toBe(`${shop}?service-retries=0`)
     heardIn(attempt!, [vendor])
     expect(at.traffic.ofType('request')[0]!.url).toContain('qstash_token=***')
-    expect(at.traffic.ofType('request')[0]!.note).toMatch(/words of two vocabularies/)
+    expect(at.traffic.ofType('request')[0]!.note).toMatch(/words of two dialects/)
   })
 })
 
@@ -235,18 +235,18 @@ test('words of both sets: the vendor’s count, the others are plain headers, an
   expect(attempt!.header('service-signature')).toBe('mine')
   expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
   expect(at.traffic.timeline()).toContain(
-    'it has words of two vocabularies, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
+    'it has words of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
   )
 })
 
-describe('strict vocabularies tell of foreign words', () => {
+describe('strict dialects tell of foreign words', () => {
   test.each([
     ['neutral', 'Upstash-Retries', 'upstash'],
     ['upstash', 'Service-Retries', 'neutral'],
-  ] as const)('%s hears %s', async (vocabulary, header, other) => {
+  ] as const)('%s hears %s', async (dialect, header, other) => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
-    const sandbox = createSandbox({ dialect: vocabulary, onWarning: (sentence) => warnings.push(sentence) })
+    const sandbox = createSandbox({ dialect, onWarning: (sentence) => warnings.push(sentence) })
     sandbox.destinations.record(shop)
     const publish = () =>
       sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${shop}`, {
@@ -261,7 +261,7 @@ describe('strict vocabularies tell of foreign words', () => {
     expect(sandbox.traffic.timeline()).toContain(`is a word of dialect '${other}'`)
     await sandbox.clock.drain()
     expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
-      namesOf([vocabulary === 'neutral' ? neutral : vendor], own),
+      namesOf([dialect === 'neutral' ? neutral : vendor], own),
     )
   })
 
@@ -312,8 +312,8 @@ test('a message keeps its words in a dump; an older dump has none, and is for ev
   await at.send('POST', `/v2/publish/${back}`, { headers: { 'Service-Delay': '1h' } })
   await at.send('POST', `/v2/schedules/${failed}`, { headers: { 'Upstash-Cron': '30 1 * * *' } })
   const dump = JSON.parse(JSON.stringify(at.sandbox.dump()))
-  const headersAfter = async (given: typeof dump, vocabulary?: 'neutral') => {
-    const other = createSandbox({ startAt: at.clock.now(), ...(vocabulary && { dialect: vocabulary }) })
+  const headersAfter = async (given: typeof dump, dialect?: 'neutral') => {
+    const other = createSandbox({ startAt: at.clock.now(), ...(dialect && { dialect }) })
     other.destinations.record('https://shop.test/*')
     other.load(given)
     await other.clock.advance('2h')

@@ -2,7 +2,7 @@ import type { Bytes } from '../../../src/kernel/bytes.js'
 
 // What is asked of both, the double and the real service, and what was seen of it.
 
-/** One request in the neutral words; each side puts its vocabulary on. */
+/** One request in the neutral words; each side puts its dialect on. */
 export interface DriftRequest {
   readonly service: 'store' | 'queue'
   readonly method: string

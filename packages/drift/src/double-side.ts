@@ -14,16 +14,16 @@ export class DoubleSide implements Side {
 
   constructor(
     readonly prefix: string,
-    readonly vocabulary: Dialect,
+    readonly dialect: Dialect,
     readonly reached: DriftDestination | undefined,
   ) {
-    this.sandbox = createSandbox({ dialect: vocabulary, startAt: Date.now(), journal: false, onWarning: () => {} })
+    this.sandbox = createSandbox({ dialect, startAt: Date.now(), journal: false, onWarning: () => {} })
     if (reached === undefined) return
     const { origin, pathname } = new URL(reached.url)
     this.sandbox.destinations.on(`${origin}${pathname}*`, async (request) => {
-      const delivery = deliveryOf(request.method, request.url, request.headers, await request.text(), vocabulary)
+      const delivery = deliveryOf(request.method, request.url, request.headers, await request.text(), dialect)
       this.#deliveries.push(delivery)
-      const { status, headers, body } = endpointResponse(delivery, vocabulary)
+      const { status, headers, body } = endpointResponse(delivery, dialect)
       return new Response(body, { status, headers })
     })
   }
@@ -37,7 +37,7 @@ export class DoubleSide implements Side {
   }
 
   own(name: string): string {
-    return nameInDialect(name, this.vocabulary)
+    return nameInDialect(name, this.dialect)
   }
 
   deliveries(): readonly Delivery[] {
@@ -55,13 +55,13 @@ export class DoubleSide implements Side {
   async ask(ask: DriftRequest): Promise<Answered> {
     const response = await this.#fetch(ask)
     const body = fromArray(new Uint8Array(await response.arrayBuffer()))
-    return { status: response.status, headers: neutralHeaders(response.headers, this.vocabulary), body }
+    return { status: response.status, headers: neutralHeaders(response.headers, this.dialect), body }
   }
 
   async open(ask: DriftRequest): Promise<OpenStream> {
     const abort = new AbortController()
     const response = await this.#fetch(ask, abort.signal)
-    return new StreamEvents(response, neutralHeaders(response.headers, this.vocabulary), abort)
+    return new StreamEvents(response, neutralHeaders(response.headers, this.dialect), abort)
   }
 
   #fetch(ask: DriftRequest, signal?: AbortSignal): Promise<Response> {
@@ -71,7 +71,7 @@ export class DoubleSide implements Side {
       address: isStore ? addresses.store : addresses.queue,
       token: isStore ? tokens.store : tokens.queue,
       readOnlyToken: isStore ? tokens.storeReadonly : undefined,
-      vocabulary: this.vocabulary,
+      dialect: this.dialect,
     })
     return this.sandbox.fetch(url, {
       method: ask.method,

@@ -27,7 +27,7 @@ export interface DriftPlan {
   readonly introduction: readonly string[]
   readonly cases: readonly Case[]
   readonly connection: RealConnection
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   readonly prefix: string
   readonly has: ReadonlySet<Need>
   readonly hide: (text: string) => string
@@ -44,12 +44,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function planOf(given: ParsedArguments, env: Environment, scenarios: readonly Scenario[]): DriftPlan {
   if (scenarios.length > 0 && given.url === undefined)
     throw new UsageError('--scenario compares what a scenario does with a data store: name it with --url URL.')
-  const vocabulary = vocabularyGiven(given)
-  const store = storeOf(given, env, vocabulary)
-  const queue = queueOf(given, env, vocabulary)
+  const dialect = dialectGiven(given)
+  const store = storeOf(given, env, dialect)
+  const queue = queueOf(given, env, dialect)
   if (store === undefined && queue === undefined)
     throw new UsageError(
-      `drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(vocabulary)}`,
+      `drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(dialect)}`,
     )
   const endpoint = endpointOf(given, queue)
   const version = ownManifest().version
@@ -77,7 +77,7 @@ export function planOf(given: ParsedArguments, env: Environment, scenarios: read
     ...{
       cases,
       connection,
-      vocabulary,
+      dialect,
       prefix,
       has,
       version,
@@ -85,7 +85,7 @@ export function planOf(given: ParsedArguments, env: Environment, scenarios: read
       against: againstOf(given),
       leftOut: own.flatMap((one) => one.leftOut),
     },
-    hide: hider(known, urls, vocabulary),
+    hide: hider(known, urls, dialect),
     introduction: introduction({ version, store, queue, endpoint, prefix, cases }),
   }
 }
@@ -122,12 +122,12 @@ function introduction({ version, store, queue, endpoint, prefix, cases }: Introd
   ]
 }
 
-function storeOf(given: ParsedArguments, env: Environment, vocabulary: Dialect): Address | undefined {
+function storeOf(given: ParsedArguments, env: Environment, dialect: Dialect): Address | undefined {
   const url = textOf(given, 'url', 'URL')
   if (url === undefined) return undefined
   const readOnlyToken = env[readOnlyTokenVariable]?.trim() || undefined
-  const token = tokenFrom(tokenVariable, env, 'The data store', trialOf(vocabulary))
-  return { address: serviceUrl('url', url), token, readOnlyToken, vocabulary }
+  const token = tokenFrom(tokenVariable, env, 'The data store', trialOf(dialect))
+  return { address: serviceUrl('url', url), token, readOnlyToken, dialect }
 }
 
 /** How somebody without a database gets one, as a sentence. */
@@ -135,11 +135,11 @@ function trialOf({ trialStore }: Dialect): string {
   return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }
 
-function queueOf(given: ParsedArguments, env: Environment, vocabulary: Dialect): Address | undefined {
+function queueOf(given: ParsedArguments, env: Environment, dialect: Dialect): Address | undefined {
   const url = textOf(given, 'queue', 'URL')
   if (url === undefined) return undefined
   const token = tokenFrom(queueTokenVariable, env, 'The queue')
-  return { address: serviceUrl('queue', url), token, readOnlyToken: undefined, vocabulary }
+  return { address: serviceUrl('queue', url), token, readOnlyToken: undefined, dialect }
 }
 
 function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPlan['endpoint'] {
@@ -158,7 +158,7 @@ function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPl
   return { url: new URL(url).href, port: port === undefined ? undefined : Number(port) }
 }
 
-function vocabularyGiven(given: ParsedArguments): Dialect {
+function dialectGiven(given: ParsedArguments): Dialect {
   const name = textOf(given, 'dialect', dialectNames.join('|'))!
   if (!(dialectNames as readonly string[]).includes(name))
     throw new UsageError(`--dialect is one of ${dialectNames.join(', ')}, not ${JSON.stringify(name)}.`)

@@ -11,7 +11,7 @@ import { Away, NotSent, type RealConnection, RealSide } from './real-side.js'
 export interface DriftOptions {
   readonly cases: readonly Case[]
   readonly connection: RealConnection
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
   /** Of the whole run: everything that is made begins with it. */
   readonly prefix: string
   /** Where the real queue delivers to. */
@@ -137,10 +137,10 @@ function likeOf(
 async function compareCase(
   one: Case,
   prefix: string,
-  { connection, vocabulary, endpoint }: DriftOptions,
+  { connection, dialect, endpoint }: DriftOptions,
   tally: Tally,
 ): Promise<unknown> {
-  const double = new DoubleSide(prefix, vocabulary, endpoint)
+  const double = new DoubleSide(prefix, dialect, endpoint)
   const real = new RealSide(prefix, connection, endpoint)
   const ours: Observation[] = []
   const theirs: Observation[] = []

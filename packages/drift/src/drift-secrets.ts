@@ -8,11 +8,7 @@ const anyAddress = /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g
  * Takes out of a text what nobody else shall see: tokens, hosts and addresses, and all that looks like a secret. Urls of
  * documentation stay: error texts name them.
  */
-export function hider(
-  known: readonly string[],
-  urls: readonly string[],
-  vocabulary: Dialect,
-): (text: string) => string {
+export function hider(known: readonly string[], urls: readonly string[], dialect: Dialect): (text: string) => string {
   const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host, new URL(url).hostname] : []))
   const longest = hosts.filter((host) => host !== '').sort((a, b) => b.length - a.length)
   const secrets = new SecretTexts({ secrets: known })
@@ -21,7 +17,7 @@ export function hider(
     for (const host of longest) out = out.replaceAll(host, '<host>')
     return out
       .replace(anyUrl, (whole, scheme: string, host: string) =>
-        vocabulary.docs.split('/')[0] === host || host === '<host>' || host.endsWith('.test')
+        dialect.docs.split('/')[0] === host || host === '<host>' || host.endsWith('.test')
           ? whole
           : `${scheme}://<host>`,
       )

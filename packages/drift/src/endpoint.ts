@@ -29,9 +29,9 @@ export function endpointUrl(
   return url.href
 }
 
-export function deliveryOf(method: string, url: string, headers: Headers, body: string, vocabulary: Dialect): Delivery {
+export function deliveryOf(method: string, url: string, headers: Headers, body: string, dialect: Dialect): Delivery {
   const asked = Object.fromEntries(new URL(url, 'http://endpoint.test').searchParams)
-  return { method, asked, headers: neutralHeaders(headers, vocabulary), body }
+  return { method, asked, headers: neutralHeaders(headers, dialect), body }
 }
 
 interface EndpointAnswer {
@@ -40,14 +40,14 @@ interface EndpointAnswer {
   readonly body: string
 }
 
-export function endpointResponse({ asked, headers }: Delivery, vocabulary: Dialect): EndpointAnswer {
+export function endpointResponse({ asked, headers }: Delivery, dialect: Dialect): EndpointAnswer {
   const fails = Number(asked.fails ?? 0)
   const status = Number(headers['service-retried'] ?? 0) < fails ? 500 : Number(asked.status ?? 200)
   return {
     status: status >= 200 && status <= 599 ? status : 200,
     headers: {
       'content-type': 'text/plain',
-      ...(status === 489 && { [ownHeader('NonRetryable-Error', vocabulary)]: 'true' }),
+      ...(status === 489 && { [ownHeader('NonRetryable-Error', dialect)]: 'true' }),
     },
     body: `drift ${status}`,
   }
@@ -60,24 +60,24 @@ export class LocalDestination implements DriftDestination {
 
   private constructor(
     readonly url: string,
-    vocabulary: Dialect,
+    dialect: Dialect,
   ) {
     this.#server = createServer((request, response) => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
         const body = Buffer.concat(chunks).toString('utf8')
-        const delivery = deliveryOf(request.method!, request.url!, webHeaders(request.headers), body, vocabulary)
+        const delivery = deliveryOf(request.method!, request.url!, webHeaders(request.headers), body, dialect)
         this.#deliveries.push(delivery)
-        const answer = endpointResponse(delivery, vocabulary)
+        const answer = endpointResponse(delivery, dialect)
         response.writeHead(answer.status, answer.headers).end(answer.body)
       })
     })
   }
 
   /** @param url that leads to the port */
-  static open(url: string, port: number, vocabulary: Dialect): Promise<LocalDestination> {
-    const listener = new LocalDestination(url, vocabulary)
+  static open(url: string, port: number, dialect: Dialect): Promise<LocalDestination> {
+    const listener = new LocalDestination(url, dialect)
     return new Promise((resolve, reject) => {
       listener.#server.once('error', reject)
       listener.#server.listen(port, '127.0.0.1', () => resolve(listener))

@@ -7,7 +7,7 @@ export interface Address {
   readonly address: string
   readonly token: string
   readonly readOnlyToken: string | undefined
-  readonly vocabulary: Dialect
+  readonly dialect: Dialect
 }
 
 export interface DialectRequest {
@@ -17,28 +17,28 @@ export interface DialectRequest {
 
 const own = /^service-/i
 
-/** A header's name in the words of a vocabulary, where it is the service's own. */
-export function nameInDialect(name: string, vocabulary: Dialect): string {
-  return own.test(name) ? ownHeader(name.replace(own, ''), vocabulary) : name
+/** A header's name in the words of a dialect, where it is the service's own. */
+export function nameInDialect(name: string, dialect: Dialect): string {
+  return own.test(name) ? ownHeader(name.replace(own, ''), dialect) : name
 }
 
-export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, vocabulary }: Address): DialectRequest {
+export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, dialect }: Address): DialectRequest {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(ask.headers ?? {})) headers[nameInDialect(name, vocabulary)] = value
+  for (const [name, value] of Object.entries(ask.headers ?? {})) headers[nameInDialect(name, dialect)] = value
   const use = ask.token ?? 'standard'
   if (use === 'standard') headers.authorization = `Bearer ${token}`
   if (use === 'wrong') headers.authorization = 'Bearer not-a-token-of-anybody'
   if (use === 'read-only') headers.authorization = `Bearer ${readOnlyToken ?? ''}`
-  const parameter = ask.service === 'store' ? '_token' : vocabulary.queueTokenQuery
+  const parameter = ask.service === 'store' ? '_token' : dialect.queueTokenQuery
   const query =
     use === 'in the query' ? `${ask.path.includes('?') ? '&' : '?'}${parameter}=${encodeURIComponent(token)}` : ''
   return { url: `${address}${ask.path}${query}`, headers }
 }
 
-export function neutralHeaders(headers: Headers, vocabulary: Dialect): Record<string, string> {
+export function neutralHeaders(headers: Headers, dialect: Dialect): Record<string, string> {
   return Object.fromEntries(
     [...headers].map(([name, value]) => {
-      const setting = settingName(name, vocabulary)
+      const setting = settingName(name, dialect)
       return [setting === undefined ? name : `service-${setting}`, value]
     }),
   )

@@ -186,7 +186,7 @@ export class RealSide implements Side {
 
   own(name: string): string {
     const { store, queue } = this.connection.service
-    return nameInDialect(name, (queue ?? store)!.vocabulary)
+    return nameInDialect(name, (queue ?? store)!.dialect)
   }
 
   deliveries(): readonly Delivery[] {
@@ -232,6 +232,6 @@ export class RealSide implements Side {
 
   #headers(ask: DriftRequest, response: Response): Record<string, string> {
     const { store, queue } = this.connection.service
-    return neutralHeaders(response.headers, (ask.service === 'store' ? store : queue)!.vocabulary)
+    return neutralHeaders(response.headers, (ask.service === 'store' ? store : queue)!.dialect)
   }
 }

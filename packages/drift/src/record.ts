@@ -6,19 +6,19 @@ import type { DriftReport } from './drift-run.js'
 export interface RecordAbout {
   /** Of this package. */
   readonly version: string
-  readonly vocabulary: string
+  readonly dialect: string
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string
 }
 
 /** The recorded facts, as JSON. */
-export function recordText(outcome: DriftReport, { version, vocabulary, hide }: RecordAbout): string {
+export function recordText(outcome: DriftReport, { version, dialect, hide }: RecordAbout): string {
   const { compared, same, following, findings, leftOut, broken, ended } = outcome
   const facts = {
     format: 'stuntdouble/drift',
     version: 1,
     double: version,
-    vocabulary,
+    dialect,
     compared,
     same,
     following,

@@ -7,7 +7,7 @@ import { runPrefix } from '../src/drift-settings.js'
 import type { DriftDestination } from '../src/endpoint.js'
 import { RealConnection } from '../src/real-side.js'
 
-export const vocabulary = upstashDialect
+export const dialect = upstashDialect
 
 export interface Where {
   /** Addresses of the services that play the real ones. */
@@ -25,9 +25,8 @@ export function connectionTo(world: Sandbox, { store, queue, fetch = globalThis.
     store:
       store === undefined
         ? undefined
-        : { address: store, token: tokens.store, readOnlyToken: tokens.storeReadonly, vocabulary },
-    queue:
-      queue === undefined ? undefined : { address: queue, token: tokens.queue, readOnlyToken: undefined, vocabulary },
+        : { address: store, token: tokens.store, readOnlyToken: tokens.storeReadonly, dialect },
+    queue: queue === undefined ? undefined : { address: queue, token: tokens.queue, readOnlyToken: undefined, dialect },
     userAgent: 'stuntdouble-drift/0',
     fetch,
   })
@@ -46,7 +45,7 @@ export function comparedWith(
   return drift({
     cases,
     connection,
-    vocabulary,
+    dialect,
     prefix: runPrefix(),
     has,
     endpoint: where.endpoint,

@@ -130,7 +130,7 @@ test('new differences end with 1 and are recorded, without any secret', async ()
   expect(JSON.parse(recorded)).toMatchObject({
     format: 'stuntdouble/drift',
     version: 1,
-    vocabulary: 'upstash',
+    dialect: 'upstash',
     findings: [
       { what: 'an error on one side only', seen: [{ case: 'string: parts' }, { asked: 'APPEND @new abc' }] },
       {},
@@ -164,7 +164,7 @@ test('a secret at the place where a text is cut is not told in part', () => {
     const outcome = { findings, ...counts, leftOut: [], broken: [], ended: undefined, remains: [] }
     for (const written of [
       reportText(outcome, hide),
-      recordText(outcome, { version: '1', vocabulary: 'upstash', hide }),
+      recordText(outcome, { version: '1', dialect: 'upstash', hide }),
     ]) {
       expect(written).toContain('ERR x x')
       expect(written).not.toContain(token.slice(0, 3))

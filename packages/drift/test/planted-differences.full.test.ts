@@ -4,7 +4,7 @@ import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { queueContract } from '../src/contract/queue-contract.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { LocalDestination } from '../src/endpoint.js'
-import { comparedWith, vocabulary } from './both.js'
+import { comparedWith, dialect } from './both.js'
 import { type Asked, type GoBetween, type Passing, startBetween } from './go-between.js'
 
 // A second server plays the real service, and proxies in front of it and of the endpoint plant the differences.
@@ -34,7 +34,7 @@ beforeAll(async () => {
   queue = await startBetween(queueServer.tenant('main').urls.queue)
   const port = await freePort()
   hook = await startBetween(`http://127.0.0.1:${port}`)
-  listener = await LocalDestination.open(`${hook.url}/hook`, port, vocabulary)
+  listener = await LocalDestination.open(`${hook.url}/hook`, port, dialect)
 })
 afterAll(async () => {
   isOver = true

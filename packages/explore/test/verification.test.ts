@@ -85,7 +85,7 @@ describe('an app that verifies passes', () => {
     expect(await told(sloppy('nothing'))).toBe('nothing')
   })
 
-  test('in the neutral vocabulary', async () => {
+  test('in the neutral dialect', async () => {
     const neutral: Handler = async (request) => {
       const [isCurrent, isNext] = await Promise.all(
         [keys.current, keys.next].map((key) =>

@@ -61,9 +61,9 @@ export function hasToken(
 }
 
 /** Keeps nothing of what it is asked, and its tokens are known to nobody. */
-function porterOf({ dialect: vocabulary, policy }: SandboxOptions): Sandbox {
+function porterOf({ dialect, policy }: SandboxOptions): Sandbox {
   return createSandbox({
-    ...(vocabulary !== undefined && { dialect: vocabulary }),
+    ...(dialect !== undefined && { dialect }),
     policy: { ...policy, maxTrafficEntries: 0 },
     secret: randomBytes(32).toString('base64url'),
   })
@@ -76,15 +76,15 @@ function mayEnter(
   known: Sandbox | undefined,
   bears: typeof isOneOf,
 ): boolean {
-  const vocabulary = known?.dialect ?? dialectOf(options.dialect ?? 'auto')
-  const asked = new RoutedRequest(call, latin1(''), location, new DialectDetector(vocabulary), 0)
+  const dialect = known?.dialect ?? dialectOf(options.dialect ?? 'auto')
+  const asked = new RoutedRequest(call, latin1(''), location, new DialectDetector(dialect), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {
     const { user = '', password = '' } = basicCredentials(asked) ?? {}
     return bears(password, [tokens.mgmtKey]) && user === tokens.mgmtUser
   }
   if (location.service === 'queue') {
-    return bears(tokenOf(asked, asked.vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
+    return bears(tokenOf(asked, asked.dialect.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
   }
   const token = tokenOf(asked, storeTokenQuery)
   if (bears(token, [tokens.store, tokens.storeReadonly])) return true

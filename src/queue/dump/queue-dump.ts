@@ -66,7 +66,7 @@ interface Sent {
   readonly body: PortableString
   readonly headers: PortableHeaders
   readonly settings: PortableSettings
-  /** In whose words it is delivered: the name of a vocabulary; left out for all that count. */
+  /** In whose words it is delivered: the name of a dialect; left out for all that count. */
   readonly words?: string | undefined
   readonly callerIp: string
   readonly region: string

@@ -38,7 +38,7 @@ export const publishEndpoints: readonly QueueEndpoint[] = [
 /** Where the message of a publish, or of a schedule, is to go. */
 export function targetFacts(call: ServiceRequest): FaultFacts {
   const rules = { rejectEncodedDestination: false }
-  const { url, group } = readTarget(call.rest, splitQuery(call.query, call.vocabulary).rest, rules)
+  const { url, group } = readTarget(call.rest, splitQuery(call.query, call.dialect).rest, rules)
   return url === undefined ? { urlGroup: group } : { destination: url }
 }
 
@@ -64,7 +64,7 @@ export function resultShape({ message, deduplicated }: AcceptedPublish, withUrl:
 /** A publish as path, query, headers and body say it. Headers win over the query. [queue.md 2.1] */
 export function publishCall(call: ServiceRequest, api: QueueApi, into?: string): PublishCall {
   const { queue } = api
-  const { own, rest } = splitQuery(call.query, call.vocabulary)
+  const { own, rest } = splitQuery(call.query, call.dialect)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.rejectEncodedDestination) {
     queue.notice(
       `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.rejectEncodedDestination.`,
@@ -89,10 +89,10 @@ export function publishCall(call: ServiceRequest, api: QueueApi, into?: string):
 
 /** In whose words a call speaks, and is delivered: in all that count where it has none. */
 export function requestDialect(
-  spoken: Pick<ServiceRequest, 'isUnmarked' | 'vocabulary'>,
+  spoken: Pick<ServiceRequest, 'isUnmarked' | 'dialect'>,
   { queue }: QueueApi,
 ): QueueDialect {
-  return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.vocabulary.name)) ?? queue.words
+  return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.dialect.name)) ?? queue.words
 }
 
 /** What is said in headers, over what the query says. */
@@ -103,26 +103,26 @@ function settingsOf({ settings, lists }: Pick<ServiceRequest, 'settings' | 'list
 
 /** Settings of a call that is not a publish, from headers and query. */
 export function settingsIn(call: ServiceRequest): RawSettings {
-  return settingsOf(call, splitQuery(call.query, call.vocabulary).own)
+  return settingsOf(call, splitQuery(call.query, call.dialect).own)
 }
 
 /** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
-export function splitQuery(query: string, vocabulary: Dialect): { own: Map<string, string>; rest: string } {
+export function splitQuery(query: string, dialect: Dialect): { own: Map<string, string>; rest: string } {
   const own = new Map<string, string>()
   if (query === '') return { own, rest: '' }
   const rest: string[] = []
   for (const pair of query.split('&')) {
     const [key, value] = new URLSearchParams(pair).entries().next().value ?? ['', '']
-    const setting = settingName(key, vocabulary)
-    if (setting !== undefined && key !== vocabulary.queueTokenQuery) own.set(setting, value)
-    else if (key !== vocabulary.queueTokenQuery) rest.push(pair)
+    const setting = settingName(key, dialect)
+    if (setting !== undefined && key !== dialect.queueTokenQuery) own.set(setting, value)
+    else if (key !== dialect.queueTokenQuery) rest.push(pair)
   }
   return { own, rest: rest.join('&') }
 }
 
 /** With the token in the query, a webhook may sign in at the destination with a header of its own. [queue.md 2.3] */
 function ownAuthorization(call: ServiceRequest): boolean {
-  const token = queryToken(call, call.vocabulary.queueTokenQuery)
+  const token = queryToken(call, call.dialect.queueTokenQuery)
   return token !== undefined && token !== bearerToken(call)
 }
 

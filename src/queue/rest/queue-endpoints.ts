@@ -49,7 +49,7 @@ export function queueService(queue: QueueEngine, options: QueueServiceOptions): 
     faults: queueFaults,
     endpoints: [...queueEndpoints, ...more],
     authorize(call) {
-      const given = tokenOf(call, call.vocabulary.queueTokenQuery)
+      const given = tokenOf(call, call.dialect.queueTokenQuery)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
       const { homeRegion, readOnlyStatus } = queue.policy
       if (homeRegion !== undefined && call.region !== undefined && call.region !== homeRegion) {

@@ -68,9 +68,9 @@ export function done(_nothing: void): RawResponse {
 export function queryOf(call: ServiceRequest): Map<string, string[]> {
   const query = new Map<string, string[]>()
   if (call.query === '') return query
-  const { vocabulary } = call
+  const { dialect } = call
   for (const [key, value] of new URLSearchParams(call.query)) {
-    if (key === vocabulary.queueTokenQuery || settingName(key, vocabulary) !== undefined) continue
+    if (key === dialect.queueTokenQuery || settingName(key, dialect) !== undefined) continue
     const values = query.get(key)
     if (values) values.push(value)
     else query.set(key, [value])

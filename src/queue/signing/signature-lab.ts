@@ -44,7 +44,7 @@ export interface SignOptions {
   readonly key?: 'current' | 'next' | (string & {})
   readonly window?: SignatureWindow
   /**
-   * Whose signature it is, `service` or `upstash`: claim `iss`. By default that of the sandbox's vocabulary, and of `auto`
+   * Whose signature it is, `service` or `upstash`: claim `iss`. By default that of the sandbox's dialect, and of `auto`
    * the vendor's, whose SDKs look at it.
    */
   readonly dialect?: string

@@ -21,7 +21,7 @@ const span = /^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/
 const ofTransport =
   /^(?:authorization|host|user-agent|content-length|connection|accept.*|transfer-encoding|.*-telemetry-.*|.*-sync-token|sec-.*|origin|referer)$/i
 
-/** Header names without the prefix of either vocabulary; `undefined` for those of the app. */
+/** Header names without the prefix of either dialect; `undefined` for those of the app. */
 export function settingOf(name: string): string | undefined {
   return /^(?:upstash|service)-(.+)$/.exec(name.toLowerCase())?.[1]
 }

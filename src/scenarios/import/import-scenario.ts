@@ -16,8 +16,8 @@ import { type AttemptFact, ImportError, recordsOf } from './imported-records.js'
 import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.js'
 
 export interface ImportOptions {
-  /** Vocabulary of the scenario. Default `auto`, which the scenario does without naming. */
-  readonly vocabulary?: DialectName
+  /** Dialect of the scenario. Default `auto`, which the scenario does without naming. */
+  readonly dialect?: DialectName
   /** Kinds of secrets that stay as they are. Default none. */
   readonly keep?: readonly SecretKind[]
   /**
@@ -91,7 +91,7 @@ class Writer {
       name: title,
       description: `Imported from ${messages.length === 1 ? 'a record' : 'records'} of the service.`,
       startAt: iso(first!.createdAt),
-      ...(options.vocabulary !== undefined && options.vocabulary !== 'auto' && { dialect: options.vocabulary }),
+      ...(options.dialect !== undefined && options.dialect !== 'auto' && { dialect: options.dialect }),
       given: { signingKeys: { current: devUsers[0].current, next: devUsers[0].next } },
       destinations: this.#destinations(),
       steps: this.#steps(),
@@ -162,7 +162,7 @@ class Writer {
 
   /** Names of the service's own headers in the words of the scenario. */
   #inWords(name: string): string {
-    const prefix = this.options.vocabulary === 'neutral' ? 'Service-' : 'Upstash-'
+    const prefix = this.options.dialect === 'neutral' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
   }
 

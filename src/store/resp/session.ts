@@ -271,7 +271,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /** What faults can know of where its commands come from. */
   get origin(): CommandOrigin {
-    return { vocabulary: { docs: this.#house.front.store.nativeDocs } }
+    return { dialect: { docs: this.#house.front.store.nativeDocs } }
   }
 
   get #isSilent(): boolean {

@@ -40,8 +40,8 @@ export const storeFaults: ServiceFaults<StrikableStore> = {
   restart: (_until, { store }) => store.pubsub.close(),
 }
 
-export function quotaError({ vocabulary }: CommandOrigin): ReplyError {
-  return monthlyLimit(freePlan, freePlan, vocabulary.docs)
+export function quotaError({ dialect }: CommandOrigin): ReplyError {
+  return monthlyLimit(freePlan, freePlan, dialect.docs)
 }
 
 /** A request that cannot be read names no command: it is refused when it is served. */
@@ -78,7 +78,7 @@ export interface CommandOrigin {
   readonly headers?: HeaderList
   /** `seq` of the request's entry. */
   readonly cause?: number | undefined
-  readonly vocabulary: Pick<ServiceRequest['vocabulary'], 'docs'>
+  readonly dialect: Pick<ServiceRequest['dialect'], 'docs'>
 }
 
 /**

@@ -79,7 +79,7 @@ export function storeService(
     authorize(call) {
       const token = tokenOf(call, storeTokenQuery)
       const user = token === undefined ? undefined : store.access.userOf(token)
-      if (user === undefined) return errorResponse(unauthorized(call.vocabulary.docs), 401, call)
+      if (user === undefined) return errorResponse(unauthorized(call.dialect.docs), 401, call)
       call.user = user
       return undefined
     },
@@ -104,7 +104,7 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): RawRespo
   let answer: RawResponse
   try {
     encoding = encodingOf(call)
-    answer = front.store.asOneRequest(call.vocabulary.docs, () => run(call, front, encoding))
+    answer = front.store.asOneRequest(call.dialect.docs, () => run(call, front, encoding))
   } catch (error) {
     const refused = error instanceof SearchNotLoaded ? notLoaded(error) : error
     if (!(refused instanceof ReplyError)) throw error

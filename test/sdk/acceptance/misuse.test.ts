@@ -9,8 +9,8 @@ const wrong = (value: unknown): never => value as never
 
 describe('a mistake is a sentence with the next step', () => {
   test.each<[string, () => unknown, RegExp]>([
-    ['vocabulary', () => createSandbox({ dialect: wrong('vendor') }), /Use auto, neutral or upstash/],
-    ['vocabulary of an object', () => createSandbox({ dialect: wrong('constructor') }), /Use auto, neutral or upstash/],
+    ['dialect', () => createSandbox({ dialect: wrong('vendor') }), /Use auto, neutral or upstash/],
+    ['dialect of an object', () => createSandbox({ dialect: wrong('constructor') }), /Use auto, neutral or upstash/],
     ['policy', () => createSandbox({ policy: wrong({ retrys: 3 }) }), /no policy "retrys".*retries/],
     ['clock mode', () => createSandbox({ clock: wrong('fast') }), /Use manual, auto, real/],
     ['start', () => createSandbox({ startAt: 'soon' }), /"soon" is not a time: give/],

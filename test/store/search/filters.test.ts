@@ -6,7 +6,7 @@ import { keysOf, running, searchingSandbox } from './searching.js'
 
 // Random documents under random filters: what the engine finds is what somebody finds who looks at every document.
 
-const vocabulary = [
+const dialect = [
   'run',
   'running',
   'Runner',
@@ -35,7 +35,7 @@ const fields: readonly Field[] = [
 ]
 
 const phrase = fc
-  .array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 4 })
+  .array(fc.constantFrom(...dialect), { minLength: 1, maxLength: 4 })
   .chain((words) => fc.constantFrom(' ', '-', ', ').map((between) => words.join(between)))
 const short = fc.constantFrom('red', 'new', 'Red', 'a b', '')
 const whole = fc.integer({ min: 0, max: 6 })

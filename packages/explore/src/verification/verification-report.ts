@@ -23,7 +23,7 @@ const fewGroups = 5
 
 interface Case {
   readonly to: string
-  /** The vocabulary in which the app would have accepted a correct delivery. */
+  /** The dialect in which the app would have accepted a correct delivery. */
   readonly words: string | undefined
 }
 

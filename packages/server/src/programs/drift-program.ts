@@ -139,13 +139,13 @@ async function knock({ connection, prefix, has, hide }: DriftPlan): Promise<void
 async function compared({
   cases,
   connection,
-  vocabulary,
+  dialect,
   prefix,
   has,
   against,
   endpoint: where,
 }: DriftPlan): Promise<DriftReport> {
-  const endpoint = where && (await openEndpoint(where, vocabulary))
+  const endpoint = where && (await openEndpoint(where, dialect))
   let interrupts = 0
   const interrupt = (): void => {
     interrupts++
@@ -161,7 +161,7 @@ async function compared({
   process.on('SIGTERM', interrupt)
   try {
     return await drift({
-      ...{ cases, connection, vocabulary, prefix, has, endpoint, against },
+      ...{ cases, connection, dialect, prefix, has, endpoint, against },
       onCase: (name, index) => showProgress(`${index + 1} of ${cases.length}: ${name}`),
     })
   } finally {
@@ -175,12 +175,12 @@ async function compared({
 /** The endpoint, once it does what is asked of it. @throws UsageError */
 async function openEndpoint(
   { url, port }: NonNullable<DriftPlan['endpoint']>,
-  vocabulary: Dialect,
+  dialect: Dialect,
 ): Promise<DriftDestination & { close(): void }> {
   const endpoint =
     port === undefined
       ? { url, deliveries: () => [], close: () => {} }
-      : await LocalDestination.open(url, port, vocabulary).catch((error: Error) => {
+      : await LocalDestination.open(url, port, dialect).catch((error: Error) => {
           throw new UsageError(`Port ${port} cannot be listened at: ${error.message}.`)
         })
   const wrong = await wrongWithEndpoint(url)
@@ -214,8 +214,8 @@ function howToRemove({ prefix }: DriftPlan): string {
   return `stuntdouble: to remove it, look for names that begin with ${prefix}: in a database SCAN 0 MATCH ${prefix}* until the cursor is 0, and DEL what it tells; in a queue the lists of messages, queues, groups and schedules.`
 }
 
-async function record(file: string, outcome: DriftReport, { version, vocabulary, hide }: DriftPlan): Promise<void> {
-  await writeFile(file, recordText(outcome, { version, vocabulary: vocabulary.name, hide })).catch((error: Error) => {
+async function record(file: string, outcome: DriftReport, { version, dialect, hide }: DriftPlan): Promise<void> {
+  await writeFile(file, recordText(outcome, { version, dialect: dialect.name, hide })).catch((error: Error) => {
     throw new UsageError(`${file} cannot be written: ${error.message}.`)
   })
   console.log('')

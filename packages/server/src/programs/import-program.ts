@@ -75,7 +75,7 @@ function imports(sources: readonly { name: string; value: unknown }[], given: Pa
   const name = textOf(given, 'name', 'TEXT')
   try {
     return importDeliveries(sources, {
-      vocabulary: oneOf('dialect', given, dialectNames),
+      dialect: oneOf('dialect', given, dialectNames),
       expect: oneOf('expect', given, ['same', 'delivered']),
       keep: keptKinds(textOf(given, 'keep', 'KIND')),
       ...(name !== undefined && { name }),

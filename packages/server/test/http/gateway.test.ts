@@ -92,7 +92,7 @@ beforeEach(() => {
   traffic = new TrafficLog({ now: () => clock.now() })
   exchange = createGateway({
     locate: locator(sandboxUrlsOf()),
-    vocabulary: upstashDialect,
+    dialect: upstashDialect,
     services: [toy('queue', endpoints), toy('stats', [endpoint('GET', '/v2/queue/stats/:id')])],
     clock,
     traffic,
@@ -233,7 +233,7 @@ describe('HEAD', () => {
     const services = [toy('queue', table)]
     const asking = createGateway({
       locate: locator(sandboxUrlsOf()),
-      vocabulary: upstashDialect,
+      dialect: upstashDialect,
       services,
       clock,
       traffic,

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
 
-/** One row of the vocabulary tables: how a word is taken from a vocabulary, its neutral and its real form. */
+/** One row of the dialect tables: how a word is taken from a dialect, its neutral and its real form. */
 type Row = readonly [what: string, of: (words: Dialect) => unknown, neutral: unknown, real: unknown]
 
 const store: Row[] = [
@@ -74,7 +74,7 @@ const statistics: Row[] = [
   ['management path', (v) => `/v2/${v.managementQueueSegment}/stats`, '/v2/queue/stats', '/v2/qstash/stats'],
 ]
 
-describe('every row of the vocabulary tables', () => {
+describe('every row of the dialect tables', () => {
   test.each([...store, ...queue, ...statistics])('%s', (_, of, neutral, real) => {
     expect(of(neutralDialect)).toEqual(neutral)
     expect(of(upstashDialect)).toEqual(real)
@@ -85,8 +85,8 @@ describe('every row of the vocabulary tables', () => {
   })
 })
 
-describe('vocabularyOf', () => {
-  test('takes a name or an own vocabulary', () => {
+describe('dialectOf', () => {
+  test('takes a name or an own dialect', () => {
     const own: Dialect = { ...neutralDialect, name: 'own', headerPrefix: 'Acme-' }
     expect(dialectOf('upstash')).toBe(upstashDialect)
     expect(dialectOf(own)).toBe(own)
