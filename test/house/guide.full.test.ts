@@ -70,7 +70,7 @@ describe('adding one thing touches', () => {
   test.each([
     ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
     ['An endpoint', ['src/stats/rest/stats-endpoints.ts', 'test/stats/user.test.ts']],
-    ['A fault', ['src/faults/response-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
+    ['A fault', ['src/faults/fault.ts', 'src/faults/response-faults.ts', 'test/contract/faults.ts']],
     [
       'A policy',
       ['src/policy/policy.ts', 'src/policy/schema.ts', 'src/queue/publisher.ts', 'test/queue/max-labels.test.ts'],
@@ -194,13 +194,13 @@ test.each([
 
 describe('a fault that does nothing somewhere does not compile', () => {
   const row = (): Sample =>
-    guide.samples.find(({ code }) => code.includes('summary: ') && code.includes('atRequestsAndCalls'))!
+    guide.samples.find(({ code }) => code.includes('summary: ') && code.includes('atRequestsAndOutbound'))!
 
   test.each<[string, (code: string) => string, RegExp]>([
     ['a step that deliveries do not meet', (code) => code.replace(/^.*atDeliveries.*\n/m, ''), /queue\.delivery/],
     [
       'the action of another point',
-      (code) => code.replace('atRequestsAndCalls<', 'atDeliveries<'),
+      (code) => code.replace('atRequestsAndOutbound<', 'atDeliveries<'),
       /captive-portal|not assign/,
     ],
     ['a point without an action', (code) => code.replace('at: {', "at: {\n'stream.event': undefined,"), /undefined/],
