@@ -109,6 +109,6 @@ export function shiftedTo(dump: SandboxDump, now: number): SandboxDump {
 export function rejectAhead(dump: SandboxDump, now: number): void {
   if (dump.now <= now) return
   throw new TypeError(
-    `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { shift: true } (serve --rebase-time), which moves all its times back, or use clock: 'manual' or 'auto'.`,
+    `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { rebaseTime: true } (serve --rebase-time), which moves all its times back, or use clock: 'manual' or 'auto'.`,
   )
 }

@@ -59,7 +59,7 @@ export async function judged({ host, port }: RedisLocation, allowed: readonly st
   if (foreign === undefined && addresses[0] !== undefined) return { host: addresses[0], port }
   const where = foreign === host ? host : `${host} (${foreign})`
   throw new TypeError(
-    `The engine at ${where} is not on this machine, and it would be written to and flushed. If it is yours and holds nothing, name it: --allow-redis-host ${host}, in a program allowEngines: ['${host}'].`,
+    `The engine at ${where} is not on this machine, and it would be written to and flushed. If it is yours and holds nothing, name it: --allow-redis-host ${host}, in a program allowRedisHosts: ['${host}'].`,
   )
 }
 
