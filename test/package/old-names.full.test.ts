@@ -955,16 +955,28 @@ function isAt(place: string, name: string): boolean {
 
 const instead = (now: string): string => (now === gone ? 'and nothing takes its place' : `and its new name is ${now}`)
 
-/** What is not as a table says. */
-function mistakesIn(table: Table): string[] {
-  const rows = Object.entries(table).flatMap(([at, renamed]) =>
-    at.split(', ').flatMap((place) => Object.entries(renamed).map(([old, now]) => ({ place, old, now }))),
-  )
-  return rows.flatMap(({ place, old, now }) => {
+interface Row {
+  readonly place: string
+  readonly old: string
+  readonly now: string
+}
+
+/** What is not as a row says. A place that is nowhere is a mistake, too: it may have the old name itself. */
+function mistakesOf({ place, old, now }: Row): readonly string[] {
+  try {
     if (namesAt(place).size === 0 && !place.startsWith(shipped)) return [`${place} has no names at all`]
     const left = namesAt(place).has(old) ? [`${place} still has ${old}, ${instead(now)}`] : []
     return now === gone || isAt(place, now) ? left : [...left, `${place} lacks ${now}, which was ${old}`]
-  })
+  } catch (error) {
+    return [(error as Error).message]
+  }
+}
+
+function mistakesIn(table: Table): readonly string[] {
+  const rows = Object.entries(table).flatMap(([at, renamed]) =>
+    at.split(', ').flatMap((place) => Object.entries(renamed).map(([old, now]): Row => ({ place, old, now }))),
+  )
+  return [...new Set(rows.flatMap(mistakesOf))]
 }
 
 describe('no old name is at its place, and the new one is', () => {
