@@ -70,7 +70,7 @@ describe('adding one thing touches', () => {
   test.each([
     ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
     ['An endpoint', ['src/stats/rest/stats-endpoints.ts', 'test/stats/user.test.ts']],
-    ['A fault', ['src/faults/response-faults.ts', 'src/faults/fault.ts', 'test/contract/faults.ts']],
+    ['A fault', ['src/faults/fault.ts', 'src/faults/response-faults.ts', 'test/contract/faults.ts']],
     [
       'A policy',
       ['src/policy/policy.ts', 'src/policy/schema.ts', 'src/queue/publisher.ts', 'test/queue/max-labels.test.ts'],
