@@ -125,11 +125,11 @@ function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
  * A command: an entry of the log, or a list of words as a client sends them.
  * @example expect(send).toHaveBeenCalledWith(commandOf('SET', 'profile:42'))
  */
-export function commandOf(...words: readonly CommandArgPattern[]): AsymmetricMatcher {
-  checkArguments('commandOf', words)
-  return new Inside('commandOf', words, (other) => {
-    const argv = argvOf(other)
-    return argv !== undefined && words.every((word, index) => compareWord(argv[index], word, index).length === 0)
+export function commandOf(...argv: readonly CommandArgPattern[]): AsymmetricMatcher {
+  checkArguments('commandOf', argv)
+  return new Inside('commandOf', argv, (other) => {
+    const sent = argvOf(other)
+    return sent !== undefined && argv.every((word, index) => compareWord(sent[index], word, index).length === 0)
   })
 }
 

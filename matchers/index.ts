@@ -103,7 +103,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    * of the command. A last argument `{ times: n }` counts.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
-  toHaveExecuted(...words: OnStore<T, readonly (CommandArgPattern | MatchOptions)[]>): R
+  toHaveExecuted(...argv: OnStore<T, readonly (CommandArgPattern | MatchOptions)[]>): R
   /**
    * The store holds this key now.
    * @example expect(sandbox.store).toHaveKey('profile:42', { type: 'string', ttl: '1h', value: { name: 'Ada' } })
@@ -194,7 +194,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    * Every fault that `exploreFaults()` placed, or every order that `exploreInterleavings()` tried, leaves the world as it has to be.
    * @example expect(await exploreInterleavings({ setup, clients: { alice: buyOne, bob: buyOne } })).toHold()
    */
-  toHold(...given: On<T, ExploredSubject, 'write expect(await explore(…))', []>): R
+  toHold(...given: On<T, ExploredSubject, 'write expect(await exploreFaults(…))', []>): R
   /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */
   toBeIdle(...given: On<T, IdleSubject, 'write expect(sandbox)', []>): R
 }

@@ -30,7 +30,7 @@ interface StepPatterns {
   readonly command: {
     /** As in `toHaveExecuted`. */
     readonly argv?: readonly CommandArgPattern[]
-    readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'direct'>
+    readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'>
     readonly error?: Text | undefined
   }
   readonly keyspace: { readonly key?: Text; readonly event?: Text }

@@ -177,7 +177,7 @@ export class RemoteSandbox implements AsyncDisposable {
     return checkOfWire((await this.#wire.post('/invariants/assert', { ...options })) as WireCheck)
   }
 
-  /** As `check()`, but returns the breaches instead of throwing them. */
+  /** As `assertInvariants()`, but returns the violations instead of throwing them. */
   async checkInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/invariants/check', { ...options })) as WireCheck)
   }

@@ -54,9 +54,9 @@ export class SandboxSnapshot {
       running,
       unused,
       faults,
-      unusedVerbs,
+      unusedStubs,
       unhandled,
-      unplayed,
+      unusedScripts,
       cost: spend,
       costs,
     } = world
@@ -79,11 +79,11 @@ export class SandboxSnapshot {
     this.workflows = replica.workflows.map((workflow, index) => ({
       runs: workflow.runs,
       getRun: (id) => workflow.getRun(id),
-      unused: unusedVerbs[index] ?? [],
+      unused: unusedStubs[index] ?? [],
     }))
     this.workflow = this.workflows[0]!
     this.faults = { rules: faults, unused }
-    this.destinations = { unhandled, unused: unplayed }
+    this.destinations = { unhandled, unused: unusedScripts }
     this.outbound = world.outbound
   }
 

@@ -66,8 +66,8 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
     await this.#wire.send('PUT', `${this.#path}/overrides`, { ...(fields as object) })
   }
 
-  async script(...[steps, scale]: Arguments<Local, 'script'>): Promise<void> {
-    await this.#wire.send('PUT', `${this.#path}/script`, { steps, ...(scale !== undefined && { scale }) })
+  async script(...[steps, options]: Arguments<Local, 'script'>): Promise<void> {
+    await this.#wire.send('PUT', `${this.#path}/script`, { steps, ...(options !== undefined && { scale: options }) })
   }
 
   async clear(): Promise<void> {

@@ -24,8 +24,8 @@ export interface StatusSnapshot {
   readonly running: readonly string[]
   readonly faults: readonly FaultRuleStatus[]
   readonly unused: readonly UnusedFault[]
-  /** Sentences about verbs of workflows that nothing met, by region, the home region first. */
-  readonly unusedVerbs: readonly (readonly string[])[]
+  /** Sentences about stubs of workflows that nothing met, by region, the home region first. */
+  readonly unusedStubs: readonly (readonly string[])[]
   /** What `sandbox.outbound` has to say. */
   readonly outbound: {
     readonly patterns: readonly string[]
@@ -33,5 +33,5 @@ export interface StatusSnapshot {
     readonly unused: readonly UnusedScript[]
   }
   readonly unhandled: readonly string[]
-  readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
+  readonly unusedScripts: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
 }

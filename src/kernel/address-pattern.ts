@@ -3,7 +3,7 @@ import { isAscii } from './bytes.js'
 // Every pattern of addresses is read here; `*` stands for any characters.
 //
 // The rule of case: scheme and host of a url have none. For the rest of it, a pattern with `*` that says what happens at
-// an address (a destination, the `url` of a rule) takes any case; a text that is expected (by matchers, by `endpoint`
+// an address (a destination, the `url` of a rule) takes any case; a text that is expected (by matchers, by `path`
 // and `headers` of rules), and an address without `*`, are meant as they are written.
 
 /** A url in which `*` stands for any characters; without `?` it is every query of that url. */

@@ -78,15 +78,15 @@ export class PastStore {
    * @throws TypeError for a command that writes
    * @example sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
    */
-  run(...words: CommandArgs): PlainReply {
-    const argv = words.map((word): Bytes => (word instanceof Uint8Array ? fromArray(word) : utf8(String(word))))
+  run(...argv: CommandArgs): PlainReply {
+    const words = argv.map((word): Bytes => (word instanceof Uint8Array ? fromArray(word) : utf8(String(word))))
     return this.#look((store) => {
-      if (store.lookup(argv).writes || isScript.test(argv[0] ?? '')) {
+      if (store.lookup(words).writes || isScript.test(words[0] ?? '')) {
         throw new TypeError(
-          `${words[0]} may write, and the past cannot be changed: run it in a fork, await sandbox.fork({ at }).`,
+          `${argv[0]} may write, and the past cannot be changed: run it in a fork, await sandbox.fork({ at }).`,
         )
       }
-      return plainReply(store.executeUnseen(argv, store.access.standardUser))
+      return plainReply(store.executeUnseen(words, store.access.standardUser))
     })
   }
 

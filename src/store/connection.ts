@@ -39,8 +39,8 @@ export class StoreConnection {
    * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
    * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
    */
-  run(...words: CommandArgs): Promise<PlainReply> {
-    const argv = words.map((word, at) => bytesOfWord(word, at))
+  run(...argv: CommandArgs): Promise<PlainReply> {
+    const words = argv.map((word, at) => bytesOfWord(word, at))
     return new Promise((resolve, reject) => {
       const answer = (reply: Reply): void => resolve(plainReply(reply))
       const send = (): void => {
@@ -48,14 +48,14 @@ export class StoreConnection {
           reject(new Error('This connection is closed: make another one with sandbox.store.connect().'))
           return
         }
-        const loading = searchLoading(argv, this.#journal.store)
+        const loading = searchLoading(words, this.#journal.store)
         if (loading !== undefined) {
           this.#isBusy = true
           loading.then(() => this.#queued.unshift(send), reject).then(() => this.#goOn(), reject)
           return
         }
         try {
-          const begun = this.#journal.start(argv, this.#sender)
+          const begun = this.#journal.start(words, this.#sender)
           if (!(begun instanceof Blocked)) answer(begun)
           else this.#await(begun, answer, reject)
         } catch (error) {

@@ -38,9 +38,11 @@ interface AdvanceGoal {
 
 /** @throws TypeError */
 export function reached(run: WorkflowRunState, step: string, nth: number): AdvanceGoal {
-  if (typeof step !== 'string' || step === '') throw new TypeError('reaches() needs the name of a step.')
+  if (typeof step !== 'string' || step === '') throw new TypeError('advanceToStep() needs the name of a step.')
   if (!(Number.isSafeInteger(nth) && nth > 0)) {
-    throw new TypeError(`reaches() takes which of the steps called ${quoted(step)} it is, from 1; got ${String(nth)}.`)
+    throw new TypeError(
+      `advanceToStep() takes which of the steps called ${quoted(step)} it is, from 1; got ${String(nth)}.`,
+    )
   }
   const count = (): number =>
     run.steps.filter((one) => one.stepName === step).length + (run.failingStep === step ? 1 : 0)

@@ -8,7 +8,9 @@ import { readStep, type StepBody } from './step.js'
 // A history as it stands in a file: everything in it is untrusted.
 
 /** What was given is no run. The sentence says what to give instead. */
-export class RunHistoryError extends TypeError {}
+export class RunHistoryError extends TypeError {
+  override readonly name = 'RunHistoryError'
+}
 
 export const logHint: string = 'GET /v2/workflows/logs?workflowRunId=ID'
 export const listHint: string = 'GET /v2/workflows/runs/ID'

@@ -173,8 +173,8 @@ describe('a refused request, with an assertion that fails first', () => {
 
   test.each(['bypass', 'warn', undefined] as const)(
     'is none with onUnhandledOutbound: %j, which let it through',
-    async (unhandledCalls) => {
-      const sandbox = connected({ ...(unhandledCalls && { onUnhandledOutbound: unhandledCalls }), onWarning: () => {} })
+    async (onUnhandledOutbound) => {
+      const sandbox = connected({ ...(onUnhandledOutbound && { onUnhandledOutbound }), onWarning: () => {} })
       await ordered(sandbox, charge, 0)
       const text = missing(sandbox)
       expect(text).not.toContain('refused')
@@ -185,8 +185,8 @@ describe('a refused request, with an assertion that fails first', () => {
 
   test.each(['bypass', 'warn', 'error'] as const)(
     'of another path than what is registered leads with %j, too',
-    async (unhandledCalls) => {
-      const sandbox = connected({ ...(unhandledCalls && { onUnhandledOutbound: unhandledCalls }), onWarning: () => {} })
+    async (onUnhandledOutbound) => {
+      const sandbox = connected({ ...(onUnhandledOutbound && { onUnhandledOutbound }), onWarning: () => {} })
       sandbox.outbound.respond(`POST ${pay}s`, 201)
       await ordered(sandbox, charge, 0)
       expect(missing(sandbox).split('\n')[2]).toContain(`registered is POST ${pay}s, of another path`)

@@ -327,7 +327,7 @@ describe('apps that are not well', () => {
       for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
     })
     await expect(assertCrashSafe(endless)).rejects.toThrow(
-      "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').",
+      "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: drain: ({ clock }) => clock.advance('1d').",
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
     expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, notTried: 0 })

@@ -183,8 +183,8 @@ function mostTraffic(): number {
   return Math.min(defaultPolicy.maxTrafficBytes!, Math.floor(heapLimit() / 16))
 }
 
-function refuseProduction(iKnow = false): void {
-  if (iKnow || process.env.NODE_ENV !== 'production') return
+function refuseProduction(allowProduction = false): void {
+  if (allowProduction || process.env.NODE_ENV !== 'production') return
   throw new Error(
     'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --allow-production (in a program: allowProduction: true).',
   )

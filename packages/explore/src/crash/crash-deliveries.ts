@@ -110,7 +110,7 @@ export class CrashDeliveries {
   /** A workflow that never ends. */
   #giveUp(): void {
     this.#world.error ??= new RangeError(
-      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
+      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: drain: ({ clock }) => clock.advance('1d').`,
     )
     this.#world.sandbox.clock.interrupt()
   }

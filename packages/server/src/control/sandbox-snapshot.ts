@@ -17,9 +17,9 @@ export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
     running: clock.running,
     faults: faults.rules,
     unused: faults.unused,
-    unusedVerbs: workflows.map(({ unused }) => unused),
+    unusedStubs: workflows.map(({ unused }) => unused),
     outbound: { patterns: calls.patterns, unhandled: calls.unhandled, unused: calls.unused },
     unhandled: destinations.unhandled,
-    unplayed: destinations.unused,
+    unusedScripts: destinations.unused,
   }
 }

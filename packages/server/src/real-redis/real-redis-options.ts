@@ -49,7 +49,7 @@ export function withRealRedis<T extends SandboxOptions>(given: RealRedisInput, w
   if (given.redisPort !== undefined) refuse('redisPort (--redis-port)', 'Connect clients with the engine itself.')
   if (given.state !== undefined) refuse('state (--state)', 'The engine keeps what it holds as it is configured to.')
   if (given.scenario !== undefined) {
-    refuse('scenario (--scenario)', 'Write what it begins with by commands, and add its faults with play().')
+    refuse('scenario (--scenario)', 'Write what it begins with by commands, and add its faults with faults.add().')
   }
   return { ...world, clock: 'real', ...(given.realRedis !== undefined && { journal: false }) }
 }
