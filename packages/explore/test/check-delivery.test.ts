@@ -156,6 +156,7 @@ describe('what is tried', () => {
     const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
+      [{ faults: { maxRules: 2 } as never }, 'takes an arbitrary of fault rules as faults'],
       [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
       [{ seed: 'x' }, 'seed is a whole number, got "x"'],
       [{ handler: {} }, 'assertResilient() needs a handler'],

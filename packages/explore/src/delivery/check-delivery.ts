@@ -175,6 +175,12 @@ function checkOptions(options: ResilienceOptions): void {
       `assertResilient() needs ${name}, a function of the sandbox: assertResilient({ publish, handler, holds }).`,
     )
   }
+  const { faults } = options
+  if (faults !== undefined && typeof faults?.generate !== 'function') {
+    throw new TypeError(
+      'assertResilient() takes an arbitrary of fault rules as faults, such as arb.deliveryFaults({ maxRules: 2 }).',
+    )
+  }
   checkHandler(options.handler, 'assertResilient()')
   const { runs = 1, seed = 1, path = '0', examples = [], policies } = options
   if (!Number.isInteger(runs) || runs < 1)
