@@ -31,7 +31,7 @@ test('what stops an attack is a limit of the table', () => {
 /** Constants that are named like limits and refuse nothing to anybody. */
 const noLimits: readonly (readonly [RegExp, string])[] = [
   [
-    /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:printable|fenced-answer|prompts)|programs\/live-timeline)/,
+    /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:printable|fenced-response|prompts)|programs\/live-timeline)/,
     'how much of something is shown at once',
   ],
   [/ (?:maxShown|maxProblems|maxTold|maxStatesShown|maxRanges)$/, 'the same'],
