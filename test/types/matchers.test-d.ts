@@ -217,6 +217,15 @@ export async function onOthers(remote: RemoteSandbox, explored: Exploration): Pr
   await jestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
   await playwrightExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
   await playwrightExpect.poll(() => remote.snapshot()).toBeIdle()
+  playwrightExpect(queue).toHaveDelivered({
+    to: playwrightExpect.stringContaining('shop'),
+    body: playwrightExpect.objectContaining({ id: 1 }),
+    retried: playwrightExpect.any(Number),
+    attempts: [{ status: playwrightExpect.anything() }],
+  })
+  playwrightExpect(store).toHaveKey('k', { ttl: playwrightExpect.any(Number) })
+  jestExpect(queue).toHaveDelivered({ to: jestExpect.stringContaining('shop'), retried: jestExpect.any(Number) })
+  vitestExpect(queue).toHaveDelivered({ to: vitestExpect.stringContaining('shop'), retried: vitestExpect.any(Number) })
 
   // @ts-expect-error: a store delivers nothing
   vitestExpect(store).toHaveDelivered()
