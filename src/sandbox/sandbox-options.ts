@@ -152,7 +152,8 @@ export function checkNested(options: SandboxOptions): void {
 
 /**
  * Options, and others that go before them. Those that nest are merged one level deep: who gives a token of the queue keeps
- * that of the data store. Neither argument is changed.
+ * that of the data store; and so are the limits of a policy, which `--policy queueLimits.maxRetries=5` gives one by one.
+ * Neither argument is changed.
  */
 export function mergedOptions<T extends SandboxOptions>(options: T, before: T): T {
   const merged = { ...options, ...before }
@@ -160,6 +161,9 @@ export function mergedOptions<T extends SandboxOptions>(options: T, before: T): 
     if (options[name] === undefined || before[name] === undefined) continue
     Object.assign(merged, { [name]: { ...options[name], ...before[name] } })
   }
+  const [limits, limitsBefore] = [options.policy?.queueLimits, before.policy?.queueLimits]
+  if (limits !== undefined && limitsBefore !== undefined)
+    Object.assign(merged, { policy: { ...merged.policy, queueLimits: { ...limits, ...limitsBefore } } })
   return merged
 }
 

@@ -31,6 +31,15 @@ test('options that nest are merged one level deep, and neither side changes', ()
   expect([one, other]).toEqual([first, second])
 })
 
+test('a single limit leaves the other limits of a policy as they are', () => {
+  const scenario: SandboxOptions = { policy: { retries: 1, queueLimits: { maxDelay: '1d', maxRetries: 3 } } }
+  expect(mergedOptions(scenario, { policy: { queueLimits: { maxRetries: 5 } } })).toEqual({
+    policy: { retries: 1, queueLimits: { maxDelay: '1d', maxRetries: 5 } },
+  })
+  expect(scenario.policy?.queueLimits).toEqual({ maxDelay: '1d', maxRetries: 3 })
+  expect(mergedOptions(scenario, { policy: { retries: 2 } }).policy).toMatchObject({ queueLimits: { maxRetries: 3 } })
+})
+
 test.each<[object, string]>([
   [{ tokens: { quue: 'x' } }, 'tokens has no option "quue". Did you mean "queue"?'],
   [{ urls: { stor: 'https://a.test' } }, 'urls has no option "stor". Did you mean "store"?'],
