@@ -254,6 +254,12 @@ export class Traffic {
   /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
   diagram(options: DiagramOptions = {}): string {
     checkOptionNames('diagram()', options, { format: true, redact: true, width: true })
+    const { format = 'text' } = options
+    if (!diagramFormats.includes(format)) {
+      throw new TypeError(
+        `diagram() takes 'text' or 'mermaid' as format, got ${JSON.stringify(format)}.${didYouMean(format, diagramFormats)}`,
+      )
+    }
     const redaction = this.redaction(options.redact)
     return options.format === 'mermaid'
       ? mermaidDiagram(this.entries, redaction)
@@ -286,6 +292,8 @@ export class Traffic {
     return this.entries[Symbol.iterator]()
   }
 }
+
+const diagramFormats: readonly string[] = ['text', 'mermaid']
 
 /** @throws TypeError with the nearest name for a field that entries of the type do not have, and could never fit */
 function checkEntryPattern(caller: string, wanted: EntryPattern): void {

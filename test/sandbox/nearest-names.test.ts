@@ -68,6 +68,14 @@ test.each<[string, () => unknown, string]>([
     () => defineScenario({ name: 's', expect: [{ delivered: { attempts: [{ staus: 500 }] } }] } as never),
     'expect[0].delivered.attempts[0].staus: There is no "staus" here. Did you mean "status"?',
   ],
+  [
+    'a form of a diagram',
+    () => createSandbox().traffic.diagram({ format: 'mermade' as never }),
+    'got "mermade". Did you mean "mermaid"?',
+  ],
+  ['ids of a timeline', () => createSandbox().traffic.timeline({ ids: 'ful' as never }), 'Did you mean "full"?'],
+  ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'a number as limit'],
+  ['what is hidden', () => createSandbox().traffic.timeline({ redact: 'body' as never }), 'redact is a list of names'],
   ['a reporter', () => new VitestTraceReporter({ outputDri: 'x' } as never), 'Did you mean "outputDir"?'],
   [
     'a reporter of Playwright',
