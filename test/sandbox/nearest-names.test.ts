@@ -3,6 +3,7 @@ import { connect } from 'stuntdouble/client'
 import { startServer } from 'stuntdouble/server'
 import { describe, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
+import { checkPageClock, checkServerOptions } from '../../fixtures/playwright-options.js'
 import PlaywrightTraceReporter from '../../fixtures/reporters/playwright.js'
 import VitestTraceReporter from '../../fixtures/reporters/vitest.js'
 import { unplayedText } from '../../src/kernel/unused-script.js'
@@ -76,6 +77,12 @@ test.each<[string, () => unknown, string]>([
   ['ids of a timeline', () => createSandbox().traffic.timeline({ ids: 'ful' as never }), 'Did you mean "full"?'],
   ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'a number as limit'],
   ['what is hidden', () => createSandbox().traffic.timeline({ redact: 'body' as never }), 'redact is a list of names'],
+  [
+    'a served worker',
+    () => checkServerOptions({ prot: 1 } as never),
+    'sandboxServer has no option "prot". Did you mean "port"?',
+  ],
+  ['the clock of pages', () => checkPageClock('folow' as never), 'got "folow". Did you mean "follow"?'],
   ['a reporter', () => new VitestTraceReporter({ outputDri: 'x' } as never), 'Did you mean "outputDir"?'],
   [
     'a reporter of Playwright',
