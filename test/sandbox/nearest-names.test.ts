@@ -1,5 +1,6 @@
 import { createSandbox, defineScenario, fault } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
+import { playScenario } from 'stuntdouble/scenarios'
 import { startServer } from 'stuntdouble/server'
 import { describe, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
@@ -237,6 +238,17 @@ describe('a script that nothing has met', () => {
 
 test('what resembles nothing is told without a guess', () => {
   expect(() => createSandbox({ zzzzzzzzz: 1 } as never)).toThrow('no option "zzzzzzzzz". The options are ')
+})
+
+test('a span of time is the same mistake on a server', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  const remote = await connect(server.origin)
+  for (const span of [-5, Number.NaN, Number.POSITIVE_INFINITY, '10 minutes?'])
+    await expect(remote.clock.advance(span as never)).rejects.toThrow('is not a duration: give')
+})
+
+test('a name in the place of a scenario', async () => {
+  await expect(playScenario('poison-message' as never)).rejects.toThrow('The scenario cannot be played.')
 })
 
 test('what Playwright itself gives to a reporter is no option of ours', () => {

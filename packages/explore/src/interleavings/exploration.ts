@@ -81,7 +81,7 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
     const [problem] = faultProblems(one)
     if (problem !== undefined) throw new TypeError(`exploreFaults(): fault: ${problem.sentence}`)
   }
-  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const scenario = checkedScenario(given)
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', maxRuns: bound = 1000 } = options
   const outcomes: ExplorationOutcome[] = []
   const places = await placesOf(scenario, [on].flat() as InjectionPoint[], [fault].flat() as Fault[], options)
@@ -127,7 +127,7 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
   checkOptionNames('exploreInterleavings()', options, { ...playOptionNames, holds: true, maxRuns: true })
   checkPlayOptions(options)
   checkRuns('exploreInterleavings()', options)
-  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const scenario = checkedScenario(given)
   const { maxRuns: bound = 1000 } = options
   const endings = new Map<string, Ended>()
   const serial: SerialEnding[] = []
