@@ -16,6 +16,7 @@ import type {
   OnKeys,
   OnLog,
   OnQueue,
+  OnSchedules,
   OnStore,
   SignedSubject,
 } from './matcher-subjects.js'
@@ -159,7 +160,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveSchedule({ cron: '0 3 * * *', to: 'https://shop.test/report' })
    */
-  toHaveSchedule(...given: OnQueue<T, [pattern?: SchedulePattern, options?: MatchOptions]>): R
+  toHaveSchedule(...given: OnSchedules<T, [pattern?: SchedulePattern, options?: MatchOptions]>): R
   /**
    * Such an HTTP request arrived at one of the services.
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
@@ -270,7 +271,9 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
   return function (received, ...given) {
     const taken = most[name] ?? 2
     if (given.length > taken) {
-      throw new TypeError(`${name}() takes ${taken === 0 ? 'no argument' : `${taken} of them`}, got ${given.length}.`)
+      throw new TypeError(
+        `${name}() takes ${taken === 0 ? 'no argument' : `at most ${taken === 1 ? 'one argument' : `${taken} arguments`}`}, got ${given.length}.`,
+      )
     }
     const verdict = evaluators[name](received, ...(given as never[]))
     const { isNot = false, utils } = (this ?? {}) as RunnerState

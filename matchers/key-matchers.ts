@@ -8,9 +8,10 @@ import { compare, ValueDifference } from './compare-values.js'
 import { span } from './comparison-kinds.js'
 import { composeFailure, type MatcherFinding } from './failure/compose-failure.js'
 import { withoutTtl } from './failure/without-ttl.js'
-import { type AsymmetricMatcher, literal } from './literal.js'
+import { literal } from './literal.js'
 import { type ComparedField, missLines } from './near-misses.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './pattern-fields.js'
+import type { Or } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
@@ -23,8 +24,8 @@ export interface KeyPattern {
    */
   readonly value?: unknown
   /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
-  readonly ttl?: Duration | null | AsymmetricMatcher
-  readonly type?: KeyType | AsymmetricMatcher
+  readonly ttl?: Or<Duration | null>
+  readonly type?: Or<KeyType>
 }
 
 /** What TYPE answers. */

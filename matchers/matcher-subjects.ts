@@ -19,8 +19,11 @@ export type QueueSubject = (WithTraffic & { readonly run?: never }) | Exclude<Lo
 /** Anything of that but a queue, which alone has dead letters. */
 export type StoreSubject = (WithTraffic & { readonly deadLetters?: never }) | Exclude<LogSubject, WithTraffic>
 
-/** What holds keys now: a sandbox or a store, and no log. */
-export type KeySubject = WithTraffic & { readonly deadLetters?: never }
+/** What holds keys now: a sandbox or a store, no log and not the past, which is at an instant of its own. */
+export type KeySubject = WithTraffic & { readonly deadLetters?: never; readonly now?: never }
+
+/** What holds schedules now: a sandbox or a queue, no log and not the past. */
+export type ScheduleSubject = WithTraffic & { readonly run?: never; readonly now?: never }
 
 /** The queue or its log, a recorder, or one request as it arrived. */
 export type SignedSubject =
@@ -59,6 +62,12 @@ export type OnLog<T, Args extends readonly unknown[]> = On<T, LogSubject, 'write
 export type OnQueue<T, Args extends readonly unknown[]> = On<
   T,
   QueueSubject,
+  'write expect(sandbox.queue) or expect(sandbox)',
+  Args
+>
+export type OnSchedules<T, Args extends readonly unknown[]> = On<
+  T,
+  ScheduleSubject,
   'write expect(sandbox.queue) or expect(sandbox)',
   Args
 >

@@ -2,7 +2,8 @@ import type { Duration } from '../src/kernel/duration.js'
 import type { MessageKind } from '../src/kernel/traffic-log.js'
 import type { AsymmetricMatcher } from './literal.js'
 
-export type Or<T> = T | AsymmetricMatcher
+/** Partial: those of Playwright have a type that promises no method at all. */
+export type Or<T> = T | Partial<AsymmetricMatcher>
 export type Text = Or<string | RegExp>
 
 /** Fields of a message as it was published; all that are given must fit. */

@@ -45,6 +45,11 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
       `${matcher}() cannot look into ${shown(received)}. Write expect(${view}).${matcher}(…)${wanted === 'sandbox' ? '' : ' or expect(sandbox)'}${isThenable(received) ? '; await it first' : ''}.`,
     )
   }
+  if (isRemote(received)) {
+    throw new TypeError(
+      `${matcher}() looks into what is in this process, and this is on a server. Write expect(await sandbox.snapshot()).${matcher}(…).`,
+    )
+  }
   if ((role === 'store' || role === 'queue') && wanted !== role && wanted !== 'sandbox') {
     throw new TypeError(
       `${matcher}() looks at the ${wanted}, and this is a ${role}. Write expect(${view}).${matcher}(…) or expect(sandbox).`,
@@ -95,6 +100,8 @@ export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
+  // The past of a sandbox has no clock.
+  if ('store' in given && 'fork' in given) return 'sandbox'
   if (storeInternals.find(given) !== undefined) return 'store'
   return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
 }
@@ -127,6 +134,12 @@ function plainLog(given: readonly Entry[]): Log {
       entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
     forMessage: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
   }
+}
+
+/** Its log is asked for over the network: matchers do not wait. */
+function isRemote(received: unknown): boolean {
+  const { traffic } = received as { readonly traffic?: object }
+  return traffic !== undefined && 'follow' in traffic
 }
 
 function isThenable(value: unknown): boolean {

@@ -28,6 +28,11 @@ export interface KeyReader {
 export function keyReaderOf(matcher: string, received: unknown): KeyReader {
   const internals =
     storeInternals.find(received) ?? storeInternals.find((received as { store?: unknown } | null | undefined)?.store)
+  if (internals === undefined && typeof (received as { now?: unknown } | null | undefined)?.now === 'number') {
+    throw new TypeError(
+      `${matcher}() looks at the keys of now, and this is the past: write expect(await sandbox.fork({ at })).${matcher}(…), or read past.store.`,
+    )
+  }
   if (internals === undefined) {
     throw new TypeError(
       `${matcher}() reads the store itself: write expect(sandbox.store).${matcher}(…) or expect(sandbox).`,

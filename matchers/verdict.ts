@@ -221,7 +221,7 @@ export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   const other = Object.keys(options).find((name) => name !== 'times')
   if (other !== undefined) {
     throw new TypeError(
-      `${matcher}() knows no option ${literal(other)}; fields go into one pattern, such as { to: url, body: { n: 1 } }, and the only option is { times: 2 }.`,
+      `${matcher}() knows no option ${literal(other)}; fields go into one pattern, and the only option is { times: 2 }.`,
     )
   }
   return options.times === undefined ? undefined : requireBounds(matcher, 'times', options.times)

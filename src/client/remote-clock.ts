@@ -1,6 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import type { AdvanceOptions, Clock, ClockMove } from '../kernel/clock.js'
-import type { Duration } from '../kernel/duration.js'
+import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { checkMove } from '../kernel/move.js'
 import type { ControlClient } from './control-client.js'
@@ -36,6 +36,8 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advance', given)
     const { signal, ...options } = given
+    // Numbers that are none would not survive the way as JSON.
+    milliseconds(by)
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 

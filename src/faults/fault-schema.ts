@@ -77,7 +77,15 @@ export function problemsWith(
     return [{ path: [], sentence: `${what}, got ${shown(value)}.` }]
   }
   const result = v.safeParse(schema, value)
-  return result.success ? [] : result.issues.slice(0, maxProblems).map((issue) => problem(issue, words))
+  if (result.success) return []
+  // A field that is misspelt is missing as well: what it was meant to be is of more use.
+  const unknown = result.issues.filter(isUnknownField)
+  const others = result.issues.filter((issue) => !isUnknownField(issue))
+  return [...unknown, ...others].slice(0, maxProblems).map((issue) => problem(issue, words))
+}
+
+function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
+  return type === 'strict_object' && expected === 'never'
 }
 
 /** An issue of the schema as a sentence. */
@@ -90,7 +98,7 @@ function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProbl
   }
   const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
   const place = placeOf(path)
-  if (issue.type === 'strict_object' && issue.expected === 'never') {
+  if (isUnknownField(issue)) {
     const above = placeOf(path.slice(0, -1))
     const known = dialect.fieldsOf(issue.path?.at(-1)?.input, above)
     return { path, sentence: unknownField(String(path.at(-1)), above, known) }

@@ -27,8 +27,14 @@ const listedAtMost = 10
 
 /** Checks the promises of a world. @throws TypeError for an unknown name */
 export function assertInvariantsOf(world: CheckedSandbox, options: InvariantOptions = {}): InvariantReport {
-  checkOptionNames('sandbox.checkInvariants()', options, ['only', 'except'])
+  checkInvariantOptions('sandbox.checkInvariants()', options)
   return checkInvariantsOf(world, chosenOf(options))
+}
+
+/** @throws TypeError for an option that there is not, and for an invariant that there is not, with the nearest names */
+export function checkInvariantOptions(called: string, options: InvariantOptions): void {
+  checkOptionNames(called, options, ['only', 'except'])
+  chosenOf(options)
 }
 
 /** Checks these promises of a world. */

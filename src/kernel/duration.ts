@@ -28,9 +28,9 @@ export function parseDuration(text: string): number | undefined {
 
 /** Milliseconds of a duration given by a user; misuse throws a sentence with the next step. */
 export function milliseconds(duration: Duration): number {
-  const parsed = typeof duration === 'string' ? parseDuration(duration) : Number(duration ?? Number.NaN)
-  if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed
-  const given = typeof duration === 'string' ? JSON.stringify(duration) : String(duration)
+  const parsed: unknown = typeof duration === 'string' ? parseDuration(duration) : duration
+  if (typeof parsed === 'number' && Number.isFinite(parsed) && parsed >= 0) return parsed
+  const given = typeof duration === 'number' ? String(duration) : (JSON.stringify(duration) ?? String(duration))
   throw new RangeError(
     `${given} is not a duration: ${meant(given) ?? "give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'"}.`,
   )

@@ -123,7 +123,7 @@ export interface Policy {
   /** Publish calls per virtual day, `undefined` for no limit. [queue.md 10] */
   queueDailyLimit: number | undefined
   /** The only region that knows the token, `undefined` for both. [queue.md 1.13] */
-  homeRegion: string | undefined
+  homeRegion: 'us-east-1' | 'eu-central-1' | undefined
   /** Factor f of the default back-off e^(f·n) seconds. [queue.md 5.2, 16] */
   backoffFactor: number
   /** Whether the default back-off is truncated to whole seconds. [queue.md 5.2] */

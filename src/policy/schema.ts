@@ -77,7 +77,7 @@ const policies: Schemas<Policy> = {
   readOnlyStatus: amount,
   queueBurstLimit: limit,
   queueDailyLimit: limit,
-  homeRegion: v.optional(v.string()),
+  homeRegion: v.optional(v.picklist(['us-east-1', 'eu-central-1'])),
   backoffFactor: amount,
   roundBackoff: v.boolean(),
   maxRetryDelay: duration,
@@ -129,6 +129,9 @@ export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => s
 
 /** The defaults with some choices replaced; an unknown name or an impossible value throws. */
 export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
+  if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) {
+    throw new TypeError(`policy takes an object such as { retries: 1 }, got ${JSON.stringify(changes)}.`)
+  }
   const names = Object.keys(changes)
   if (names.length === 0) return { ...defaultPolicy }
   const unknown = names.find((name) => !Object.hasOwn(defaultPolicy, name))
@@ -164,8 +167,8 @@ export function resolvedPolicy(changes: Partial<Policy>): Partial<ResolvedPolicy
 }
 
 function inMilliseconds<T extends object>(given: T, names: readonly (keyof T & string)[], called: string): T {
-  const texts = names.filter((name) => typeof given[name] === 'string')
-  if (texts.length === 0) return given
+  const spans = names.filter((name) => given[name] !== undefined)
+  if (spans.length === 0) return given
   const read = (name: keyof T & string): number => {
     try {
       return milliseconds(given[name] as Duration)
@@ -173,5 +176,5 @@ function inMilliseconds<T extends object>(given: T, names: readonly (keyof T & s
       throw new TypeError(`${called}.${name}: ${(error as Error).message}`)
     }
   }
-  return { ...given, ...Object.fromEntries(texts.map((name) => [name, read(name)])) }
+  return { ...given, ...Object.fromEntries(spans.map((name) => [name, read(name)])) }
 }

@@ -103,6 +103,15 @@ function checkQueueOptions(options: UpsertQueueOptions): void {
     )
   }
   checkOptionNames('queue.upsertQueue()', options, Object.keys(queueOptionNames))
+  const { parallelism, paused } = options
+  if (!Number.isSafeInteger(parallelism) || parallelism < 1) {
+    throw new TypeError(
+      `queue.upsertQueue() takes a whole number as parallelism, 1 or more, got ${shownValue(parallelism)}.`,
+    )
+  }
+  if (paused !== undefined && typeof paused !== 'boolean') {
+    throw new TypeError(`queue.upsertQueue() takes true or false as paused, got ${shownValue(paused)}.`)
+  }
 }
 
 export interface PublishOptions extends MessageSettings {
@@ -203,6 +212,9 @@ export class Queue {
       )
     }
     const { to, body, headers = {}, queue, ...options } = given
+    if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
+      throw new TypeError(`queue.publish() takes an object of names and values as headers, got ${shownValue(headers)}.`)
+    }
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
       const setting = settingOf(name)
@@ -444,6 +456,11 @@ class DirectUrlGroups implements QueueUrlGroups {
   }
 
   addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
+    if (!Array.isArray(endpoints)) {
+      throw new TypeError(
+        `queue.urlGroups.addEndpoints() takes a name and a list: addEndpoints('orders', ['https://shop.test/stock']), got ${shownValue(endpoints)}.`,
+      )
+    }
     for (const endpoint of endpoints)
       if (typeof endpoint !== 'string')
         checkOptionNames('An endpoint of queue.urlGroups.addEndpoints()', endpoint, { url: true, name: true })
@@ -505,6 +522,21 @@ export function checkSigning(request: SignedRequest, overrides: SignOptions): vo
   checkOptionNames('queue.sign()', overrides, names)
   const claims = ['iss', 'sub', 'exp', 'nbf', 'iat', 'jti', 'body']
   if (overrides.claims !== undefined) checkOptionNames('claims of queue.sign()', overrides.claims, claims)
+  const { key, window } = overrides
+  if (key !== undefined && (typeof key !== 'string' || key === '')) {
+    throw new TypeError(`queue.sign() takes 'current', 'next' or the text of a key as key, got ${shownValue(key)}.`)
+  }
+  if (window !== undefined && !windows.includes(window)) {
+    throw new TypeError(
+      `queue.sign() takes 'wide' or 'real' as window, got ${shownValue(window)}.${didYouMean(window, windows)}`,
+    )
+  }
+}
+
+const windows: readonly string[] = ['wide', 'real']
+
+function shownValue(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
 }
 
 /** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
@@ -539,24 +571,25 @@ function settingOf(name: string): string {
   )
 }
 
-/** Spans of time, those of callbacks included. */
 /** The header of a setting: spans as texts, and an instant in seconds, fractions and all. */
 function settingText(name: string, setting: string, value: unknown): string {
   if (name === 'notBefore') return String(instant(value as Instant) / 1000)
   return spanSetting.test(setting) ? spanText(name, value) : String(value)
 }
 
+/** Spans of time, those of callbacks included. */
 const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
 
 /** A span of time as the service writes it, which has no milliseconds. */
 function spanText(name: string, given: unknown): string {
   const span = typeof given === 'string' ? parseDuration(given) : undefined
   if (span !== undefined) return (given as string).includes('ms') ? `${span / 1000}s` : (given as string)
-  const bare = Number(given === '' ? Number.NaN : given)
+  const isBare = typeof given === 'number' || (typeof given === 'string' && given.trim() !== '')
+  const bare = isBare ? Number(given) : Number.NaN
   throw new TypeError(
     Number.isFinite(bare) && bare >= 0
       ? `queue.publish() takes ${name} with a unit, got ${given}: a bare number is seconds for the SDK and milliseconds for this package. Write '${formatDuration(bare * 1000)}' or '${formatDuration(bare)}'.`
-      : `queue.publish() takes ${name} as a text such as '90s', '5m' or '1d10h30m', got ${JSON.stringify(given)}.`,
+      : `queue.publish() takes ${name} as a text such as '90s', '5m' or '1d10h30m', got ${shownValue(given)}.`,
   )
 }
 

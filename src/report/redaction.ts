@@ -32,6 +32,8 @@ export class Redaction {
   readonly #allHeaders: boolean
 
   constructor({ secrets, redact = [] }: RedactionOptions = {}) {
+    if (!Array.isArray(redact) || redact.some((name) => typeof name !== 'string'))
+      throw new TypeError(`redact is a list of names, such as ['body', 'email'], got ${JSON.stringify(redact)}.`)
     this.#allBodies = redact.includes('body')
     this.#allHeaders = redact.includes('headers') || redact.includes('header')
     const names = redact.map((name) => /^headers?\[(.+)\]$/i.exec(name)?.[1]?.trim() ?? name)

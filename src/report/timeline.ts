@@ -1,4 +1,4 @@
-import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { plural } from '../kernel/plural.js'
 import { isRegional } from '../kernel/region-traffic.js'
 import type { Entry } from '../kernel/traffic-log.js'
@@ -23,6 +23,23 @@ export interface TimelineOptions {
   readonly redact?: readonly string[]
   /** `seq` of an entry that `limit` must not cut away: what is shown then ends soon after it. */
   readonly around?: number
+}
+
+/** @throws TypeError for a number that is none, and for a word that there is not */
+function checkValues({ ids, ...numbers }: TimelineOptions): void {
+  for (const name of ['bodies', 'limit', 'around'] as const) {
+    const number: unknown = numbers[name]
+    if (number === undefined || (typeof number === 'number' && number >= 0)) continue
+    throw new TypeError(`timeline() takes a number as ${name}, 0 or more, got ${shown(number)}.`)
+  }
+  if (ids === undefined || ids === 'short' || ids === 'full') return
+  throw new TypeError(
+    `timeline() takes 'short' or 'full' as ids, got ${shown(ids)}.${didYouMean(ids, ['short', 'full'])}`,
+  )
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
 }
 
 const deepest = 8
@@ -54,6 +71,7 @@ export function timeline(
   known: RenderContext = {},
 ): string {
   checkOptionNames('timeline()', options, Object.keys(optionNames))
+  checkValues(options)
   const { choice } = known
   const entries = choice ? all : all.filter((entry, index) => isNews(entry, all[index - 1], options.keyspace === true))
   if (entries.length === 0) return '(no traffic)'

@@ -1,6 +1,6 @@
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from '../kernel/input-recorder.js'
-import { checkOptionNames } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import {
   type Entry,
   type EntryOf,
@@ -254,6 +254,12 @@ export class Traffic {
   /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
   diagram(options: DiagramOptions = {}): string {
     checkOptionNames('diagram()', options, { format: true, redact: true, width: true })
+    const { format = 'text' } = options
+    if (!diagramFormats.includes(format)) {
+      throw new TypeError(
+        `diagram() takes 'text' or 'mermaid' as format, got ${JSON.stringify(format)}.${didYouMean(format, diagramFormats)}`,
+      )
+    }
     const redaction = this.redaction(options.redact)
     return options.format === 'mermaid'
       ? mermaidDiagram(this.entries, redaction)
@@ -287,11 +293,20 @@ export class Traffic {
   }
 }
 
+const diagramFormats: readonly string[] = ['text', 'mermaid']
+
 /** @throws TypeError with the nearest name for a field that entries of the type do not have, and could never fit */
 function checkEntryPattern(caller: string, wanted: EntryPattern): void {
-  const { type } = wanted
-  if (Object.hasOwn(entryFields, type))
-    checkOptionNames(`${caller} of ${type} entries`, wanted, Object.keys(entryFields[type]))
+  const type: unknown = wanted?.type
+  // Nothing at all is told as that.
+  if (typeof wanted === 'object' && wanted !== null && Object.keys(wanted).length === 0) return
+  if (typeof type !== 'string' || !Object.hasOwn(entryFields, type)) {
+    const types = Object.keys(entryFields)
+    throw new TypeError(
+      `${caller} takes a function, or fields of entries of one type, such as { type: 'attempt' }: there is no type ${JSON.stringify(type)}.${didYouMean(type, types)} The types are ${types.join(', ')}.`,
+    )
+  }
+  checkOptionNames(`${caller} of ${type} entries`, wanted, Object.keys(entryFields[type as EntryType]))
 }
 
 function fits(entry: Entry, wanted: EntryPattern): boolean {

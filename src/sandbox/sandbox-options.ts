@@ -77,8 +77,8 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
 
 /** @throws TypeError with the nearest name for an option that neither a sandbox has nor whoever takes more than one does */
 export function checkNames(options: object, called = 'createSandbox()', who = 'A sandbox', more: object = {}): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`${called} takes an object of options such as { seed: 7 }, got ${String(options)}.`)
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`${called} takes an object of options such as { seed: 7 }, got ${given(options)}.`)
   }
   const known = Object.keys({ ...more, ...optionNames })
   const unknown = Object.keys(options).find((name) => !known.includes(name))
@@ -130,25 +130,30 @@ const nestedNames: {
   signingKeys: { current: true, next: true },
 }
 
-/** @throws TypeError for an unknown name in an option that nests, with the nearest one */
+/** @throws TypeError for an unknown name in an option that nests, with the nearest one, and for what is no text there */
 export function checkNested(options: SandboxOptions): void {
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
-    const given: unknown = options[option]
-    if (given === undefined) continue
-    if (typeof given !== 'object' || given === null) {
-      throw new TypeError(`${option} takes an object with ${Object.keys(names).join(', ')}, got ${String(given)}.`)
+    const nested: unknown = options[option]
+    if (nested === undefined) continue
+    if (typeof nested !== 'object' || nested === null) {
+      throw new TypeError(`${option} takes an object with ${Object.keys(names).join(', ')}, got ${given(nested)}.`)
     }
-    checkOptionNames(option, given, Object.keys(names))
+    checkOptionNames(option, nested, Object.keys(names))
+    for (const [name, text] of Object.entries(nested)) {
+      if (text === undefined || (typeof text === 'string' && text !== '') || name === 'regions') continue
+      throw new TypeError(`${option}.${name} is a text that is not empty, got ${given(text)}.`)
+    }
   }
   const { urls, dialect, policy } = options
-  if (typeof urls?.regions === 'object') checkOptionNames('urls.regions', urls.regions, queueRegions)
+  if (urls?.regions !== undefined) checkOptionNames('urls.regions', urls.regions, queueRegions)
   if (typeof dialect === 'object') checkDialect(dialect)
   policyWith(policy)
 }
 
 /**
  * Options, and others that go before them. Those that nest are merged one level deep: who gives a token of the queue keeps
- * that of the data store. Neither argument is changed.
+ * that of the data store; and so are the limits of a policy, which `--policy queueLimits.maxRetries=5` gives one by one.
+ * Neither argument is changed.
  */
 export function mergedOptions<T extends SandboxOptions>(options: T, before: T): T {
   const merged = { ...options, ...before }
@@ -156,12 +161,54 @@ export function mergedOptions<T extends SandboxOptions>(options: T, before: T): 
     if (options[name] === undefined || before[name] === undefined) continue
     Object.assign(merged, { [name]: { ...options[name], ...before[name] } })
   }
+  const [limits, limitsBefore] = [options.policy?.queueLimits, before.policy?.queueLimits]
+  if (limits !== undefined && limitsBefore !== undefined)
+    Object.assign(merged, { policy: { ...merged.policy, queueLimits: { ...limits, ...limitsBefore } } })
   return merged
+}
+
+const windows: readonly unknown[] = ['wide', 'real']
+const hosts = ['loopback', 'none', 'any']
+const areTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+/** What the options may be that nothing else looks at before they are used. */
+const values: {
+  readonly [Name in keyof SandboxOptions]?: readonly [
+    fits: (value: unknown) => boolean,
+    sentence: string,
+    words?: readonly string[],
+  ]
+} = {
+  name: [(name) => typeof name === 'string', 'is a text'],
+  seed: [(seed) => typeof seed === 'string' || Number.isFinite(seed), 'is a number or a text'],
+  signatureWindow: [(window) => windows.includes(window), "is 'wide' or 'real'", windows as string[]],
+  deliverTo: [
+    (reach) => hosts.includes(reach as string) || areTexts(reach),
+    "is 'loopback', 'none', 'any' or a list of hosts",
+    hosts,
+  ],
+  journal: [(journal) => typeof journal === 'boolean', 'is true or false'],
+  fetch: [isFunction, 'is a function'],
+  onWarning: [isFunction, 'is a function'],
+}
+
+function checkValues(options: SandboxOptions): void {
+  for (const [name, [fits, sentence, words = []]] of Object.entries(values)) {
+    const value: unknown = options[name as keyof SandboxOptions]
+    if (value === undefined || fits(value)) continue
+    throw new TypeError(`${name} ${sentence}, got ${given(value)}.${didYouMean(value, words)}`)
+  }
+}
+
+function given(value: unknown): string {
+  return typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value)
 }
 
 /** Refuses invalid options. */
 export function checkOptions(options: SandboxOptions): void {
   checkNames(options)
+  checkValues(options)
   checkNested(options)
   checkStart(options)
   checkSecret(options.secret)

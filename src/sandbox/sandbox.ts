@@ -1,5 +1,10 @@
 import type { Outbound } from '../calls/outbound.js'
-import { InvariantError, type InvariantOptions, type InvariantReport } from '../invariants/invariant-check.js'
+import {
+  checkInvariantOptions,
+  InvariantError,
+  type InvariantOptions,
+  type InvariantReport,
+} from '../invariants/invariant-check.js'
 import { Account } from '../kernel/account.js'
 import { bindMethods } from '../kernel/bind-methods.js'
 import { type Clock, goOn } from '../kernel/clock.js'
@@ -269,6 +274,7 @@ export class Sandbox {
    * @example sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   assertInvariants(options: InvariantOptions = {}): InvariantReport {
+    checkInvariantOptions('sandbox.assertInvariants()', options)
     const check = this.checkInvariants(options)
     if (check.violations.length === 0) return check
     const replay = `seed ${this.traffic.context.seed}`

@@ -88,6 +88,9 @@ export interface ExpectationKind<T> {
 
 type Entries = Readonly<Record<string, v.GenericSchema>>
 
+const optional = (entries: Entries): Entries =>
+  Object.fromEntries(Object.entries(entries).map(([key, schema]) => [key, v.exactOptional(schema)]))
+
 const any: v.GenericSchema = v.unknown()
 const anyHeaders: v.GenericSchema = v.record(v.string(), v.union([v.string(), v.number()]))
 const flag: v.GenericSchema = v.boolean()
@@ -126,9 +129,21 @@ const publishedPattern: Entries = {
   kind,
 }
 
+const attemptPattern = v.strictObject(
+  optional({
+    status: count,
+    error: text,
+    state: v.picklist(['ACTIVE', 'DELIVERED', 'RETRY', 'FAILED', 'CANCELLED']),
+    retried: count,
+    at: count,
+    note: text,
+    delayMs: count,
+  }),
+)
+
 const deliveredPattern: Entries = {
   ...publishedPattern,
-  attempts: v.union([count, v.array(count), v.array(v.looseObject({}))]),
+  attempts: v.union([count, v.array(count), v.array(attemptPattern)]),
   state,
   status: count,
   error: text,
@@ -188,9 +203,6 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   fault: { point: text, fault: text, target: text },
   'flow-control': { decision: v.picklist(['held', 'admitted']), flowControlKey: text, reason: text },
 }
-
-const optional = (entries: Entries): Entries =>
-  Object.fromEntries(Object.entries(entries).map(([key, schema]) => [key, v.exactOptional(schema)]))
 
 const counted = (entries: Entries): v.GenericSchema =>
   v.strictObject({

@@ -101,7 +101,7 @@ export interface PlayResult {
 export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<PlayResult> {
   checkOptionNames('playScenario()', options, playOptionNames)
   checkPlayOptions(options)
-  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const scenario = checkedScenario(given)
   const own = sandboxOptionsOf(scenario)
   const sandbox = createSandbox({
     ...mergedOptions(options.sandbox ?? {}, own),

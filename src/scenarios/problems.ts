@@ -140,7 +140,8 @@ function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePa
     }
   }
   if (Array.isArray(input)) {
-    const list = options.find((option) => option.type === 'array')
+    const lists = options.filter((option) => option.type === 'array')
+    const list = lists.find(({ item }) => (item?.entries !== undefined) === isObject(input[0])) ?? lists[0]
     if (list !== undefined) return problemsOf(list, input, place)
   }
   const sameType = options.find((option) => option.type === typeof input)

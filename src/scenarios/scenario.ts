@@ -175,8 +175,13 @@ export function defineScenario(given: Scenario | string, faults?: readonly Fault
   return checkedScenario(scenario, typeof given === 'string' ? `The scenario ${JSON.stringify(given)}` : 'The scenario')
 }
 
+function calledBy(given: unknown): string {
+  const { name } = (given ?? {}) as { readonly name?: unknown }
+  return typeof name === 'string' ? `The scenario ${JSON.stringify(name)}` : 'The scenario'
+}
+
 /** @throws TypeError */
-export function checkedScenario(given: unknown, called: string): Scenario {
+export function checkedScenario(given: unknown, called: string = calledBy(given)): Scenario {
   const plain = asPlainData(given, called)
   const problems = scenarioProblems(plain)
   if (problems.length === 0) return plain as Scenario

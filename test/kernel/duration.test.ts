@@ -76,6 +76,9 @@ describe('milliseconds', () => {
     [Number.NaN, 'NaN'],
     [Number.POSITIVE_INFINITY, 'Infinity'],
     ['soon' as Duration, '"soon"'],
+    [true as never, 'true'],
+    [null as never, 'null'],
+    [{ wait: '1s' } as never, '{"wait":"1s"}'],
   ])('%s is told with the next step', (given, shown) => {
     expect(() => milliseconds(given)).toThrow(
       `${shown} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,

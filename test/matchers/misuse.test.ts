@@ -1,5 +1,7 @@
 import { createSandbox } from 'stuntdouble'
+import { connect } from 'stuntdouble/client'
 import { sandboxMatchers } from 'stuntdouble/matchers'
+import { startServer } from 'stuntdouble/server'
 import { afterAll, describe, expect, test } from 'vitest'
 
 // Wrong use is told at once, with the nearest valid word: a pattern that can never fit would make `.not` hold for ever.
@@ -125,9 +127,11 @@ describe('a value that can never be', () => {
   })
 
   test('more arguments than there are', () => {
-    expect(misuse('toHavePublished', {}, {}, {})).toContain('takes 2 of them, got 3.')
+    expect(misuse('toHavePublished', {}, {}, {})).toContain('takes at most 2 arguments, got 3.')
     expect(misuse('toBeIdle', {})).toContain('toBeIdle() takes no argument, got 1.')
-    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toContain('takes 1 of them, got 2.')
+    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toContain(
+      'takes at most one argument, got 2.',
+    )
   })
 })
 
@@ -144,6 +148,36 @@ describe('a receiver that has nothing to look at', () => {
       expect(on(matcher, received, ...given)).toThrow(TypeError)
       expect(on(matcher, received, ...given)).toThrow(/Write expect\(sandbox/)
     }
+  })
+
+  test('a sandbox on a server, whose log has to be fetched first', async () => {
+    await using server = await startServer({ port: 0, clock: 'manual' })
+    const remote = await connect(server.origin)
+    const given: Readonly<Partial<Record<keyof typeof sandboxMatchers, readonly unknown[]>>> = {
+      toHaveExecuted: ['GET'],
+      toHaveKey: ['k'],
+      toHaveCost: [{ commands: 1 }],
+      toHaveWorkflowStep: ['s'],
+      toHaveWorkflowWait: ['e'],
+      toFollowSequence: [[{ type: 'attempt' }]],
+      toHaveSchedule: [{}],
+      toHaveDelivered: [{}],
+      toHaveValidSignature: [{}],
+      toBeIdle: [],
+    }
+    for (const [matcher, args] of Object.entries(given)) {
+      expect(on(matcher as keyof typeof sandboxMatchers, remote, ...args)).toThrow(
+        `Write expect(await sandbox.snapshot()).${matcher}(…).`,
+      )
+    }
+  })
+
+  test('the past, which has no keys of now', () => {
+    using own = createSandbox()
+    own.store.run('SET', 'k', 1)
+    const past = own.asOf(own.clock.now())
+    expect(on('toHaveKey', past, 'k')).toThrow('looks at the keys of now, and this is the past')
+    expect(on('toHaveExecuted', past, 'GET')).not.toThrow()
   })
 
   test('the wrong service, or too little of it', () => {

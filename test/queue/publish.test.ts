@@ -525,10 +525,17 @@ describe('the direct API', () => {
     ['callbackTimeout', 5, "Write '5s' or '5ms'."],
     ['failureCallbackDelay', 'soon', "as a text such as '90s', '5m' or '1d10h30m', got \"soon\"."],
     ['delay', -1, 'got -1.'],
+    ['delay', Number.NaN, "as a text such as '90s', '5m' or '1d10h30m', got NaN."],
+    ['timeout', Number.POSITIVE_INFINITY, 'got Infinity.'],
+    ['delay', null, 'got null.'],
+    ['delay', [], 'got [].'],
+    ['delay', true, 'got true.'],
+    ['timeout', '', 'got "".'],
   ])('%s: %j is no span of time', (name, given, sentence) => {
     const { queue } = world()
-    expect(() => queue.publish({ to: shop, callback: shop, failureCallback: shop, [name]: given })).toThrow(sentence)
-    expect(() => queue.publish({ to: shop, callback: shop, failureCallback: shop, [name]: given })).toThrow(name)
+    const options = { to: shop, callback: shop, failureCallback: shop, [name]: given } as never
+    expect(() => queue.publish(options)).toThrow(sentence)
+    expect(() => queue.publish(options)).toThrow(name)
     expect(queue.messages).toEqual([])
   })
 

@@ -1,8 +1,12 @@
-import { createSandbox } from 'stuntdouble'
+import { createSandbox, defineScenario, fault } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
+import { playScenario } from 'stuntdouble/scenarios'
 import { startServer } from 'stuntdouble/server'
 import { describe, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
+import { checkPageClock, checkServerOptions } from '../../fixtures/playwright-options.js'
+import PlaywrightTraceReporter from '../../fixtures/reporters/playwright.js'
+import VitestTraceReporter from '../../fixtures/reporters/vitest.js'
 import { unplayedText } from '../../src/kernel/unused-script.js'
 
 // A name that is nearly one: what was probably meant is told, wherever options are given.
@@ -36,7 +40,82 @@ test.each<[string, () => unknown, string]>([
       createSandbox().queue.publish({ to: 'https://a.test', callback: 'https://b.test', callbackRetry: 1 } as never),
     'no option "callbackRetry". Did you mean "callbackRetries"?',
   ],
-  ['a check', () => createSandbox().assertInvariants({ onyl: 'fifo-per-queue' } as never), 'Did you mean "only"?'],
+  [
+    'a check',
+    () => createSandbox().assertInvariants({ onyl: 'fifo-per-queue' } as never),
+    'sandbox.assertInvariants() has no option "onyl". Did you mean "only"?',
+  ],
+  [
+    'a type of entries',
+    () => createSandbox().traffic.last({ type: 'comand' } as never),
+    'there is no type "comand". Did you mean "command"?',
+  ],
+  [
+    'a field in the place of the type',
+    () => createSandbox().traffic.filter({ typ: 'x' } as never),
+    'no type undefined',
+  ],
+  [
+    'a field of a rule that cannot be left out',
+    () => createSandbox().faults.add({ on: 'queue.delivery', falt: fault.reset() } as never),
+    'there is no "falt" here. Did you mean "fault"?',
+  ],
+  [
+    'a field of a fault that cannot be left out',
+    () => createSandbox().faults.add({ on: 'queue.delivery', fault: { kind: 'status', staus: 503 } } as never),
+    'there is no "staus" here. Did you mean "status"?',
+  ],
+  [
+    'an attempt in a scenario',
+    () => defineScenario({ name: 's', expect: [{ delivered: { attempts: [{ staus: 500 }] } }] } as never),
+    'expect[0].delivered.attempts[0].staus: There is no "staus" here. Did you mean "status"?',
+  ],
+  [
+    'a form of a diagram',
+    () => createSandbox().traffic.diagram({ format: 'mermade' as never }),
+    'got "mermade". Did you mean "mermaid"?',
+  ],
+  ['ids of a timeline', () => createSandbox().traffic.timeline({ ids: 'ful' as never }), 'Did you mean "full"?'],
+  ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'a number as limit'],
+  ['what is hidden', () => createSandbox().traffic.timeline({ redact: 'body' as never }), 'redact is a list of names'],
+  [
+    'a served worker',
+    () => checkServerOptions({ prot: 1 } as never),
+    'sandboxServer has no option "prot". Did you mean "port"?',
+  ],
+  ['the clock of pages', () => checkPageClock('folow' as never), 'got "folow". Did you mean "follow"?'],
+  ['a reporter', () => new VitestTraceReporter({ outputDri: 'x' } as never), 'Did you mean "outputDir"?'],
+  [
+    'a reporter of Playwright',
+    () => new PlaywrightTraceReporter({ outputDri: 'x' } as never),
+    'Did you mean "outputDir"?',
+  ],
+  [
+    'a window',
+    () => createSandbox().queue.sign({ url: 'https://a.test' }, { window: 'rael' } as never),
+    'Did you mean "real"?',
+  ],
+  [
+    'a key',
+    () => createSandbox().queue.sign({ url: 'https://a.test' }, { key: 5 } as never),
+    "takes 'current', 'next' or the text of a key as key, got 5.",
+  ],
+  ['parallelism', () => createSandbox().queue.upsertQueue('q', { parallelism: 0 }), 'parallelism, 1 or more, got 0.'],
+  [
+    'paused',
+    () => createSandbox().queue.upsertQueue('q', { parallelism: 1, paused: 'yes' as never }),
+    'true or false as paused, got "yes".',
+  ],
+  [
+    'headers',
+    () => createSandbox().queue.publish({ to: 'https://a.test', headers: 'x' as never }),
+    'an object of names and values as headers, got "x".',
+  ],
+  [
+    'endpoints',
+    () => createSandbox().queue.urlGroups.addEndpoints('g', 'https://a.test' as never),
+    'takes a name and a list',
+  ],
   ['a region', () => createSandbox().queueIn('us-west-1' as never), 'Did you mean "us-east-1"?'],
 ])('%s', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)
@@ -46,11 +125,13 @@ test.each([
   [{ prot: 1 }, 'A server has no option "prot". Did you mean "port"?'],
   [{ scenaro: {} }, 'Did you mean "scenario"?'],
   [{ cloc: 'real' }, 'Did you mean "clock"?'],
-  [{ name: 'x' }, undefined],
+  [{ name: 'x' }, 'A server has no option "name": each tenant has its own'],
+  [{ urls: { store: 'https://a.test' } }, 'A server has no option "urls": each tenant has its own'],
+  [{ limits: { maxStreems: 1 } }, 'Did you mean "maxStreams"?'],
+  [{ limits: { maxStreams: -1 } }, 'limits.maxStreams is a number, 0 or more, got -1.'],
 ])('a server: %j', async (options, sentence) => {
   const started = startServer({ port: 0, ...options } as never).then((server) => server.close())
-  if (sentence === undefined) await started
-  else await expect(started).rejects.toThrow(sentence)
+  await expect(started).rejects.toThrow(sentence)
 })
 
 test('a connection: a misspelled tenant is not main', async () => {
@@ -77,10 +158,29 @@ test.each([
   expect(error).toContain('/_control/openapi.json')
 })
 
-test('a field of a control request', async () => {
+test.each([
+  ['/clock/advance', { bye: '5m' }, 'bye: there is no such field. Did you mean "by"?'],
+  [
+    '/queue/explain',
+    { flowControlKy: 'user-1' },
+    'flowControlKy: there is no such field. Did you mean "flowControlKey"?',
+  ],
+  [
+    '/queue/url-groups/orders/endpoints',
+    { endpoints: [{ url: 'https://a.test', nam: 'a' }] },
+    'endpoints.0.nam: there is no such field. Did you mean "name"?',
+  ],
+  ['/faults', { scenarioo: {} }, 'scenarioo: there is no such field. Did you mean "scenario"?'],
+  [
+    '/faults',
+    { rules: { on: 'queue.delivery', falt: { kind: 'reset' } } },
+    'there is no "falt" here. Did you mean "fault"?',
+  ],
+])('a field of a control request: %s %j', async (path, body, sentence) => {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const answer = await fetch(`${server.origin}/_control/main/clock/advance`, { method: 'POST', body: '{"bye":"5m"}' })
-  expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(/bye: .*Did you mean .*"by/)])
+  const answer = await fetch(`${server.origin}/_control/main${path}`, { method: 'POST', body: JSON.stringify(body) })
+  const { error } = (await answer.json()) as { error: string }
+  expect([answer.status, error]).toEqual([400, expect.stringContaining(sentence)])
 })
 
 describe('a script that nothing has met', () => {
@@ -138,4 +238,20 @@ describe('a script that nothing has met', () => {
 
 test('what resembles nothing is told without a guess', () => {
   expect(() => createSandbox({ zzzzzzzzz: 1 } as never)).toThrow('no option "zzzzzzzzz". The options are ')
+})
+
+test('a span of time is the same mistake on a server', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  const remote = await connect(server.origin)
+  for (const span of [-5, Number.NaN, Number.POSITIVE_INFINITY, '10 minutes?'])
+    await expect(remote.clock.advance(span as never)).rejects.toThrow('is not a duration: give')
+})
+
+test('a name in the place of a scenario', async () => {
+  await expect(playScenario('poison-message' as never)).rejects.toThrow('The scenario cannot be played.')
+})
+
+test('what Playwright itself gives to a reporter is no option of ours', () => {
+  const given = { configDir: '/a', outputDir: 'x', _mode: 'test', _commandHash: 'abc' }
+  expect(() => new PlaywrightTraceReporter(given)).not.toThrow()
 })

@@ -1,5 +1,6 @@
 import { createSandbox, type SandboxOptions } from 'stuntdouble'
 import { expect, test } from 'vitest'
+import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { mergedOptions } from '../../src/sandbox/sandbox-options.js'
 
 test('what is given within an option leaves the rest at its default, and the given object alone', () => {
@@ -30,11 +31,78 @@ test('options that nest are merged one level deep, and neither side changes', ()
   expect([one, other]).toEqual([first, second])
 })
 
+test('a single limit leaves the other limits of a policy as they are', () => {
+  const scenario: SandboxOptions = { policy: { retries: 1, queueLimits: { maxDelay: '1d', maxRetries: 3 } } }
+  expect(mergedOptions(scenario, { policy: { queueLimits: { maxRetries: 5 } } })).toEqual({
+    policy: { retries: 1, queueLimits: { maxDelay: '1d', maxRetries: 5 } },
+  })
+  expect(scenario.policy?.queueLimits).toEqual({ maxDelay: '1d', maxRetries: 3 })
+  expect(mergedOptions(scenario, { policy: { retries: 2 } }).policy).toMatchObject({ queueLimits: { maxRetries: 3 } })
+})
+
 test.each<[object, string]>([
   [{ tokens: { quue: 'x' } }, 'tokens has no option "quue". Did you mean "queue"?'],
   [{ urls: { stor: 'https://a.test' } }, 'urls has no option "stor". Did you mean "store"?'],
   [{ signingKeys: { curent: 'sig_1' } }, 'signingKeys has no option "curent". Did you mean "current"?'],
   [{ tokens: 'mine' }, 'tokens takes an object with store, storeReadonly, queue'],
+  [{ urls: { regions: { 'us-eest-1': 'https://a.test' } } }, 'no option "us-eest-1". Did you mean "us-east-1"?'],
+  [{ urls: { regions: 'us-east-1' } }, 'urls.regions takes an object of options (us-east-1, eu-central-1)'],
+  [{ policy: { homeRegion: 'us-est-1' } }, 'policy.homeRegion takes'],
+  [{ policy: null }, 'policy takes an object such as { retries: 1 }, got null.'],
+  [{ policy: [] }, 'policy takes an object such as { retries: 1 }, got [].'],
 ])('an unknown name within an option is told with the nearest: %j', (options, sentence) => {
   expect(() => createSandbox(options as never)).toThrow(sentence)
+})
+
+test.each<[unknown, string]>([
+  [[], 'createSandbox() takes an object of options such as { seed: 7 }, got [].'],
+  [{ signatureWindow: 'wied' }, `signatureWindow is 'wide' or 'real', got "wied". Did you mean "wide"?`],
+  [{ deliverTo: 'lopback' }, 'a list of hosts, got "lopback". Did you mean "loopback"?'],
+  [{ deliverTo: ['a.test', 5] }, "deliverTo is 'loopback', 'none', 'any' or a list of hosts, got"],
+  [{ journal: 'no' }, 'journal is true or false, got "no".'],
+  [{ seed: Number.NaN }, 'seed is a number or a text, got NaN.'],
+  [{ name: 5 }, 'name is a text, got 5.'],
+  [{ fetch: 5 }, 'fetch is a function, got 5.'],
+  [{ onWarning: 'log' }, 'onWarning is a function, got "log".'],
+  [{ tokens: { store: '' } }, 'tokens.store is a text that is not empty, got "".'],
+  [{ tokens: { queue: 5 } }, 'tokens.queue is a text that is not empty, got 5.'],
+  [{ signingKeys: { next: 5 } }, 'signingKeys.next is a text that is not empty, got 5.'],
+])('a value that an option cannot have is refused, and not ignored: %j', (options, sentence) => {
+  expect(() => createSandbox(options as never)).toThrow(sentence)
+})
+
+test.each<[unknown, string]>([
+  [{ realHosts: 'blok' }, `realHosts is 'allow' or 'block', got "blok". Did you mean "block"?`],
+  [{ env: 'no' }, 'env is true or false, got "no".'],
+  [{ strict: 'yes' }, 'strict is true, false or an object of checks such as { pending: false }, got "yes".'],
+  [{ strict: null }, 'strict is true, false or an object of checks'],
+  [{ strict: { pending: 'no' } }, 'strict.pending is true or false, got "no".'],
+  [{ strict: { invariants: 'all' } }, 'strict.invariants is true, false or an object'],
+  [{ strict: { invariants: { only: 'fifo-per-quue' } } }, 'did you mean "fifo-per-queue"?'],
+])('nor is one of a fixture: %j', (options, sentence) => {
+  expect(() => sandboxOf(options as never)).toThrow(sentence)
+})
+
+test.each(['deduplicationWindow', 'maxRatePeriod', 'handlerStallTimeout'])('policy.%s is a span of time', (name) => {
+  const policyOf = (span: unknown) => createSandbox({ policy: { [name]: span } as never }).policy
+  expect(policyOf('10m')).toMatchObject({ [name]: 600_000 })
+  expect(policyOf(500)).toMatchObject({ [name]: 500 })
+  for (const span of ['10 minutes?', '-5s', '', -5, Number.NaN, Number.POSITIVE_INFINITY, null, true, {}])
+    expect(() => policyOf(span)).toThrow(
+      `policy.${name}: ${typeof span === 'number' ? span : JSON.stringify(span)} is not a duration:`,
+    )
+})
+
+test('frozen options are enough, whatever becomes of the sandbox', () => {
+  const options: SandboxOptions = Object.freeze({
+    tokens: Object.freeze({ queue: 'mine' }),
+    urls: Object.freeze({ base: 'https://a.test' }),
+    signingKeys: Object.freeze({ current: 'sig_1' }),
+    policy: Object.freeze({ queueLimits: Object.freeze({ maxDelay: '1d' as const }) }),
+  })
+  using sandbox = createSandbox(options)
+  sandbox.store.resetPassword()
+  sandbox.queue.signingKeys.rotate()
+  sandbox.reset()
+  expect(sandbox.tokens.queue).toBe('mine')
 })

@@ -22,7 +22,11 @@ describe('misuse is told with the next step', () => {
     ],
     ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
     ['a negative limit', { policy: { maxTrafficEntries: -1 } }, 'policy.maxTrafficEntries takes >=0, not -1.'],
-    ['a negative duration', { policy: { maxRetryDelay: -1 } }, 'policy.maxRetryDelay takes >=0, not -1.'],
+    [
+      'a negative duration',
+      { policy: { maxRetryDelay: -1 } },
+      'policy.maxRetryDelay: -1 is not a duration: give milliseconds',
+    ],
     [
       'a text that is no duration',
       { policy: { maxRetryDelay: '10 minutes' as never } },

@@ -205,12 +205,27 @@ export async function onOthers(remote: RemoteSandbox, explored: Exploration): Pr
   vitestExpect(await remote.snapshot()).toBeIdle()
   vitestExpect(await remote.queue.snapshot()).toHaveDelivered()
   vitestExpect(await remote.store.snapshot()).toHaveKey('k')
+  vitestExpect(await remote.snapshot()).toHaveKey('k')
+  vitestExpect(await remote.snapshot()).toHaveSchedule()
+  vitestExpect(await remote.queue.snapshot()).toHaveSchedule()
+  vitestExpect(queue).toHaveSchedule({ cron: '* * * * *' })
+  vitestExpect(sandbox).not.toHaveSchedule()
+  vitestExpect(sandbox.asOf('-1m')).toHaveExecuted('GET', 'k')
   vitestExpect(sandbox.asOf('-1m')).toHavePublished()
   vitestExpect(unknownThing).toHavePublished()
   await vitestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
   await jestExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
   await playwrightExpect(remote.queue.snapshot()).resolves.toHaveDelivered()
   await playwrightExpect.poll(() => remote.snapshot()).toBeIdle()
+  playwrightExpect(queue).toHaveDelivered({
+    to: playwrightExpect.stringContaining('shop'),
+    body: playwrightExpect.objectContaining({ id: 1 }),
+    retried: playwrightExpect.any(Number),
+    attempts: [{ status: playwrightExpect.anything() }],
+  })
+  playwrightExpect(store).toHaveKey('k', { ttl: playwrightExpect.any(Number) })
+  jestExpect(queue).toHaveDelivered({ to: jestExpect.stringContaining('shop'), retried: jestExpect.any(Number) })
+  vitestExpect(queue).toHaveDelivered({ to: vitestExpect.stringContaining('shop'), retried: vitestExpect.any(Number) })
 
   // @ts-expect-error: a store delivers nothing
   vitestExpect(store).toHaveDelivered()
@@ -234,6 +249,16 @@ export async function onOthers(remote: RemoteSandbox, explored: Exploration): Pr
   vitestExpect(queue).toHaveKey('k')
   // @ts-expect-error: nor has a log
   vitestExpect(traffic).toHaveKey('k')
+  // @ts-expect-error: nor has the past, which is looked at with its own store
+  vitestExpect(sandbox.asOf('-1m')).toHaveKey('k')
+  // @ts-expect-error: a log has no schedules
+  vitestExpect(traffic).toHaveSchedule()
+  // @ts-expect-error
+  jestExpect(traffic.entries).toHaveSchedule()
+  // @ts-expect-error: nor has the past
+  playwrightExpect(sandbox.asOf('-1m')).toHaveSchedule()
+  // @ts-expect-error: nor has a store
+  vitestExpect(store).toHaveSchedule()
   // @ts-expect-error: a queue runs no commands
   jestExpect(queue).toHaveExecuted('GET', 'k')
   // @ts-expect-error: a message is not a delivery

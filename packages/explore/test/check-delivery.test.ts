@@ -152,6 +152,8 @@ describe('what is tried', () => {
     const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
+      [{ guidance: 'coverge' }, `takes 'coverage' or 'none' as guidance, got "coverge". Did you mean "coverage"?`],
+      [{ faults: { maxRules: 2 } as never }, 'takes an arbitrary of fault rules as faults'],
       [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
       [{ seed: 'x' }, 'seed is a whole number, got "x"'],
       [{ handler: {} }, 'assertResilient() needs a handler'],
@@ -166,6 +168,14 @@ describe('what is tried', () => {
     expect(() => arb.deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow(
       'There is no fault "late". The faults are',
     )
+    expect(() => arb.deliveryFaults({ kinds: ['rset' as FaultKind] })).toThrow('Did you mean "reset"?')
+    expect(() => arb.deliveryFaults({ on: 'queue.delivry' as never })).toThrow(
+      'There is no point "queue.delivry". Did you mean "queue.delivery"?',
+    )
+    expect(() => arb.faultRules({ on: ['queue.delivry' as never] })).toThrow('Did you mean "queue.delivery"?')
+    expect(() => arb.faultRules({ on: 'queue.delivery' as never })).toThrow('takes a list of points as on')
+    expect(() => arb.command({ commands: ['GET'] as never })).toThrow("'all' or 'documented' as commands")
+    expect(() => arb.message({ only: ['dealy'] as never })).toThrow('Did you mean "delay"?')
     expect(() => arb.deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
   })
 })

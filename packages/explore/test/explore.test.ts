@@ -124,6 +124,9 @@ describe('one fault at each place', () => {
   })
 
   test('no further than the bound', async () => {
+    await expect(exploreFaults(buyers(9), { maxRuns: 'x' as never })).rejects.toThrow(
+      'exploreFaults(): maxRuns is a whole number, 1 or more, got "x".',
+    )
     const tried = await exploreFaults(buyers(9), { ...handledBy(charge), maxRuns: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
     expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `maxRuns`.')

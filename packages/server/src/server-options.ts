@@ -114,7 +114,8 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   const { host = defaultHost, port = defaultPort, allowHosts = [], cluster, scenario } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
   if (options.redisTls !== undefined) checkOptionNames('redisTls', options.redisTls, { cert: true, key: true })
-  if (options.limits !== undefined) checkOptionNames('limits', options.limits, Object.keys(defaultLimits))
+  checkTenantsOwn(options)
+  if (options.limits !== undefined) checkLimits(options.limits)
   const given = worldOf(options)
   checkNested(given)
   refuseProduction(options.allowProduction)
@@ -151,6 +152,25 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
     limits,
     scene,
     tell: options.onError ?? ((text) => console.error(text)),
+  }
+}
+
+/** @throws TypeError for what a sandbox has and a server cannot give to all of its tenants */
+function checkTenantsOwn(options: object): void {
+  for (const name of ['name', 'urls'] as const) {
+    if (!Object.hasOwn(options, name)) continue
+    throw new TypeError(
+      `A server has no option "${name}": each tenant has its own, http://localhost:4010/{tenant}/store and so on.`,
+    )
+  }
+}
+
+/** @throws TypeError for a limit that there is not, and for one that is no number */
+function checkLimits(limits: Partial<ServerLimits>): void {
+  checkOptionNames('limits', limits, Object.keys(defaultLimits))
+  for (const [name, limit] of Object.entries(limits)) {
+    if (name === 'requestTimeout' || limit === undefined || (typeof limit === 'number' && limit >= 0)) continue
+    throw new TypeError(`limits.${name} is a number, 0 or more, got ${JSON.stringify(limit)}.`)
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../../../../src/kernel/nearest-name.js'
 import type { ResolvedPolicy } from '../../../../src/policy/policy.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { ruleProblems } from '../../../../src/rules/rule-schema.js'
@@ -150,6 +150,8 @@ async function brokenBy(
   return carryFailure(new ResilienceError(message, { faults, policy: policyOf(combination), seed, path }), failure)
 }
 
+const guidances: readonly string[] = ['coverage', 'none']
+
 function checkOptions(options: ResilienceOptions): void {
   checkOptionNames('assertResilient()', options, {
     faults: true,
@@ -173,6 +175,18 @@ function checkOptions(options: ResilienceOptions): void {
     if (typeof options?.[name] === 'function') continue
     throw new TypeError(
       `assertResilient() needs ${name}, a function of the sandbox: assertResilient({ publish, handler, holds }).`,
+    )
+  }
+  const { faults } = options
+  if (faults !== undefined && typeof faults?.generate !== 'function') {
+    throw new TypeError(
+      'assertResilient() takes an arbitrary of fault rules as faults, such as arb.deliveryFaults({ maxRules: 2 }).',
+    )
+  }
+  const { guidance } = options
+  if (guidance !== undefined && !guidances.includes(guidance)) {
+    throw new TypeError(
+      `assertResilient() takes 'coverage' or 'none' as guidance, got ${JSON.stringify(guidance)}.${didYouMean(guidance, guidances)}`,
     )
   }
   checkHandler(options.handler, 'assertResilient()')

@@ -10,7 +10,7 @@ import type {
 } from '../../../../src/faults/fault.js'
 import { signatureFaults } from '../../../../src/faults/fault-values.js'
 import { type DeliveryInjectionPoint, type InjectionPoint, injectionPoints } from '../../../../src/faults/points.js'
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../../../../src/kernel/nearest-name.js'
 import type { FaultPlanSpace } from './coverage-guide.js'
 
 const spans = fc.constantFrom(1000, 10_000, 60_000, 600_000)
@@ -150,8 +150,10 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('arb.faultRules()', options, { on: true, maxRules: true, kinds: true })
   const { maxRules: max = 4, on = injectionPoints, kinds = faultKinds } = options
+  if (!Array.isArray(on))
+    throw new TypeError(`arb.faultRules() takes a list of points as on, got ${JSON.stringify(on)}.`)
+  checkedKinds(kinds, on)
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
-  checkedKinds(kinds, usable)
   const rule = fc.constantFrom(...usable).chain((point) => {
     const there = kinds.filter((kind) => catalog[kind].points.includes(point))
     return fc
@@ -191,10 +193,18 @@ export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<re
 }
 
 function checkedKinds(kinds: readonly FaultKind[], points: readonly InjectionPoint[]): readonly FaultKind[] {
+  const unknown = points.find((point) => !injectionPoints.includes(point))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `There is no point ${JSON.stringify(unknown)}.${didYouMean(unknown, injectionPoints)} There are ${injectionPoints.join(', ')}.`,
+    )
+  }
   if (kinds.length === 0) throw new TypeError('There are no kinds of faults to choose from: `kinds` is empty.')
   for (const kind of kinds) {
     if (!Object.hasOwn(catalog, kind))
-      throw new TypeError(`There is no fault ${JSON.stringify(kind)}. The faults are ${faultKinds.join(', ')}.`)
+      throw new TypeError(
+        `There is no fault ${JSON.stringify(kind)}.${didYouMean(kind, faultKinds)} The faults are ${faultKinds.join(', ')}.`,
+      )
     if (points.some((point) => catalog[kind].points.includes(point))) continue
     throw new TypeError(`${kind} cannot strike at ${points.join(', ')}, only at ${catalog[kind].points.join(', ')}.`)
   }

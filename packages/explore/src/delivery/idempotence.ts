@@ -1,6 +1,6 @@
 import { checkFixture } from '../../../../fixtures/fixture-sandbox.js'
 import type { FaultRule } from '../../../../src/faults/fault.js'
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { carryFailure } from '../../../../src/report/failure.js'
 import { replayLines } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
@@ -223,7 +223,9 @@ function checkedRepetitions(under: readonly RepetitionKind[] | undefined): reado
     throw new TypeError(`assertIdempotent(): \`under\` is a list of ${all.join(', ')}.`)
   const unknown = under?.find((name) => !Object.hasOwn(repetitions, name))
   if (unknown !== undefined)
-    throw new TypeError(`assertIdempotent() knows no ${JSON.stringify(unknown)}. It knows ${all.join(', ')}.`)
+    throw new TypeError(
+      `assertIdempotent() knows no ${JSON.stringify(unknown)}.${didYouMean(unknown, all)} It knows ${all.join(', ')}.`,
+    )
   if (under?.length === 0) throw new TypeError(`assertIdempotent(): \`under\` is empty. It knows ${all.join(', ')}.`)
   return under === undefined ? all : [...new Set(under)]
 }

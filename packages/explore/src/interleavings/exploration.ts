@@ -55,6 +55,11 @@ export interface Exploration {
   report(): string
 }
 
+function checkRuns(called: string, { maxRuns }: ExploreOptions): void {
+  if (maxRuns === undefined || (Number.isInteger(maxRuns) && maxRuns > 0)) return
+  throw new TypeError(`${called}: maxRuns is a whole number, 1 or more, got ${JSON.stringify(maxRuns)}.`)
+}
+
 /**
  * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
  * what if exactly this one fails?
@@ -71,11 +76,12 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
     on: true,
   })
   checkPlayOptions(options)
+  checkRuns('exploreFaults()', options)
   for (const one of [options.fault ?? []].flat()) {
     const [problem] = faultProblems(one)
     if (problem !== undefined) throw new TypeError(`exploreFaults(): fault: ${problem.sentence}`)
   }
-  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const scenario = checkedScenario(given)
   const { fault = { kind: 'lost-ack' }, on = 'queue.delivery', maxRuns: bound = 1000 } = options
   const outcomes: ExplorationOutcome[] = []
   const places = await placesOf(scenario, [on].flat() as InjectionPoint[], [fault].flat() as Fault[], options)
@@ -120,7 +126,8 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
 export async function interleaveDeliveries(given: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   checkOptionNames('exploreInterleavings()', options, { ...playOptionNames, holds: true, maxRuns: true })
   checkPlayOptions(options)
-  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  checkRuns('exploreInterleavings()', options)
+  const scenario = checkedScenario(given)
   const { maxRuns: bound = 1000 } = options
   const endings = new Map<string, Ended>()
   const serial: SerialEnding[] = []

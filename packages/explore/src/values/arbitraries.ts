@@ -16,6 +16,8 @@ export interface CommandOptions {
   readonly mistakes?: boolean
 }
 
+const commandChoices: readonly unknown[] = ['all', 'documented']
+
 /** Draws of one command. They shrink to nothing, which is the simplest way to write it. */
 const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24, size: 'max' })
 
@@ -26,6 +28,11 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
  */
 export function command(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
   checkOptionNames('arb.command()', options, { commands: true, only: true, weight: true, mistakes: true })
+  if (options.commands !== undefined && !commandChoices.includes(options.commands)) {
+    throw new TypeError(
+      `arb.command() takes 'all' or 'documented' as commands, got ${JSON.stringify(options.commands)}: \`only\` chooses among them by name.`,
+    )
+  }
   const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
   const forms = commandsUnder(commands)
     .commands.filter(({ name, group }) => only(name, group))

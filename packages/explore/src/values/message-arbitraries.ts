@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Duration, type DurationText, milliseconds } from '../../../../src/kernel/duration.js'
 import { type Instant, instant, iso } from '../../../../src/kernel/instant.js'
-import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
+import { checkOptionNames, didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
 /** A message as `queue.publish()` and the step `publish` of a scenario take it. */
@@ -141,7 +141,7 @@ function chosen(
   const unknown = only.find((name) => !Object.hasOwn(model, name))
   if (unknown !== undefined) {
     throw new TypeError(
-      `There is no option ${JSON.stringify(unknown)}. The options are ${Object.keys(model).join(', ')}.`,
+      `There is no option ${JSON.stringify(unknown)}.${didYouMean(unknown, Object.keys(model))} The options are ${Object.keys(model).join(', ')}.`,
     )
   }
   return Object.fromEntries(

@@ -194,8 +194,41 @@ function checkQuery({ method, path, query = {} }: ControlOperation, given: URLSe
   )
 }
 
-function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
-  return type === 'strict_object' && expected === 'never'
+interface Schema {
+  readonly wrapped?: Schema
+  readonly entries?: Readonly<Record<string, Schema>>
+  readonly item?: Schema
+  readonly options?: readonly Schema[]
+}
+
+/** What a body may have at a place: of a union, what any of its alternatives may. */
+function schemasAt(schema: Schema, path: readonly unknown[]): readonly Schema[] {
+  const { wrapped, options } = schema
+  if (wrapped !== undefined) return schemasAt(wrapped, path)
+  // Of a list of words the options are texts.
+  if (options?.every((option) => typeof option === 'object'))
+    return options.flatMap((option) => schemasAt(option, path))
+  const [key, ...rest] = path
+  if (path.length === 0) return [schema]
+  const next =
+    schema.item ?? (Object.hasOwn(schema.entries ?? {}, String(key)) ? schema.entries![String(key)] : undefined)
+  return next === undefined ? [] : schemasAt(next, rest)
+}
+
+/** The first field in the object of an issue that no alternative has, and those that there are. */
+function unknownField(
+  root: unknown,
+  { type, expected, path, input }: v.BaseIssue<unknown>,
+): { readonly place: readonly unknown[]; readonly fields: readonly string[] } | undefined {
+  const keys = (path ?? []).map(({ key }) => key)
+  const isNever = type === 'strict_object' && expected === 'never'
+  if (!isNever && type !== 'union') return undefined
+  const above = isNever ? keys.slice(0, -1) : keys
+  const fields = schemasAt(root as Schema, above).flatMap(({ entries = {} }) => Object.keys(entries))
+  if (isNever) return { place: keys, fields }
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || fields.length === 0) return undefined
+  const unknown = Object.keys(input).find((name) => !fields.includes(name))
+  return unknown === undefined ? undefined : { place: [...above, unknown], fields }
 }
 
 function checked({ body: schema, example }: ControlOperation, body: unknown): unknown {
@@ -203,16 +236,17 @@ function checked({ body: schema, example }: ControlOperation, body: unknown): un
   if (result.success) return result.output
   const [first] = result.issues
   // A misspelled field is missing under its right name, too: the wrong name says more.
-  const issue = result.issues.find(isUnknownField) ?? first
-  const where = v.getDotPath(issue) ?? 'the body'
-  if (isUnknownField(issue)) {
-    const fields = issue.path?.length === 1 && 'entries' in schema! ? Object.keys(schema.entries as object) : []
-    const name = String(issue.path?.at(-1)?.key)
+  for (const found of result.issues) {
+    const unknown = unknownField(schema!, found)
+    if (unknown === undefined) continue
+    const { place, fields } = unknown
     throw new HttpError(
       400,
-      `${where}: there is no such field.${didYouMean(name, fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
+      `${place.join('.')}: there is no such field.${didYouMean(place.at(-1), fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
     )
   }
+  const issue = first
+  const where = v.getDotPath(issue) ?? 'the body'
   // Of a union, the alternative that came closest tells more than the list of all types.
   const message =
     issue.issues?.find(({ path }) => path !== undefined)?.message ?? issue.issues?.at(-1)?.message ?? issue.message
