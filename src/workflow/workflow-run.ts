@@ -54,7 +54,7 @@ export interface Wait {
   readonly timeoutHeaders: HeaderLists
   readonly record: StepRecord
   timer?: Timer
-  state: 'waiting' | 'notified' | 'timed out' | 'dropped'
+  state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
 }
 
 /** The step of another run that waits for the end of this one. [workflow.md 9] */

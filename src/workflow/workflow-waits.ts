@@ -84,7 +84,7 @@ export class Waits {
 
   /** Ends one wait only. @param event `undefined`: its time is over */
   finish(wait: Wait, event: Bytes | undefined): void {
-    this.#leave(wait, event === undefined ? 'timed out' : 'notified')
+    this.#leave(wait, event === undefined ? 'timed-out' : 'notified')
     this.#wake(wait, event)
   }
 

@@ -33,7 +33,7 @@ export interface DumpedWait {
   readonly deadline: number
   readonly timeoutUrl: string
   readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
-  readonly state: 'waiting' | 'notified' | 'timed out' | 'dropped'
+  readonly state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
   /** Its place among those that wait, in all runs. */
   readonly turn?: number | undefined
 }
@@ -198,7 +198,7 @@ export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
       deadline: time,
       timeoutUrl: v.string(),
       timeoutHeaders: headerLists,
-      state: v.picklist(['waiting', 'notified', 'timed out', 'dropped']),
+      state: v.picklist(['waiting', 'notified', 'timed-out', 'dropped']),
       turn: v.optional(count),
     }),
   ),
