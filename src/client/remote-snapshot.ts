@@ -1,7 +1,6 @@
 import { RegionTraffic } from '../kernel/region-traffic.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { QueueRegion } from '../protocol/address.js'
-import type { Step } from '../queue/destinations/delivery-script.js'
 import type { Queue } from '../queue/direct-queue.js'
 import { loadTrace } from '../report/load-trace.js'
 import type { TrafficContext } from '../report/traffic-context.js'
@@ -36,30 +35,14 @@ export class SandboxSnapshot {
     readonly running: readonly string[]
   }
   readonly faults: { readonly rules: readonly FaultRuleStatus[]; readonly unused: readonly UnusedFault[] }
-  readonly destinations: {
-    readonly unhandled: readonly string[]
-    readonly unused: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
-  }
+  readonly destinations: StatusSnapshot['destinations']
 
   readonly #regional: (region: QueueRegion) => QueueSnapshot
   readonly outbound: StatusSnapshot['outbound']
 
   /** @internal */
   constructor(world: StatusSnapshot, replica: Sandbox) {
-    const {
-      trace,
-      tokens,
-      state,
-      pending,
-      running,
-      unused,
-      faults,
-      unusedVerbs,
-      unhandled,
-      unplayed,
-      cost: spend,
-      costs,
-    } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, cost: spend, costs } = world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.storeReadonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const keys = replica.queues.flatMap(({ signingKeys: { current, next, former } }) => [current, next, ...former])
@@ -83,7 +66,7 @@ export class SandboxSnapshot {
     }))
     this.workflow = this.workflows[0]!
     this.faults = { rules: faults, unused }
-    this.destinations = { unhandled, unused: unplayed }
+    this.destinations = world.destinations
     this.outbound = world.outbound
   }
 

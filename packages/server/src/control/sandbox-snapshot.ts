@@ -30,7 +30,6 @@ export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
     unused: faults.unused,
     unusedVerbs: workflows.map(({ unused }) => unused),
     outbound: { patterns: calls.patterns, unhandled: calls.unhandled, unused: calls.unused },
-    unhandled: destinations.unhandled,
-    unplayed: destinations.unused,
+    destinations: { unhandled: destinations.unhandled, unused: destinations.unused },
   }
 }
