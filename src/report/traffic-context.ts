@@ -13,7 +13,7 @@ export interface TrafficContext {
   readonly secrets?: () => readonly string[]
   /** What else is known of the world, for failures that tell why: what handlers threw, faults that never struck. */
   readonly world?: () => object
-  /** What `watchStore()` looks into. */
+  /** What `recordStoreChanges()` looks into. */
   readonly store?: ComparableStore
   /** Whether the host's timers, and with them its `Date`, have followed the clock. */
   readonly followed?: () => boolean

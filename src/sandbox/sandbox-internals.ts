@@ -16,7 +16,7 @@ export interface SandboxInternals {
   /** Of the world that it has now; `undefined` where none is kept. */
   journal(): InputJournal | undefined
   beginning(): SandboxOrigin
-  /** What `at()` means by an instant now, for clients: given to `at()` later it means the same. */
+  /** What `asOf()` means by an instant now, for clients: given to `asOf()` later it means the same. */
   placeOf(instant: PastInstant): JournalPoint
   /** What the entry of a request notes that is refused for its token, asked as it is refused. */
   explainTokens(explain: ExplainsToken | undefined): void

@@ -48,7 +48,7 @@ export interface SandboxOptions {
   /** Hosts that `fetch` may reach. Default `loopback`. */
   readonly deliverTo?: DeliveryHosts
   /**
-   * `false`: what comes into the world is not written down, which saves memory in very long runs; `at()` and `fork()` are
+   * `false`: what comes into the world is not written down, which saves memory in very long runs; `asOf()` and `fork()` are
    * refused then.
    */
   readonly journal?: boolean

@@ -284,7 +284,7 @@ export class Sandbox {
     })
   }
 
-  /** As `check()`, but returns the breaches instead of throwing them. */
+  /** As `assertInvariants()`, but returns the violations instead of throwing them. */
   checkInvariants(options: InvariantOptions = {}): InvariantReport {
     return checkSandboxInvariants(this, options)
   }

@@ -211,7 +211,7 @@ export const limitRows: readonly LimitRow[] = [
     'maxTrafficBytes',
     'what a sandbox keeps of its past: the traffic log, messages that are over, and the journal from which it is played again',
     'bytes',
-    'the older half of the log is dropped, the oldest messages are forgotten; the journal has at most three eighths of it, and ends: no `fork()` and `at()` until a reset',
+    'the older half of the log is dropped, the oldest messages are forgotten; the journal has at most three eighths of it, and ends: no `fork()` and `asOf()` until a reset',
   ),
   policy(
     'maxForkBytes',

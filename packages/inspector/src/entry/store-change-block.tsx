@@ -16,7 +16,7 @@ interface Key {
 
 const most = 50
 
-/** What a delivery changed in the data store, where `watchStore()` looked. */
+/** What a delivery changed in the data store, where `recordStoreChanges()` looked. */
 export function StoreChangeBlock({ change }: { readonly change: unknown }): JSX.Element | null {
   if (typeof change !== 'object' || change === null) return null
   const { added = [], removed = [], changed = [] } = change as Change
