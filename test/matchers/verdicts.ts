@@ -46,7 +46,7 @@ export type World = { readonly [At in Place]: unknown } & { dispose(): void }
 export async function world(): Promise<World> {
   const startAt = '2030-01-01T09:00:00Z'
   const sandbox = createSandbox({ seed: 7, startAt })
-  const { urls: addresses, clock, destinations, queue, store, tokens } = sandbox
+  const { urls, clock, destinations, queue, store, tokens } = sandbox
   destinations.script(orders, [fault.status(500)])
   destinations.on(orders, () => Response.json({ done: true }))
   destinations.on(lost, () => new Response('gone', { status: 503 }))
@@ -65,7 +65,7 @@ export async function world(): Promise<World> {
   queue.publish({ to: mail, deduplicationId: 'mail-1', delay: '30s' })
   await clock.drain()
   const send = (path: string, body: unknown): Promise<Response> =>
-    sandbox.fetch(`${addresses.store}${path}`, {
+    sandbox.fetch(`${urls.store}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.store}` },
       body: JSON.stringify(body),
@@ -76,9 +76,9 @@ export async function world(): Promise<World> {
     ['INCR', 'visits'],
   ])
   await send('/', ['HSET', 'visits', 'a', '1'])
-  await sandbox.fetch(`${addresses.store}/get/none`)
+  await sandbox.fetch(`${urls.store}/get/none`)
   store.run('DECR', 'stock')
-  await sandbox.fetch(`${addresses.queue}/v2/schedules/${mail}`, {
+  await sandbox.fetch(`${urls.queue}/v2/schedules/${mail}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tokens.queue}`, 'service-cron': '0 3 * * *', 'service-schedule-id': 'nightly' },
   })

@@ -135,7 +135,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
 /** A sandbox in which every method has something to change. */
 async function prepared(): Promise<Sandbox> {
   const sandbox = await lived(begun)
-  const { urls: addresses, tokens, queue, faults, stats, outbound: calls } = sandbox
+  const { urls, tokens, queue, faults, stats, outbound: calls } = sandbox
   const headers = {
     authorization: `Bearer ${tokens.queue}`,
     'service-workflow-runid': 'wfr_1',
@@ -143,7 +143,7 @@ async function prepared(): Promise<Sandbox> {
     'service-workflow-init': 'true',
     'service-delay': '1h',
   }
-  await sandbox.fetch(`${addresses.queue}/v2/publish/https://app.test/`, { method: 'POST', headers, body: '{}' })
+  await sandbox.fetch(`${urls.queue}/v2/publish/https://app.test/`, { method: 'POST', headers, body: '{}' })
   queue.upsertQueue('paused', { parallelism: 1, paused: true })
   queue.publish({ to: shop, queue: 'paused' })
   faults.add({ ...rule, name: 'known', match: { url: 'https://slow.test/*' } })
