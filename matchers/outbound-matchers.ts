@@ -72,9 +72,9 @@ function patternOf(text: string): OutboundPattern {
 
 /** What never reached the sandbox, and why. */
 function elsewhere(received: unknown, to: unknown): readonly string[] {
-  const { outbound: calls } = received as { outbound?: { unhandled?: unknown; patterns?: unknown } }
-  const unhandled = Array.isArray(calls?.unhandled) ? (calls.unhandled as string[]) : []
-  const patterns = Array.isArray(calls?.patterns) ? (calls.patterns as string[]) : undefined
+  const { outbound } = received as { outbound?: { unhandled?: unknown; patterns?: unknown } }
+  const unhandled = Array.isArray(outbound?.unhandled) ? (outbound.unhandled as string[]) : []
+  const patterns = Array.isArray(outbound?.patterns) ? (outbound.patterns as string[]) : undefined
   if (unhandled.length > 0) return unhandled.slice(0, 3)
   if (patterns === undefined || patterns.length > 0) return []
   const url = typeof to === 'string' ? to : 'https://bank.test/*'

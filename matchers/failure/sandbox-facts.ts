@@ -44,11 +44,11 @@ export function sandboxOf({ received, context, entries }: MatcherInput): Sandbox
   const given = (received ?? {}) as UnknownRemote
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
   const errors = [world.destinations, world.outbound].flatMap((owner) => listOf(owner?.errors, owner))
-  const { realHostRequests: strays, outbound: calls, destinations } = world
+  const { realHostRequests, outbound: calls, destinations } = world
   // A server forwards nothing: what is not registered there got no answer.
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
-    refused: [...listOf(strays, world), ...outbound].map(asLine),
+    refused: [...listOf(realHostRequests, world), ...outbound].map(asLine),
     answersAt: (url) => destinations?.responderAt?.(url) !== undefined,
     errors,
     unused: unusedIn(world, entries),
@@ -61,12 +61,12 @@ function asLine(sentence: unknown): string {
 
 /** What was prepared and never met, as sentences. */
 function unusedIn(
-  { destinations, outbound: calls, faults, workflows = [] }: UnknownRemote,
+  { destinations, outbound, faults, workflows = [] }: UnknownRemote,
   log: MatcherInput['entries'],
 ): string[] {
   return [
     ...unmet(destinations, 'delivery', log),
-    ...unmet(calls, 'call', log),
+    ...unmet(outbound, 'call', log),
     ...(listOf(faults?.unused, faults) as { message?: unknown }[]).map(({ message }) => String(message)),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)

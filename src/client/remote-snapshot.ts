@@ -78,8 +78,8 @@ export class SandboxSnapshot {
   /** The engine is loaded only here: a client that never takes a copy does without it. */
   static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
-    const { state, dialect: vocabulary, policy } = world
-    const replica = createSandbox({ dialect: vocabulary, policy, startAt: state.now })
+    const { state, dialect, policy } = world
+    const replica = createSandbox({ dialect, policy, startAt: state.now })
     replica.load(state)
     return new SandboxSnapshot(world, replica)
   }
@@ -98,14 +98,14 @@ function storeOf(store: Store, traffic: Traffic, spend: StoreCost): SandboxSnaps
 }
 
 function queueOf(queue: Queue, traffic: Traffic): SandboxSnapshot['queue'] {
-  const { region, messages, deadLetters, schedules, signingKeys: keys } = queue
+  const { region, messages, deadLetters, schedules, signingKeys } = queue
   return {
     traffic,
     region,
     messages,
     deadLetters,
     schedules,
-    signingKeys: keys,
+    signingKeys,
     explain: (what) => queue.explain(what),
     forecast: (id) => queue.forecast(id),
   }

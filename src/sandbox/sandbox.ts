@@ -506,7 +506,7 @@ export class Sandbox {
   }
 
   #build(start: CoreState = { startAt: this.#start }, options: SandboxOptions = this.options): SandboxCore {
-    const { dialect: vocabulary, policy, urls, fetch: answer } = this
+    const { dialect, policy, urls, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const gate = this.#gate
     const heard = heardOf(this.options)
@@ -515,7 +515,7 @@ export class Sandbox {
     return createCore(
       {
         options,
-        vocabulary,
+        vocabulary: dialect,
         policy,
         addresses: urls,
         locate,

@@ -193,11 +193,11 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
 
 /** The options of a sandbox in which the scenario begins. */
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
-  const { seed, startAt, dialect: vocabulary, policy, given } = scenario
+  const { seed, startAt, dialect, policy, given } = scenario
   return {
     ...(seed !== undefined && { seed }),
     ...(startAt !== undefined && { startAt }),
-    ...(vocabulary !== undefined && { dialect: vocabulary }),
+    ...(dialect !== undefined && { dialect }),
     ...(policy !== undefined && { policy }),
     ...(given?.signingKeys !== undefined && { signingKeys: given.signingKeys }),
   }
@@ -253,8 +253,8 @@ export function register(
 }
 
 /** Registers the foreign hosts of a scenario. */
-export function prepareCalls({ outbound: calls = [] }: Scenario, sandbox: Sandbox): void {
-  for (const { url, script = [], response: answer = {} } of calls) {
+export function prepareCalls({ outbound = [] }: Scenario, sandbox: Sandbox): void {
+  for (const { url, script = [], response: answer = {} } of outbound) {
     const { delay = 0, status = 200, headers, body } = answer
     sandbox.outbound.respond(url, async (_call, task) => {
       if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))

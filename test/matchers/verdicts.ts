@@ -112,14 +112,14 @@ export async function world(): Promise<World> {
 /** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
-  const { outbound: calls } = sandbox
-  calls.respond('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
-  calls.script('https://bank.test/charges', [fault.lostAck(), fault.status(503)])
+  const { outbound } = sandbox
+  outbound.respond('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
+  outbound.script('https://bank.test/charges', [fault.lostAck(), fault.status(503)])
   const headers = { authorization: 'Bearer sk_live_1', 'content-type': 'application/json', 'x-tag': 'a' }
   const charge = (amount: number): Promise<unknown> =>
-    calls.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
+    outbound.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
   for (const amount of [5, 5, 6]) await charge(amount).catch(() => undefined)
-  calls.takes('POST', 'https://bank.test/charge')
+  outbound.takes('POST', 'https://bank.test/charge')
   return sandbox
 }
 

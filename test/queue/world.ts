@@ -29,7 +29,7 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
     ...(deliver && { deliverTo: deliver }),
     ...(window && { signatureWindow: window }),
   })
-  const { clock, traffic, queue, destinations, policy, dialect: vocabulary } = sandbox
+  const { clock, traffic, queue, destinations, policy, dialect } = sandbox
   const exchange = sandbox.exchange.bind(sandbox)
   async function send(method: string, path: string, init: CallInit = {}): Promise<Reply> {
     const base = init.base ?? 'https://queue.test'
@@ -44,7 +44,18 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
       given === undefined ? ('' as Bytes) : init.raw ? (given as Bytes) : utf8(isJson ? JSON.stringify(given) : given)
     return new Reply(await exchange({ method, url: base + path, headers, body: () => body }))
   }
-  return { sandbox, clock, traffic, queue, engine: engineOf(queue), destinations, policy, vocabulary, exchange, send }
+  return {
+    sandbox,
+    clock,
+    traffic,
+    queue,
+    engine: engineOf(queue),
+    destinations,
+    policy,
+    vocabulary: dialect,
+    exchange,
+    send,
+  }
 }
 
 export type World = ReturnType<typeof world>

@@ -442,9 +442,9 @@ describe('a play', () => {
       steps: [{ publish: { to: orders } }, { drain: true }],
       ...more,
     }
-    const app = ({ destinations, outbound: calls }: Sandbox): void => {
+    const app = ({ destinations, outbound }: Sandbox): void => {
       destinations.on(orders, async () => {
-        const answer = await calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+        const answer = await outbound.fetch(bank, { method: 'POST' }).catch(() => undefined)
         return new Response(null, { status: answer?.ok ? 200 : 500 })
       })
     }
@@ -533,7 +533,7 @@ describe('a play', () => {
         steps: [{ advance: 0 }],
       },
       {
-        setup: ({ store, queue, dialect: vocabulary, policy, clock }) => {
+        setup: ({ store, queue, dialect, policy, clock }) => {
           const { urlGroups, lanes, flow } = engineOf(queue)
           seen = {
             list: store.run('LRANGE', 'list', 0, -1),
@@ -542,7 +542,7 @@ describe('a play', () => {
             line: [lanes.get('line')?.parallelism, lanes.get('line')?.paused],
             key: [flow.keys.get('key')?.rateMax, flow.keys.get('key')?.ratePeriod, flow.keys.get('key')?.paused],
             signing: queue.signingKeys.pair(),
-            words: vocabulary.headerPrefix,
+            words: dialect.headerPrefix,
             retries: policy.retries,
             now: clock.now(),
           }

@@ -61,9 +61,9 @@ export function hasToken(
 }
 
 /** Keeps nothing of what it is asked, and its tokens are known to nobody. */
-function porterOf({ dialect: vocabulary, policy }: SandboxOptions): Sandbox {
+function porterOf({ dialect, policy }: SandboxOptions): Sandbox {
   return createSandbox({
-    ...(vocabulary !== undefined && { dialect: vocabulary }),
+    ...(dialect !== undefined && { dialect }),
     policy: { ...policy, maxTrafficEntries: 0 },
     secret: randomBytes(32).toString('base64url'),
   })

@@ -294,7 +294,7 @@ export class Tenants {
     const sandbox = known ?? this.fresh(name)
     const { urls, env } = sandbox
     if (known === undefined) sandbox.dispose()
-    return { urls: urls, env }
+    return { urls, env }
   }
 
   has(name: string): boolean {

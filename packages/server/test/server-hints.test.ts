@@ -51,14 +51,14 @@ test('a production address of the vendor', async () => {
 
 test('a call to a foreign host that nobody registered, and one of another path', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const { outbound: calls } = server.tenant('w1')
+  const { outbound } = server.tenant('w1')
   const bank = `${server.origin}/w1/outbound/https://bank.example/charges`
   for (const url of [bank, `${bank}/42`]) {
     const refused = await asked(url)
     expect(refused.status).toBe(502)
     const { error } = (await refused.json()) as { error: string }
     expect(error).not.toMatch(noJavaScript)
-    expect([calls.unhandled.at(-1), calls.unanswered.at(-1)]).toEqual([error, error])
+    expect([outbound.unhandled.at(-1), outbound.unanswered.at(-1)]).toEqual([error, error])
     expect((await obey(error)).status).toBe(200)
     expect((await asked(url)).status).toBe(200)
   }

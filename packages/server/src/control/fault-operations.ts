@@ -178,14 +178,14 @@ async function played(
   signal: AbortSignal | undefined,
 ): Promise<object> {
   const { playScenario } = await import('../../../../src/scenarios/play-scenario.js')
-  const { fetch, deliverTo: deliver, dialect: vocabulary } = options
+  const { fetch, deliverTo: deliver, dialect } = options
   const play = await playScenario(scenario, {
     ...(seed !== undefined && { seed }),
     ...(signal !== undefined && { signal }),
     sandbox: {
       ...(fetch !== undefined && { fetch }),
       ...(deliver !== undefined && { deliverTo: deliver }),
-      ...(vocabulary !== undefined && { dialect: vocabulary }),
+      ...(dialect !== undefined && { dialect }),
     },
   })
   const { holds, checks: findings, endedAt, virtualMs } = play

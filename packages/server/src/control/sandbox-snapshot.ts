@@ -4,23 +4,12 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { OpenRedaction } from './wire-entry.js'
 
 export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
-  const {
-    traffic,
-    tokens,
-    dialect: vocabulary,
-    policy,
-    store,
-    clock,
-    faults,
-    destinations,
-    outbound: calls,
-    workflows,
-  } = sandbox
+  const { traffic, tokens, dialect, policy, store, clock, faults, destinations, outbound, workflows } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
     tokens,
-    dialect: vocabulary,
+    dialect,
     policy,
     cost: store.cost(),
     costs: [...traffic.costs],
@@ -29,7 +18,7 @@ export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
     faults: faults.rules,
     unused: faults.unused,
     unusedVerbs: workflows.map(({ unused }) => unused),
-    outbound: { patterns: calls.patterns, unhandled: calls.unhandled, unused: calls.unused },
+    outbound: { patterns: outbound.patterns, unhandled: outbound.unhandled, unused: outbound.unused },
     destinations: { unhandled: destinations.unhandled, unused: destinations.unused },
   }
 }

@@ -34,12 +34,12 @@ export async function startedServer(given: ParsedArguments): Promise<Started> {
 
 /** Options that were left at their defaults are for the scenario to say. */
 function within(scenario: Scenario, options: ServerOptions, given: ParsedArguments): ServerOptions {
-  const { seed, dialect: vocabulary, startAt, ...rest } = options
+  const { seed, dialect, startAt, ...rest } = options
   return {
     ...rest,
     scenario,
     ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
-    ...(given.dialect !== serveArguments.dialect.default && { dialect: vocabulary! }),
+    ...(given.dialect !== serveArguments.dialect.default && { dialect: dialect! }),
     ...(given['start-at'] !== undefined && { startAt: startAt! }),
   }
 }

@@ -18,17 +18,21 @@ export interface LocatedRedis {
  */
 export async function placed(
   url: string,
-  { realRedis: instead, onDifference: differs, allowRedisHosts: allowEngines = [] }: RealRedisChoice,
+  { realRedis: instead, onDifference, allowRedisHosts = [] }: RealRedisChoice,
   tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
 ): Promise<LocatedRedis> {
   const option = instead === undefined ? 'shadowRedis (--shadow-redis)' : 'realRedis (--real-redis)'
-  const engine = await RealRedis.open(url, { option, allowed: allowEngines })
+  const engine = await RealRedis.open(url, { option, allowed: allowRedisHosts })
   if (instead !== undefined) {
     tenants.elsewhere = elsewhereOn(engine)
     return { compared: async () => undefined, close: () => engine.close() }
   }
-  const twin = new Shadow(engine, differs ?? ((difference) => tell(`twin: ${shadowDifferenceText(difference)}`)), tell)
+  const twin = new Shadow(
+    engine,
+    onDifference ?? ((difference) => tell(`twin: ${shadowDifferenceText(difference)}`)),
+    tell,
+  )
   tenants.elsewhere = twin.beside
   return { compared: () => twin.idle(), close: () => twin.idle().then(() => engine.close()) }
 }
