@@ -1,6 +1,11 @@
+import type { Outbound } from '../../src/calls/outbound.js'
 import { type UnusedSteps, unplayedText } from '../../src/kernel/unused-script.js'
+import type { Destinations } from '../../src/queue/destinations/destinations.js'
 import { plainText } from '../../src/report/safe-text.js'
-import type { MatcherInput } from '../received.js'
+import type { Faults, UnusedFault } from '../../src/rules/fault-rules.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
+import type { Workflow } from '../../src/workflow/direct-workflows.js'
+import type { MatcherInput, Perhaps } from '../received.js'
 
 /** What a world knows beside its log. */
 export interface SandboxFacts {
@@ -15,22 +20,12 @@ export interface SandboxFacts {
 }
 
 /** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
-interface UnknownRemote {
-  readonly destinations?: {
-    readonly errors?: unknown
-    readonly unused?: unknown
-    responderAt?(url: string): unknown
-  }
-  readonly faults?: { readonly unused?: unknown }
-  readonly outbound?: {
-    readonly errors?: unknown
-    readonly unused?: unknown
-    readonly unhandled?: unknown
-    readonly unanswered?: unknown
-  }
-  readonly realHostRequests?: unknown
+interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
+  readonly destinations?: Perhaps<Destinations, 'errors' | 'unused'> & Partial<Pick<Destinations, 'responderAt'>>
+  readonly faults?: Perhaps<Faults, 'unused'>
+  readonly outbound?: Perhaps<Outbound, 'errors' | 'unused' | 'unhandled' | 'unanswered'>
   /** Of both regions. */
-  readonly workflows?: readonly { readonly unused?: unknown }[]
+  readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
 }
 
 /** How the note of an attempt begins that met nobody. */
@@ -67,7 +62,7 @@ function unusedIn(
   return [
     ...unmet(destinations, 'delivery', log),
     ...unmet(outbound, 'call', log),
-    ...(listOf(faults?.unused, faults) as { message?: unknown }[]).map(({ message }) => String(message)),
+    ...(listOf(faults?.unused, faults) as Perhaps<UnusedFault, 'message'>[]).map(({ message }) => String(message)),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
 }
