@@ -5,7 +5,7 @@ import type { Destinations } from '../src/queue/destinations/destinations.js'
 import type { Message } from '../src/queue/message/message.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import type { Faults, UnusedFault } from '../src/rules/fault-rules.js'
+import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { Workflow } from '../src/workflow/direct-workflows.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { waitHint } from './failure/forecasts.js'
@@ -19,7 +19,7 @@ import { type Verdict, verdict } from './verdict.js'
 /** What a sandbox has to say about work that is left. */
 interface Idle {
   readonly clock: Pick<Clock, 'now' | 'pending' | 'running'>
-  readonly faults?: Perhaps<Faults, 'unused'> | undefined
+  readonly faults?: Perhaps<Sandbox['faults'], 'unused'> | undefined
   readonly queue?: Messages | undefined
   /** Of both regions, as `workflows`. */
   readonly queues?: readonly Messages[] | undefined
@@ -98,7 +98,7 @@ function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
 }
 
 function textOf(fault: unknown): string {
-  const message = (fault as Perhaps<UnusedFault, 'message'> | null)?.message
+  const message = (fault as Perhaps<Sandbox['faults']['unused'][number], 'message'> | null)?.message
   if (typeof message === 'string') return fromHere(message)
   return typeof fault === 'string' ? plainText(fault) : literal(fault)
 }

@@ -2,7 +2,6 @@ import type { Outbound } from '../../src/calls/outbound.js'
 import { type UnusedSteps, unplayedText } from '../../src/kernel/unused-script.js'
 import type { Destinations } from '../../src/queue/destinations/destinations.js'
 import { plainText } from '../../src/report/safe-text.js'
-import type { Faults, UnusedFault } from '../../src/rules/fault-rules.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import type { Workflow } from '../../src/workflow/direct-workflows.js'
 import type { MatcherInput, Perhaps } from '../received.js'
@@ -22,7 +21,7 @@ export interface SandboxFacts {
 /** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
 interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly destinations?: Perhaps<Destinations, 'errors' | 'unused'> & Partial<Pick<Destinations, 'responderAt'>>
-  readonly faults?: Perhaps<Faults, 'unused'>
+  readonly faults?: Perhaps<Sandbox['faults'], 'unused'>
   readonly outbound?: Perhaps<Outbound, 'errors' | 'unused' | 'unhandled' | 'unanswered'>
   /** Of both regions. */
   readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
@@ -62,7 +61,7 @@ function unusedIn(
   return [
     ...unmet(destinations, 'delivery', log),
     ...unmet(outbound, 'call', log),
-    ...(listOf(faults?.unused, faults) as Perhaps<UnusedFault, 'message'>[]).map(({ message }) => String(message)),
+    ...(listOf(faults?.unused, faults) as Perhaps<Sandbox['faults']['unused'][number], 'message'>[]).map(({ message }) => String(message)),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
 }
