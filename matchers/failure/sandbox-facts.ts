@@ -61,7 +61,9 @@ function unusedIn(
   return [
     ...unmet(destinations, 'delivery', log),
     ...unmet(outbound, 'call', log),
-    ...(listOf(faults?.unused, faults) as Perhaps<Sandbox['faults']['unused'][number], 'message'>[]).map(({ message }) => String(message)),
+    ...(listOf(faults?.unused, faults) as Perhaps<Sandbox['faults']['unused'][number], 'message'>[]).map(
+      ({ message }) => String(message),
+    ),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
 }
