@@ -6,10 +6,11 @@ import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import type { StoreCostTotals } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
+import type { Store } from '../src/store/direct-store.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
-import { evidenceOf, evidenceSince, type MatcherInput } from './received.js'
+import { evidenceOf, evidenceSince, type MatcherInput, type Perhaps } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
@@ -191,9 +192,9 @@ function spendOf({ received, before }: Period): StoreCostTotals | undefined {
 }
 
 function totalOf(received: unknown): StoreCostTotals | undefined {
-  const { cost, store } = received as { cost?: unknown; store?: { cost?: unknown } }
-  if (typeof cost === 'function') return (received as { cost(): StoreCostTotals }).cost()
-  return typeof store?.cost === 'function' ? (store as { cost(): StoreCostTotals }).cost() : undefined
+  const { cost, store } = received as Perhaps<Store, 'cost'> & { readonly store?: Perhaps<Store, 'cost'> }
+  if (typeof cost === 'function') return (received as Pick<Store, 'cost'>).cost()
+  return typeof store?.cost === 'function' ? (store as Pick<Store, 'cost'>).cost() : undefined
 }
 
 function ofStore(evidence: Period, name: keyof StoreCostTotals): Counted | undefined {

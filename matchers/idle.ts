@@ -1,40 +1,39 @@
+import type { Outbound } from '../src/calls/outbound.js'
+import type { Clock } from '../src/kernel/clock.js'
 import { formatDuration } from '../src/kernel/duration.js'
+import type { Destinations } from '../src/queue/destinations/destinations.js'
 import type { Message } from '../src/queue/message/message.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
+import type { Sandbox } from '../src/sandbox/sandbox.js'
+import type { Workflow } from '../src/workflow/direct-workflows.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { waitHint } from './failure/forecasts.js'
 import { listOf } from './failure/sandbox-facts.js'
 import { fromHere } from './failure/test-location.js'
 import { literal } from './literal.js'
 import { MessageLifecycle } from './message-lifecycle.js'
-import { evidenceOf, type MatcherInput } from './received.js'
+import { evidenceOf, type MatcherInput, type Perhaps } from './received.js'
 import { type Verdict, verdict } from './verdict.js'
 
 /** What a sandbox has to say about work that is left. */
 interface Idle {
-  readonly clock: {
-    now(): number
-    readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
-    readonly running: readonly string[]
-  }
-  readonly faults?: { readonly unused?: unknown } | undefined
+  readonly clock: Pick<Clock, 'now' | 'pending' | 'running'>
+  readonly faults?: Perhaps<Sandbox['faults'], 'unused'> | undefined
   readonly queue?: Messages | undefined
   /** Of both regions, as `workflows`. */
   readonly queues?: readonly Messages[] | undefined
   readonly workflow?: Verbs | undefined
   readonly workflows?: readonly Verbs[] | undefined
-  readonly outbound?: { readonly unused?: unknown } | undefined
-  readonly destinations?: { readonly unused?: unknown; readonly unhandled?: unknown } | undefined
+  readonly outbound?: Perhaps<Outbound, 'unused'> | undefined
+  readonly destinations?: Perhaps<Destinations, 'unused'> | undefined
 }
 
 interface Messages {
   readonly messages?: readonly Pick<Message, 'id' | 'timer' | 'running'>[]
 }
 
-interface Verbs {
-  readonly unused?: unknown
-}
+type Verbs = Perhaps<Workflow, 'unused'>
 
 /** Nothing left to happen: no timer but schedules, nothing that runs, no unused fault or script step. */
 export function isIdle(received: unknown): Verdict {
@@ -99,7 +98,7 @@ function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
 }
 
 function textOf(fault: unknown): string {
-  const message = (fault as { message?: unknown } | null)?.message
+  const message = (fault as Perhaps<Sandbox['faults']['unused'][number], 'message'> | null)?.message
   if (typeof message === 'string') return fromHere(message)
   return typeof fault === 'string' ? plainText(fault) : literal(fault)
 }

@@ -1,3 +1,4 @@
+import type { Outbound } from '../src/calls/outbound.js'
 import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { testOf } from './near-misses.js'
 import {
@@ -12,7 +13,7 @@ import {
   urlField,
 } from './pattern-fields.js'
 import type { Or, Text } from './patterns.js'
-import { evidenceOf } from './received.js'
+import { evidenceOf, type Perhaps } from './received.js'
 import { headOf } from './requests.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
@@ -72,9 +73,9 @@ function patternOf(text: string): OutboundPattern {
 
 /** What never reached the sandbox, and why. */
 function elsewhere(received: unknown, to: unknown): readonly string[] {
-  const { outbound: calls } = received as { outbound?: { unhandled?: unknown; patterns?: unknown } }
-  const unhandled = Array.isArray(calls?.unhandled) ? (calls.unhandled as string[]) : []
-  const patterns = Array.isArray(calls?.patterns) ? (calls.patterns as string[]) : undefined
+  const { outbound } = received as { outbound?: Perhaps<Outbound, 'unhandled' | 'patterns'> }
+  const unhandled = Array.isArray(outbound?.unhandled) ? (outbound.unhandled as string[]) : []
+  const patterns = Array.isArray(outbound?.patterns) ? (outbound.patterns as string[]) : undefined
   if (unhandled.length > 0) return unhandled.slice(0, 3)
   if (patterns === undefined || patterns.length > 0) return []
   const url = typeof to === 'string' ? to : 'https://bank.test/*'

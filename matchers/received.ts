@@ -28,6 +28,12 @@ export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 /** What stands behind a store, by the name that it has there: matchers come without the engine. */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
+/**
+ * Members that a sandbox may have, of whose values nothing is known: a copy of one on a server or an object of a test may
+ * lack them. The names are those of the real type, so a member that is renamed is missed here.
+ */
+export type Perhaps<T, Names extends keyof T> = { readonly [Name in Names]?: unknown }
+
 type UnknownRecord = Record<string, unknown>
 
 /** A log that finds by type and by message without looking at every entry. */

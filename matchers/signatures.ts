@@ -5,6 +5,7 @@ import { instant, iso } from '../src/kernel/instant.js'
 import { checkOptionNames } from '../src/kernel/nearest-name.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic-log.js'
+import type { Queue } from '../src/queue/direct-queue.js'
 import { urlText } from '../src/report/describe.js'
 import { compare, ValueDifference } from './compare-values.js'
 import { headerMap } from './comparison-kinds.js'
@@ -119,9 +120,8 @@ function shownPattern({ keys, ...pattern }: SignaturePattern): object {
 }
 
 function keysOf(received: unknown): ReceiverKeys | undefined {
-  const { signingKeys, queue } = received as {
-    signingKeys?: ReceiverKeys
-    queue?: { signingKeys?: ReceiverKeys }
+  const { signingKeys, queue } = received as Partial<Pick<Queue, 'signingKeys'>> & {
+    readonly queue?: Partial<Pick<Queue, 'signingKeys'>>
   }
   const found = signingKeys ?? queue?.signingKeys
   return typeof found?.current === 'string' ? found : undefined

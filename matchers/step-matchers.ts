@@ -23,6 +23,15 @@ import {
 import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
 import { type RequestPattern, requestFields } from './requests.js'
 
+/** How a command may come. */
+const ways = [
+  'request',
+  'pipeline',
+  'transaction',
+  'resp',
+  'direct',
+] as const satisfies readonly EntryOf<'command'>['via'][]
+
 /** What may be said about an entry of each type. */
 interface StepPatterns {
   readonly request: RequestPattern
@@ -30,7 +39,7 @@ interface StepPatterns {
   readonly command: {
     /** As in `toHaveExecuted`. */
     readonly argv?: readonly CommandArgPattern[]
-    readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'>
+    readonly via?: Or<EntryOf<'command'>['via']>
     readonly error?: Text | undefined
   }
   readonly keyspace: { readonly key?: Text; readonly event?: Text }
@@ -86,7 +95,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
   outbound: callFields,
   command: {
     argv: wordsField,
-    via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
+    via: wordField(ways, (entry) => entry.via),
     error: {
       ...optional(textField((entry: EntryOf<'command'>) => entry.error)),
       isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),

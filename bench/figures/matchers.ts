@@ -9,7 +9,7 @@ const few = 1_000
 /** About so many entries: two of three belong to messages of their own, the others are commands. */
 async function world(entries: number): Promise<{ sandbox: Sandbox; last: string }> {
   const sandbox = createSandbox()
-  const { urls: addresses, clock, destinations, queue, tokens } = sandbox
+  const { urls, clock, destinations, queue, tokens } = sandbox
   destinations.record('https://shop.test/*')
   const messages = Math.floor(entries / 3)
   let last = ''
@@ -25,7 +25,7 @@ async function world(entries: number): Promise<{ sandbox: Sandbox; last: string 
       `key:${index + row}`,
       'x',
     ])
-    await sandbox.fetch(`${addresses.store}/pipeline`, { method: 'POST', headers, body: JSON.stringify(rows) })
+    await sandbox.fetch(`${urls.store}/pipeline`, { method: 'POST', headers, body: JSON.stringify(rows) })
   }
   return { sandbox, last }
 }

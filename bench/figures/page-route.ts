@@ -16,7 +16,7 @@ async function pageRoute(): Promise<Figure | undefined> {
   })
   const sandbox = createSandbox()
   sandbox.store.run('SET', 'greeting', 'hello')
-  const { urls: addresses, tokens } = sandbox
+  const { urls, tokens } = sandbox
   const context = await browser.newContext()
   await context.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app</p>' }))
   await routeSandbox(context, sandbox)
@@ -45,7 +45,7 @@ async function pageRoute(): Promise<Figure | undefined> {
   return {
     name: 'store GET from a page through routeSandbox over a route that fulfils a constant',
     baseline: client('constant', 'https://constant.test/'),
-    variants: [client('routeSandbox', `${addresses.store}/`)],
+    variants: [client('routeSandbox', `${urls.store}/`)],
     atMost: { routeSandbox: 1.15 },
     rounds: 25,
     turn: 100,

@@ -224,9 +224,9 @@ function month(): Figure {
     async run(times) {
       const sandbox = createSandbox({ startAt: start })
       sandbox.destinations.respond(url, () => 200)
-      const { urls: addresses, tokens } = sandbox
+      const { urls, tokens } = sandbox
       const headers = { authorization: `Bearer ${tokens.queue}`, 'service-cron': '* * * * *' }
-      await sandbox.fetch(`${addresses.queue}/v2/schedules/${url}`, { method: 'POST', headers, body })
+      await sandbox.fetch(`${urls.queue}/v2/schedules/${url}`, { method: 'POST', headers, body })
       return counted(() => sandbox.clock.advance(times * 60_000))
     },
   }

@@ -30,10 +30,10 @@ function journal(): Figure {
     name: keeps ? 'with a journal' : 'without',
     async run(times: number) {
       using world = createSandbox({ journal: keeps })
-      const { urls: addresses, tokens } = world
+      const { urls, tokens } = world
       const headers = { authorization: `Bearer ${tokens.store}` }
       const call = { method: 'POST', headers, body: '["SET","key","value"]' }
-      for (let count = 0; count < times; count++) await (await world.fetch(addresses.store, call)).json()
+      for (let count = 0; count < times; count++) await (await world.fetch(urls.store, call)).json()
     },
   })
   return {

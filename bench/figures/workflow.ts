@@ -120,8 +120,8 @@ function sleeps(): Figure {
 type Connected = Pick<Sandbox, 'urls' | 'tokens' | 'destinations'>
 
 /** An app whose workflow the SDK serves. @returns what triggers it */
-function served({ urls: addresses, tokens, destinations }: Connected, count: number): () => Promise<unknown> {
-  const connection = { baseUrl: addresses.queue, token: tokens.queue }
+function served({ urls, tokens, destinations }: Connected, count: number): () => Promise<unknown> {
+  const connection = { baseUrl: urls.queue, token: tokens.queue }
   const { POST } = serve(
     async (context) => {
       for (let step = 1; step <= count; step++) await context.run(`step ${step}`, () => step)

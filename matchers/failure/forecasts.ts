@@ -1,4 +1,5 @@
 import { formatDuration } from '../../src/kernel/duration.js'
+import type { Queue } from '../../src/queue/direct-queue.js'
 import type { Forecast, ForecastBlocker } from '../../src/queue/explain/forecast.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
@@ -8,10 +9,7 @@ import type { MatcherInput } from '../received.js'
 // Until when messages wait: as the queue forecasts it where there is one, else as far as the log tells.
 
 /** Who can look ahead. */
-interface Forecaster {
-  forecast?(id: string): Forecast | undefined
-  explain?(id: string): string
-}
+type Forecaster = Partial<Pick<Queue, 'forecast' | 'explain'>>
 
 /** The queues of the evidence, one for each region; none for a log alone. */
 function facesOf({ received, role }: MatcherInput): readonly (Forecaster | undefined)[] {

@@ -1,6 +1,10 @@
+import type { Outbound } from '../../src/calls/outbound.js'
 import { type UnusedSteps, unplayedText } from '../../src/kernel/unused-script.js'
+import type { Destinations } from '../../src/queue/destinations/destinations.js'
 import { plainText } from '../../src/report/safe-text.js'
-import type { MatcherInput } from '../received.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
+import type { Workflow } from '../../src/workflow/direct-workflows.js'
+import type { MatcherInput, Perhaps } from '../received.js'
 
 /** What a world knows beside its log. */
 export interface SandboxFacts {
@@ -15,22 +19,12 @@ export interface SandboxFacts {
 }
 
 /** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
-interface UnknownRemote {
-  readonly destinations?: {
-    readonly errors?: unknown
-    readonly unused?: unknown
-    responderAt?(url: string): unknown
-  }
-  readonly faults?: { readonly unused?: unknown }
-  readonly outbound?: {
-    readonly errors?: unknown
-    readonly unused?: unknown
-    readonly unhandled?: unknown
-    readonly unanswered?: unknown
-  }
-  readonly realHostRequests?: unknown
+interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
+  readonly destinations?: Perhaps<Destinations, 'errors' | 'unused'> & Partial<Pick<Destinations, 'responderAt'>>
+  readonly faults?: Perhaps<Sandbox['faults'], 'unused'>
+  readonly outbound?: Perhaps<Outbound, 'errors' | 'unused' | 'unhandled' | 'unanswered'>
   /** Of both regions. */
-  readonly workflows?: readonly { readonly unused?: unknown }[]
+  readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
 }
 
 /** How the note of an attempt begins that met nobody. */
@@ -44,11 +38,11 @@ export function sandboxOf({ received, context, entries }: MatcherInput): Sandbox
   const given = (received ?? {}) as UnknownRemote
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
   const errors = [world.destinations, world.outbound].flatMap((owner) => listOf(owner?.errors, owner))
-  const { realHostRequests: strays, outbound: calls, destinations } = world
+  const { realHostRequests, outbound: calls, destinations } = world
   // A server forwards nothing: what is not registered there got no answer.
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
-    refused: [...listOf(strays, world), ...outbound].map(asLine),
+    refused: [...listOf(realHostRequests, world), ...outbound].map(asLine),
     answersAt: (url) => destinations?.responderAt?.(url) !== undefined,
     errors,
     unused: unusedIn(world, entries),
@@ -61,13 +55,15 @@ function asLine(sentence: unknown): string {
 
 /** What was prepared and never met, as sentences. */
 function unusedIn(
-  { destinations, outbound: calls, faults, workflows = [] }: UnknownRemote,
+  { destinations, outbound, faults, workflows = [] }: UnknownRemote,
   log: MatcherInput['entries'],
 ): string[] {
   return [
     ...unmet(destinations, 'delivery', log),
-    ...unmet(calls, 'call', log),
-    ...(listOf(faults?.unused, faults) as { message?: unknown }[]).map(({ message }) => String(message)),
+    ...unmet(outbound, 'call', log),
+    ...(listOf(faults?.unused, faults) as Perhaps<Sandbox['faults']['unused'][number], 'message'>[]).map(
+      ({ message }) => String(message),
+    ),
     ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
 }

@@ -66,11 +66,11 @@ function isReal(url: string): boolean {
 }
 
 /** An application may swallow the error, so the sandbox remembers it for the end of the test. */
-function strayed(url: string, { urls: addresses, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
+function strayed(url: string, { urls, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
   const { host } = new URL(url)
   const sentence =
     `A test was about to call ${host}, a real host of the service. ` +
-    `Point the client at the sandbox instead: ${addresses[realServiceAt(host)]}, with the names and tokens of sandbox.env. ` +
+    `Point the client at the sandbox instead: ${urls[realServiceAt(host)]}, with the names and tokens of sandbox.env. ` +
     'A client that is made while its module loads reads the environment then: useSandbox() in a setup file has set it by that time.'
   noteStray?.(sentence)
   return new Error(sentence)

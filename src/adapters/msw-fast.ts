@@ -59,8 +59,8 @@ export class FetchSource extends NetworkSource<FetchFrame> {
       const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
       if (this.#sandbox.owns(url)) return this.#sandbox.fetch(input, init)
       const request = new Request(input, init)
-      const { outbound: calls } = this.#sandbox
-      return calls?.takes(request.method, request.url) ? calls.fetch(request) : this.#handled(request, before)
+      const { outbound } = this.#sandbox
+      return outbound?.takes(request.method, request.url) ? outbound.fetch(request) : this.#handled(request, before)
     }
     globalThis.fetch = replacement
     this.#end = () => {

@@ -40,9 +40,9 @@ export function nockScopes(
   // nock wants to know each host beforehand; whatever else is asked of a foreign one goes where it went before.
   const follow = (): void => {
     forget()
-    const { outbound: calls } = sandbox
-    if (calls === undefined) return
-    const stop = calls.onOrigin((origin) => void foreign.push(answerAt(origin, calls, { allowUnmocked: true })))
+    const { outbound } = sandbox
+    if (outbound === undefined) return
+    const stop = outbound.onOrigin((origin) => void foreign.push(answerAt(origin, outbound, { allowUnmocked: true })))
     foreign.push(stop)
   }
   follow()

@@ -10,7 +10,7 @@ import { type ConnectOptions, ControlClient } from './control-client.js'
 import { RemoteClock } from './remote-clock.js'
 import { RemoteDestinations } from './remote-destinations.js'
 import { RemoteFaults } from './remote-faults.js'
-import { RemoteCalls } from './remote-outbound.js'
+import { RemoteOutbound } from './remote-outbound.js'
 import { RemotePastStore } from './remote-past.js'
 import { RemoteQueue } from './remote-queue.js'
 import { SandboxSnapshot } from './remote-snapshot.js'
@@ -90,7 +90,7 @@ export interface RemoteForkOptions {
   /** Name of the new tenant. Default: one like that of this tenant. */
   readonly name?: string
   /** Whether what nobody answers there is delivered as it is here. Default: nothing leaves it. */
-  readonly deliver?: boolean
+  readonly deliverTo?: boolean
 }
 
 interface TenantFacts {
@@ -113,7 +113,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly queue: RemoteQueue
   readonly workflow: RemoteWorkflows
   readonly destinations: RemoteDestinations
-  readonly outbound: RemoteCalls
+  readonly outbound: RemoteOutbound
   readonly stats: RemoteStatistics
   readonly faults: RemoteFaults
   readonly traffic: RemoteTraffic
@@ -131,7 +131,7 @@ export class RemoteSandbox implements AsyncDisposable {
     this.queue = new RemoteQueue(wire, refresh, snapshot)
     this.workflow = new RemoteWorkflows(wire)
     this.destinations = new RemoteDestinations(wire)
-    this.outbound = new RemoteCalls(wire)
+    this.outbound = new RemoteOutbound(wire)
     this.stats = new RemoteStatistics(wire)
     this.faults = new RemoteFaults(wire)
     this.traffic = new RemoteTraffic(wire)
@@ -213,10 +213,10 @@ export class RemoteSandbox implements AsyncDisposable {
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */
   async fork(options: RemoteForkOptions = {}): Promise<RemoteSandbox> {
-    checkOptionNames('sandbox.fork()', options, { at: true, name: true, deliver: true })
-    const { at, name, deliver } = options
+    checkOptionNames('sandbox.fork()', options, { at: true, name: true, deliverTo: true })
+    const { at, name, deliverTo } = options
     checkPastInstant(at)
-    const { tenant } = (await this.#wire.post('/fork', { at, name, deliver })) as { readonly tenant: string }
+    const { tenant } = (await this.#wire.post('/fork', { at, name, deliverTo })) as { readonly tenant: string }
     const wire = this.#wire.to(tenant)
     return new RemoteSandbox(wire, (await wire.get('')) as TenantFacts)
   }

@@ -15,9 +15,9 @@ interface Facts {
 }
 
 /** `sandbox.outbound` of a tenant on a server. */
-export class RemoteCalls {
+export class RemoteOutbound {
   static {
-    bindMethods(RemoteCalls)
+    bindMethods(RemoteOutbound)
   }
 
   readonly #wire: ControlClient

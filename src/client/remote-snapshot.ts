@@ -1,7 +1,6 @@
 import { RegionTraffic } from '../kernel/region-traffic.js'
 import { TrafficLog } from '../kernel/traffic-log.js'
 import type { QueueRegion } from '../protocol/address.js'
-import type { Step } from '../queue/destinations/delivery-script.js'
 import type { Queue } from '../queue/direct-queue.js'
 import { loadTrace } from '../report/load-trace.js'
 import type { TrafficContext } from '../report/traffic-context.js'
@@ -36,30 +35,14 @@ export class SandboxSnapshot {
     readonly running: readonly string[]
   }
   readonly faults: { readonly rules: readonly FaultRuleStatus[]; readonly unused: readonly UnusedFault[] }
-  readonly destinations: {
-    readonly unhandled: readonly string[]
-    readonly unused: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
-  }
+  readonly destinations: StatusSnapshot['destinations']
 
   readonly #regional: (region: QueueRegion) => QueueSnapshot
   readonly outbound: StatusSnapshot['outbound']
 
   /** @internal */
   constructor(world: StatusSnapshot, replica: Sandbox) {
-    const {
-      trace,
-      tokens,
-      state,
-      pending,
-      running,
-      unused,
-      faults,
-      unusedStubs,
-      unhandled,
-      unusedScripts,
-      cost: spend,
-      costs,
-    } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedStubs, cost: spend, costs } = world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.storeReadonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const keys = replica.queues.flatMap(({ signingKeys: { current, next, former } }) => [current, next, ...former])
@@ -83,7 +66,7 @@ export class SandboxSnapshot {
     }))
     this.workflow = this.workflows[0]!
     this.faults = { rules: faults, unused }
-    this.destinations = { unhandled, unused: unusedScripts }
+    this.destinations = world.destinations
     this.outbound = world.outbound
   }
 
@@ -115,14 +98,14 @@ function storeOf(store: Store, traffic: Traffic, spend: StoreCost): SandboxSnaps
 }
 
 function queueOf(queue: Queue, traffic: Traffic): SandboxSnapshot['queue'] {
-  const { region, messages, deadLetters, schedules, signingKeys: keys } = queue
+  const { region, messages, deadLetters, schedules, signingKeys } = queue
   return {
     traffic,
     region,
     messages,
     deadLetters,
     schedules,
-    signingKeys: keys,
+    signingKeys,
     explain: (what) => queue.explain(what),
     forecast: (id) => queue.forecast(id),
   }

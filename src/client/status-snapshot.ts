@@ -32,6 +32,9 @@ export interface StatusSnapshot {
     readonly unhandled: readonly string[]
     readonly unused: readonly UnusedScript[]
   }
-  readonly unhandled: readonly string[]
-  readonly unusedScripts: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
+  /** What `sandbox.destinations` has to say. */
+  readonly destinations: {
+    readonly unhandled: readonly string[]
+    readonly unused: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
+  }
 }

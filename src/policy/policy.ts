@@ -203,7 +203,7 @@ export interface Policy {
    */
   cronDialect: 'go' | 'crontab'
   /** Whether `@every 90s` is a cron expression, as for the Go library, although schedules have a resolution of a minute. [queue.md 7, choice] */
-  cronEvery: 'refuse' | 'accept'
+  cronEvery: 'reject' | 'accept'
   /** Whether a replaced schedule stays paused. [queue.md 7] */
   replacedScheduleStaysPaused: boolean
   /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
@@ -318,7 +318,7 @@ export const defaultPolicy: ResolvedPolicy = {
   workflowNotifyOrder: 'oldest',
   flowControlOrder: 'fifo',
   cronDialect: 'go',
-  cronEvery: 'refuse',
+  cronEvery: 'reject',
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
 }

@@ -110,7 +110,7 @@ const policies: Schemas<Policy> = {
   workflowNotifyOrder: v.picklist(['oldest', 'newest']),
   flowControlOrder: v.picklist(['fifo', 'shuffled']),
   cronDialect: v.picklist(['go', 'crontab']),
-  cronEvery: v.picklist(['refuse', 'accept']),
+  cronEvery: v.picklist(['reject', 'accept']),
   replacedScheduleStaysPaused: v.boolean(),
   replacedScheduleKeepsCreatedAt: v.boolean(),
 }

@@ -24,22 +24,22 @@ function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts):
 
 function environmentIn(
   { environment }: Dialect,
-  { queue, urls: addresses, tokens }: SandboxParts,
+  { queue, urls, tokens }: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
   const { current, next } = queue.signingKeys
   const env: Record<string, string> = {}
-  for (const name of environment.storeUrl) env[name] = addresses.store
+  for (const name of environment.storeUrl) env[name] = urls.store
   for (const name of environment.storeToken) env[name] = tokens.store
   env[environment.disableTelemetry] = '1'
-  env[environment.queueUrl] = addresses.queue
+  env[environment.queueUrl] = urls.queue
   env[environment.queueToken] = tokens.queue
   env[environment.queueCurrentSigningKey] = current
   env[environment.queueNextSigningKey] = next
   // A client that was told a region reads the names of that region, and the plain ones where there are none.
   for (const region of queueRegions) {
     const keys = keysIn(region)
-    env[regionalName(environment.queueUrl, region)] = addresses.regions[region]
+    env[regionalName(environment.queueUrl, region)] = urls.regions[region]
     env[regionalName(environment.queueToken, region)] = tokens.queue
     env[regionalName(environment.queueCurrentSigningKey, region)] = keys.current
     env[regionalName(environment.queueNextSigningKey, region)] = keys.next

@@ -512,7 +512,7 @@ export class Sandbox {
   }
 
   #build(start: CoreState = { startAt: this.#start }, options: SandboxOptions = this.options): SandboxCore {
-    const { dialect, policy, urls: addresses, fetch: answer } = this
+    const { dialect, policy, urls, fetch: answer } = this
     const [locate, tokens, hints, elsewhere] = [this.#locate, this.#initialTokens, this.#hints, this.#elsewhere]
     const gate = this.#gate
     const heard = dialectsSeen(this.options)
@@ -523,7 +523,7 @@ export class Sandbox {
         options,
         dialect,
         policy,
-        addresses,
+        addresses: urls,
         locate,
         tokens,
         hints,

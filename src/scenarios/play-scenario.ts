@@ -246,11 +246,11 @@ class Player implements StepContext {
 
   /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
-    const { outbound: calls, traffic } = this.sandbox
-    const { responderAt, hasAsked } = outboundInternals.of(calls)
+    const { outbound, traffic } = this.sandbox
+    const { responderAt, hasAsked } = outboundInternals.of(outbound)
     for (const [index, { url: text, script = [] }] of (this.scenario.outbound ?? []).entries()) {
       const route = parsedPattern(text)
-      const left = calls.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0
+      const left = outbound.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0
       const met = traffic.ofType('outbound').filter(({ method, url }) => isFor(route, method, url))
       // Each step meets one call; what a rule of faults answers uses none.
       if (met.length > script.length - left) continue

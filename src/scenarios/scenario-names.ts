@@ -56,8 +56,8 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
     flowControl: new Set(Object.keys(given.flowControl ?? {})),
     faults: new Set(faults.flatMap(({ name }) => name ?? [])),
   }
-  const { destinations = [], outbound: calls = [] } = scenario
-  if (faults.length + steps.length + expect.length + destinations.length + calls.length === 0) {
+  const { destinations = [], outbound = [] } = scenario
+  if (faults.length + steps.length + expect.length + destinations.length + outbound.length === 0) {
     problems.push({ place: [], sentence: 'Nothing happens in it: give faults, destinations or steps.' })
   }
   const makesRequests = steps.some((step) => 'request' in step)

@@ -272,8 +272,8 @@ export function register(
 }
 
 /** Registers the foreign hosts of a scenario. */
-export function prepareOutbound({ outbound: calls = [] }: Scenario, sandbox: Sandbox): void {
-  for (const { url, script = [], response: answer = {} } of calls) {
+export function prepareOutbound({ outbound = [] }: Scenario, sandbox: Sandbox): void {
+  for (const { url, script = [], response: answer = {} } of outbound) {
     const { delay = 0, status = 200, headers, body } = answer
     sandbox.outbound.respond(url, async (_call, task) => {
       if (milliseconds(delay) > 0) await task.sleep(milliseconds(delay))

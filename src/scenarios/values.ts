@@ -187,7 +187,7 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
   ),
   delay: v.exactOptional(v.pipe(span, v.description('Wait before the first attempt.'))),
   notBefore: v.exactOptional(
-    v.pipe(scenarioInstant, v.description('Earliest time of the first attempt; as a number: seconds since 1970.')),
+    v.pipe(scenarioInstant, v.description('Earliest time of the first attempt; as a number: milliseconds since 1970.')),
   ),
   deduplicationId: v.exactOptional(text),
   contentBasedDeduplication: v.exactOptional(v.boolean()),
@@ -217,5 +217,5 @@ export function settingsOf(options: MessageOptions): Map<string, string> {
 
 /** The wire has seconds; fractions are kept. */
 function wireSeconds(at: string | number): string {
-  return typeof at === 'number' ? String(at) : String(instant(at) / 1000)
+  return String(instant(at) / 1000)
 }

@@ -81,17 +81,17 @@ describe('what nock says is pending', () => {
 
 describe('clients', () => {
   test('https', async () => {
-    const { urls: addresses, tokens, store } = sandboxThroughNock()
+    const { urls, tokens, store } = sandboxThroughNock()
     const headers = { authorization: `Bearer ${tokens.store}` }
     const body = JSON.stringify(['SET', 'greeting', 'grüße'])
-    expect(await send(https, addresses.store, { method: 'POST', headers, body })).toEqual({
+    expect(await send(https, urls.store, { method: 'POST', headers, body })).toEqual({
       status: 200,
       text: '{"result":"OK"}',
     })
     expect(store.get('greeting')).toBe('grüße')
     // Bytes that are no text, and a text that looks like the bytes of nock 14.
     for (const value of [Buffer.from([0, 255, 128]), '00ff80']) {
-      await send(https, `${addresses.store}/set/bytes`, { method: 'POST', headers, body: value })
+      await send(https, `${urls.store}/set/bytes`, { method: 'POST', headers, body: value })
       expect(
         Buffer.from(storeInternals.of(store).engine.db.string('bytes' as never)!, 'latin1').equals(Buffer.from(value)),
       ).toBe(true)
@@ -99,20 +99,20 @@ describe('clients', () => {
   })
 
   test('http, at an address of its own', async () => {
-    const { urls: addresses, tokens } = sandboxThroughNock({ urls: { base: 'http://double.test:8080/a' } })
+    const { urls, tokens } = sandboxThroughNock({ urls: { base: 'http://double.test:8080/a' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
-    expect(addresses.store).toBe('http://double.test:8080/a/store')
-    expect(await send(http, `${addresses.store}/echo/hi`, { headers })).toEqual({
+    expect(urls.store).toBe('http://double.test:8080/a/store')
+    expect(await send(http, `${urls.store}/echo/hi`, { headers })).toEqual({
       status: 200,
       text: '{"result":"hi"}',
     })
   })
 
   test('a broken connection is the error of a client over http', async () => {
-    const { urls: addresses, faults, tokens } = sandboxThroughNock()
+    const { urls, faults, tokens } = sandboxThroughNock()
     faults.add({ on: 'store.request', fault: { kind: 'reset' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
-    await expect(send(https, `${addresses.store}/ping`, { headers })).rejects.toMatchObject({
+    await expect(send(https, `${urls.store}/ping`, { headers })).rejects.toMatchObject({
       code: 'ECONNRESET',
     })
   })

@@ -127,11 +127,11 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
   test('a broken connection is one to the page', async () => {
     const told = await opened.page.evaluate(async () => {
       const { fault, sandbox } = world
-      const { urls: addresses, tokens } = sandbox
+      const { urls, tokens } = sandbox
       sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.reset() })
       const headers = { authorization: `Bearer ${tokens.store}` }
-      const broken = await fetch(`${addresses.store}/ping`, { headers }).catch((error: Error) => error.name)
-      const next = await fetch(`${addresses.store}/ping`, { headers })
+      const broken = await fetch(`${urls.store}/ping`, { headers }).catch((error: Error) => error.name)
+      const next = await fetch(`${urls.store}/ping`, { headers })
       return [broken, await next.text()]
     })
     expect(told).toEqual(['TypeError', '{"result":"PONG"}'])

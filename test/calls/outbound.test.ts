@@ -195,26 +195,29 @@ describe('what is registered', () => {
 })
 
 describe('what is wrong is refused, with what to do', () => {
-  const { outbound: calls } = createSandbox()
+  const { outbound } = createSandbox()
   test.each([
     [
-      () => calls.on(bank, 5 as never),
+      () => outbound.on(bank, 5 as never),
       'outbound.on("https://bank.test/charges") needs a function (request, task) => Response',
     ],
-    [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
-    [() => calls.respond(bank, undefined as never), 'needs what to answer'],
-    [() => calls.respond(bank, 99), 'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer'],
-    [() => calls.respond(bank, fault.lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
+    [() => outbound.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
+    [() => outbound.respond(bank, undefined as never), 'needs what to answer'],
     [
-      () => calls.script(bank, fault.status(500) as never),
+      () => outbound.respond(bank, 99),
+      'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer',
+    ],
+    [() => outbound.respond(bank, fault.lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
+    [
+      () => outbound.script(bank, fault.status(500) as never),
       'takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array',
     ],
-    [() => calls.script(bank, [{ kind: 'drop' }]), 'step 1: drop cannot happen to a call.'],
+    [() => outbound.script(bank, [{ kind: 'drop' }]), 'step 1: drop cannot happen to a call.'],
     [
-      () => calls.script(bank, [fault.pass(), { kind: 'delay', waitMs: 5 }]),
+      () => outbound.script(bank, [fault.pass(), { kind: 'delay', waitMs: 5 }]),
       'step 2: delay cannot happen to a call. Write fault.latency(…).',
     ],
-    [() => calls.script(bank, [{ kind: 'lostAck' } as never]), 'there is no fault "lostAck"'],
+    [() => outbound.script(bank, [{ kind: 'lostAck' } as never]), 'there is no fault "lostAck"'],
   ])('%#', (act, sentence) => {
     expect(act).toThrow(sentence)
   })

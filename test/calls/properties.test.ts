@@ -27,18 +27,18 @@ const deliver = (sandbox: Sandbox): void => {
 
 describe('assertIdempotent', () => {
   test('finds an app that charges twice when the answer of the bank is lost', async () => {
-    const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-call'] })
+    const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-response'] })
     await expect(found).rejects.toThrow(
-      'The handler is not idempotent under lost-call: a foreign host did its work, and its answer to the handler was lost.',
+      'The handler is not idempotent under lost-response: a foreign host did its work, and its answer to the handler was lost.',
     )
     await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
-    await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-call 1'] })")
+    await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-response 1'] })")
   })
 
   test('a key by which the bank knows a second call is enough, under everything', async () => {
     await assertIdempotent(route(true), {
       publish: deliver,
-      under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'],
+      under: ['lost-response', 'lost-ack', 'duplicate', 'concurrent'],
     })
   })
 })

@@ -333,9 +333,9 @@ test('a message keeps its words in a dump; an older dump has none, and is for ev
 
 test('the environment has both sets of names, and real hosts are refused as destinations', async () => {
   const at = world()
-  const { env, urls: addresses } = at.sandbox
-  expect(env).toMatchObject({ QSTASH_URL: addresses.queue, QUEUE_URL: addresses.queue })
-  expect(env).toMatchObject({ UPSTASH_REDIS_REST_URL: addresses.store, SERVICE_REDIS_REST_URL: addresses.store })
+  const { env, urls } = at.sandbox
+  expect(env).toMatchObject({ QSTASH_URL: urls.queue, QUEUE_URL: urls.queue })
+  expect(env).toMatchObject({ UPSTASH_REDIS_REST_URL: urls.store, SERVICE_REDIS_REST_URL: urls.store })
   expect(env.EU_CENTRAL_1_QSTASH_URL).toBe(env.EU_CENTRAL_1_QUEUE_URL)
   const reached: unknown[] = []
   const fetching = async (given: unknown): Promise<Response> => {

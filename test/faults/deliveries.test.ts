@@ -147,12 +147,12 @@ describe('after the handler', () => {
     'a late answer: a handler that awaits %d of its own requests works at once',
     async (count) => {
       const at = world(once(fault.lateResponse('2s')))
-      const { urls: addresses, clock, destinations, fetch, tokens, traffic } = at.sandbox
+      const { urls, clock, destinations, fetch, tokens, traffic } = at.sandbox
       const worked: number[] = []
       destinations.on('https://app.test/work', async (request) => {
         await request.text()
         for (let i = 0; i < count; i++) {
-          await fetch(`${addresses.store}/incr/n`, { headers: { authorization: `Bearer ${tokens.store}` } })
+          await fetch(`${urls.store}/incr/n`, { headers: { authorization: `Bearer ${tokens.store}` } })
         }
         worked.push(clock.now())
         return new Response('done')
@@ -472,8 +472,8 @@ describe('the service itself', () => {
 describe('the trigger of a schedule', () => {
   const nightly = async (...rules: FaultRule[]) => {
     const at = world(...rules)
-    const { urls: addresses, tokens, clock } = at.sandbox
-    await at.sandbox.fetch(`${addresses.queue}/v2/schedules/${shop}`, {
+    const { urls, tokens, clock } = at.sandbox
+    await at.sandbox.fetch(`${urls.queue}/v2/schedules/${shop}`, {
       method: 'POST',
       body: 'night',
       headers: {

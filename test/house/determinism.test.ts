@@ -12,9 +12,9 @@ import { describe, expect, test } from 'vitest'
 async function story(seed: number): Promise<string> {
   using sandbox = createSandbox({ seed, dialect: 'upstash', startAt: '2030-03-30T22:00:00Z', onWarning: () => {} })
   replaceFetch(sandbox)
-  const { clock, destinations, store, urls: addresses, tokens } = sandbox
-  const redis = new Redis({ url: addresses.store, token: tokens.store, enableTelemetry: false })
-  const queue = new Client({ baseUrl: addresses.queue, token: tokens.queue, enableTelemetry: false })
+  const { clock, destinations, store, urls, tokens } = sandbox
+  const redis = new Redis({ url: urls.store, token: tokens.store, enableTelemetry: false })
+  const queue = new Client({ baseUrl: urls.queue, token: tokens.queue, enableTelemetry: false })
 
   destinations.on('https://shop.test/orders', async (request, task) => {
     const { id } = (await request.json()) as { id: number }
@@ -59,11 +59,11 @@ async function story(seed: number): Promise<string> {
     await redis.eval('return {redis.call("INCR", KEYS[1]), tostring(math.random(1000))}', ['evals'], [])
     await Promise.all([redis.incr('n'), redis.incr('n'), redis.get('session:0')])
     await queue.publishJSON({ topic: 'everybody', body: { id: 1_000 + hour } })
-    await fetch(`${addresses.store}/get/missing?_token=wrong`)
+    await fetch(`${urls.store}/get/missing?_token=wrong`)
     await clock.advance('1h')
   }
   await clock.drain()
-  await fetch(`${addresses.mgmt}/v2/qstash/stats/u`, {
+  await fetch(`${urls.mgmt}/v2/qstash/stats/u`, {
     headers: { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` },
   })
   store.run('SET', 'end', callbacks.count)

@@ -14,10 +14,10 @@ const bank = 'https://bank.invalid/v1/charges'
 async function troubled(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7 })
   replaceFetch(sandbox)
-  const { outbound: calls, clock, destinations, faults, queue } = sandbox
+  const { outbound, clock, destinations, faults, queue } = sandbox
   faults.add({ on: 'stats.request', fault: fault.status(503) })
   await fetch('https://eu1-real.upstash.io/get/k').catch(() => undefined)
-  outboundInternals.of(calls).leaves('POST', bank)()
+  outboundInternals.of(outbound).leaves('POST', bank)()
   destinations.on(orders, async () => {
     await sandbox.fetch(`${sandbox.urls.store}/incr/charged`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

@@ -10,9 +10,9 @@ const report = 'https://shop.test/report'
 const world = (): Sandbox => createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
 
 /** A command of the code under test. */
-async function command({ urls: addresses, fetch, tokens }: Sandbox, ...words: (string | number)[]): Promise<unknown> {
+async function command({ urls, fetch, tokens }: Sandbox, ...words: (string | number)[]): Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
-  const answer = await fetch(addresses.store, { method: 'POST', headers, body: JSON.stringify(words) })
+  const answer = await fetch(urls.store, { method: 'POST', headers, body: JSON.stringify(words) })
   return ((await answer.json()) as { result: unknown }).result
 }
 
@@ -300,11 +300,11 @@ describe('what was taken for a duplicate', () => {
 
 test('slots that were skipped, once for each reason', async () => {
   using sandbox = createSandbox({ seed: 7, startAt: '2030-03-28T12:00:00Z' })
-  const { urls: addresses, clock, destinations, fetch, tokens } = sandbox
+  const { urls, clock, destinations, fetch, tokens } = sandbox
   destinations.respond(url, 200)
   const headers = { authorization: `Bearer ${tokens.queue}` }
   const ask = (path: string, more = {}): Promise<Response> =>
-    fetch(`${addresses.queue}/v2/schedules/${path}`, { method: 'POST', headers: { ...headers, ...more } })
+    fetch(`${urls.queue}/v2/schedules/${path}`, { method: 'POST', headers: { ...headers, ...more } })
   await ask(url, { 'service-cron': 'CRON_TZ=Europe/Berlin 30 2 * * *', 'service-schedule-id': 'nightly' })
   await clock.advanceTo('2030-03-29T12:00:00Z')
   await ask('nightly/pause')

@@ -6,12 +6,12 @@ import { failureOf } from './failure.js'
 const orders = 'https://shop.test/orders'
 const done = 'https://shop.test/done'
 
-function asker({ urls: addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
+function asker({ urls, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
   return async (words) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const url = `${addresses.store}/pipeline`
+        const url = `${urls.store}/pipeline`
         return await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(words) })).json()
       } catch (error) {
         if (attempt >= tries) throw error

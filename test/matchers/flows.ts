@@ -10,12 +10,12 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
  */
 export async function flows(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z' })
-  const { urls: addresses, clock, destinations, tokens, workflow } = sandbox
+  const { urls, clock, destinations, tokens, workflow } = sandbox
   const restore = replaceFetch(sandbox)
   const { error, warn } = console
   // The SDK tells the console of every error.
   console.error = console.warn = () => {}
-  const connection = { baseUrl: addresses.queue, token: tokens.queue }
+  const connection = { baseUrl: urls.queue, token: tokens.queue }
   const qstashClient = new QueueClient(connection)
   const on = (path: string, route: Parameters<typeof serve<unknown, unknown>>[0]): string => {
     const { POST } = serve<unknown, unknown>(route, { qstashClient, receiver: undefined as never })

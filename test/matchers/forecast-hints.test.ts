@@ -103,10 +103,10 @@ test('a log alone is read as before', async () => {
 
 test('a schedule whose time has not come', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-  const { queue, clock, destinations, fetch, urls: addresses, tokens } = sandbox
+  const { queue, clock, destinations, fetch, urls, tokens } = sandbox
   destinations.respond('*', 200)
   const schedule = (url: string, id: string) =>
-    fetch(`${addresses.queue}/v2/schedules/${url}`, {
+    fetch(`${urls.queue}/v2/schedules/${url}`, {
       method: 'POST',
       body: 'report',
       headers: { authorization: `Bearer ${tokens.queue}`, 'Service-Cron': '0 3 * * *', 'Service-Schedule-Id': id },
@@ -137,7 +137,7 @@ test('a schedule whose time has not come', async () => {
   expect(delivered(sandbox, { to: shop }).pass).toBe(true)
   expect(told({ to: shop })[0]).toMatch(/fires in 1d, at 2030-01-03 03:00:00\.000\./)
   for (const { id } of queue.schedules.list())
-    await fetch(`${addresses.queue}/v2/schedules/${id}/pause`, {
+    await fetch(`${urls.queue}/v2/schedules/${id}/pause`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}` },
     })

@@ -102,12 +102,12 @@ test('a field of the prototype is no field of what was captured', () => {
 
 test('names of everything else, and of what the test expected', async () => {
   using sandbox = createSandbox()
-  const { urls: addresses, fetch, tokens } = sandbox
+  const { urls, fetch, tokens } = sandbox
   sandbox.destinations.on('https://shop.test/*', () => new Response(evil, { status: 500, headers: { 'x-tag': 'a' } }))
   sandbox.queue.publish({ to: `https://shop.test/${encodeURIComponent(evil)}`, retries: 0, label: 'a' })
   await sandbox.clock.drain()
   const headers = { authorization: `Bearer ${tokens.store}` }
-  await fetch(addresses.store, { method: 'POST', headers, body: JSON.stringify([evil, evil, evil]) })
+  await fetch(urls.store, { method: 'POST', headers, body: JSON.stringify([evil, evil, evil]) })
   const failures: readonly (readonly [keyof typeof sandboxMatchers, ...unknown[]])[] = [
     ['toHaveExecuted', evil, evil, { a: evil }],
     ['toHaveKey', evil, { value: evil }],

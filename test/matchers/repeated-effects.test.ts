@@ -13,15 +13,15 @@ let sandbox: Sandbox
 /** An order whose handler does everything in each of two attempts, as the first one fails after it. */
 beforeEach(async () => {
   sandbox = createSandbox({ seed: 7 })
-  const { urls: addresses, clock, destinations, fetch, queue, tokens } = sandbox
+  const { urls, clock, destinations, fetch, queue, tokens } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
   let attempts = 0
   destinations.respond(mail, 200)
   destinations.on(orders, async () => {
-    for (const key of counters) await fetch(`${addresses.store}/incr/${key}`, { headers })
-    await fetch(`${addresses.store}/mset/both:a/${attempts}/both:b/${attempts}`, { headers })
-    await fetch(`${addresses.store}/incr/charged`, { headers })
-    await fetch(`${addresses.queue}/v2/publish/${mail}`, {
+    for (const key of counters) await fetch(`${urls.store}/incr/${key}`, { headers })
+    await fetch(`${urls.store}/mset/both:a/${attempts}/both:b/${attempts}`, { headers })
+    await fetch(`${urls.store}/incr/charged`, { headers })
+    await fetch(`${urls.queue}/v2/publish/${mail}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}` },
     })

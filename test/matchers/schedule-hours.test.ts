@@ -19,9 +19,9 @@ afterEach(() => {
 })
 
 async function schedule(cron: string, more: Readonly<Record<string, string>> = {}, body = 'report'): Promise<void> {
-  const { urls: addresses, fetch, tokens } = sandbox
+  const { urls, fetch, tokens } = sandbox
   const headers = { authorization: `Bearer ${tokens.queue}`, 'Service-Cron': cron, 'Service-Schedule-Id': id, ...more }
-  const { status } = await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', body, headers })
+  const { status } = await fetch(`${urls.queue}/v2/schedules/${shop}`, { method: 'POST', body, headers })
   expect(status).toBe(200)
 }
 

@@ -11,16 +11,16 @@ const secrets = ['hunter2', 'qqq111', 'abcdefg77', 'kkk222', 'pass444', 'userpw5
 /** Every failure of a matcher that comes near something secret. */
 async function failures(): Promise<{ texts: string[]; token: string }> {
   using sandbox = createSandbox({ seed: 7 })
-  const { urls: addresses, clock, destinations, fetch, queue, store, tokens } = sandbox
+  const { urls, clock, destinations, fetch, queue, store, tokens } = sandbox
   destinations.record(orders)
   const headers = { authorization: 'Bearer abcdefg77', 'x-api-key': 'kkk222' }
   const note = `${'x'.repeat(190)}${tokens.queue}`
   queue.publish({ to: `${orders}?token=qqq111`, body: { password: 'hunter2', note }, headers })
   const auth = { authorization: `Bearer ${tokens.store}` }
-  await fetch(addresses.store, { method: 'POST', headers: auth, body: JSON.stringify(['AUTH', 'pass444']) })
+  await fetch(urls.store, { method: 'POST', headers: auth, body: JSON.stringify(['AUTH', 'pass444']) })
   const ofQueue = { authorization: `Bearer ${tokens.queue}`, 'upstash-cron': '0 3 * * *' }
   const scheduled = { method: 'POST', headers: ofQueue, body: JSON.stringify({ password: 'hunter2' }) }
-  await fetch(`${addresses.queue}/v2/schedules/https://bob:userpw555@shop.test/report`, scheduled)
+  await fetch(`${urls.queue}/v2/schedules/https://bob:userpw555@shop.test/report`, scheduled)
   await clock.advance('1m')
   const wrong = { to: orders, body: { password: 'x', note: 'y' }, headers: { authorization: 'z', 'x-api-key': 'k' } }
   const texts = [
@@ -68,10 +68,10 @@ function dumpOf(...command: string[]): ReturnType<Sandbox['store']['dump']> {
 
 test('what a publisher hides is hidden in near misses, too', async () => {
   using sandbox = createSandbox({ seed: 7 })
-  const { urls: addresses, clock, destinations, fetch, queue, tokens } = sandbox
+  const { urls, clock, destinations, fetch, queue, tokens } = sandbox
   destinations.record(orders)
   destinations.record('https://shop.test/done')
-  await fetch(`${addresses.queue}/v2/publish/${orders}`, {
+  await fetch(`${urls.queue}/v2/publish/${orders}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${tokens.queue}`,

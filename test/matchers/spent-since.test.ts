@@ -10,8 +10,8 @@ import { describe, expect, test } from 'vitest'
 const orders = 'https://shop.test/orders'
 const script = "redis.call('INCR', KEYS[1]); return redis.call('GET', KEYS[1])"
 
-function clientOf({ urls: addresses, tokens }: Sandbox): Redis {
-  return new Redis({ url: addresses.store, token: tokens.store, retry: false, enableAutoPipelining: false })
+function clientOf({ urls, tokens }: Sandbox): Redis {
+  return new Redis({ url: urls.store, token: tokens.store, retry: false, enableAutoPipelining: false })
 }
 
 /** One user action: two commands, a script with two more, a transaction of two, and a message that is retried once. */

@@ -46,7 +46,7 @@ export type World = { readonly [At in Place]: unknown } & { dispose(): void }
 export async function world(): Promise<World> {
   const startAt = '2030-01-01T09:00:00Z'
   const sandbox = createSandbox({ seed: 7, startAt })
-  const { urls: addresses, clock, destinations, queue, store, tokens } = sandbox
+  const { urls, clock, destinations, queue, store, tokens } = sandbox
   destinations.script(orders, [fault.status(500)])
   destinations.on(orders, () => Response.json({ done: true }))
   destinations.on(lost, () => new Response('gone', { status: 503 }))
@@ -65,7 +65,7 @@ export async function world(): Promise<World> {
   queue.publish({ to: mail, deduplicationId: 'mail-1', delay: '30s' })
   await clock.drain()
   const send = (path: string, body: unknown): Promise<Response> =>
-    sandbox.fetch(`${addresses.store}${path}`, {
+    sandbox.fetch(`${urls.store}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.store}` },
       body: JSON.stringify(body),
@@ -76,9 +76,9 @@ export async function world(): Promise<World> {
     ['INCR', 'visits'],
   ])
   await send('/', ['HSET', 'visits', 'a', '1'])
-  await sandbox.fetch(`${addresses.store}/get/none`)
+  await sandbox.fetch(`${urls.store}/get/none`)
   store.run('DECR', 'stock')
-  await sandbox.fetch(`${addresses.queue}/v2/schedules/${mail}`, {
+  await sandbox.fetch(`${urls.queue}/v2/schedules/${mail}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tokens.queue}`, 'service-cron': '0 3 * * *', 'service-schedule-id': 'nightly' },
   })
@@ -112,14 +112,14 @@ export async function world(): Promise<World> {
 /** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
-  const { outbound: calls } = sandbox
-  calls.respond('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
-  calls.script('https://bank.test/charges', [fault.lostAck(), fault.status(503)])
+  const { outbound } = sandbox
+  outbound.respond('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
+  outbound.script('https://bank.test/charges', [fault.lostAck(), fault.status(503)])
   const headers = { authorization: 'Bearer sk_live_1', 'content-type': 'application/json', 'x-tag': 'a' }
   const charge = (amount: number): Promise<unknown> =>
-    calls.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
+    outbound.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
   for (const amount of [5, 5, 6]) await charge(amount).catch(() => undefined)
-  calls.takes('POST', 'https://bank.test/charge')
+  outbound.takes('POST', 'https://bank.test/charge')
   return sandbox
 }
 

@@ -93,7 +93,7 @@ const asked: readonly (readonly [name: string, count: number, ask: Ask])[] = [
   [
     'a call to another host',
     slow,
-    ({ outbound: calls }, count) => calls.fetch(`https://bank.test/${count}`).then((got) => got.text()),
+    ({ outbound }, count) => outbound.fetch(`https://bank.test/${count}`).then((got) => got.text()),
   ],
 ]
 

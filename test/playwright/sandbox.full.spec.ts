@@ -89,35 +89,35 @@ for (const [kind, options] of kinds) {
     test.use({ sandboxOptions: options })
 
     test('are answered, preflights and foreign headers included', async ({ page, sandbox }) => {
-      const { urls: addresses, tokens } = sandbox
+      const { urls, tokens } = sandbox
       await page.goto('/health')
-      expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
+      expect(await page.evaluate<unknown, Ask>(ask, [urls.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
         200,
         '{"result":"OK"}',
       ])
       expect(sandbox.store).toHaveKey('k', { value: 'grüße' })
-      expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, 'wrong', '["GET","k"]'])).toEqual([
+      expect(await page.evaluate<unknown, Ask>(ask, [urls.store, 'wrong', '["GET","k"]'])).toEqual([
         401,
         expect.stringContaining('error'),
       ])
     })
 
     test('so are popups', async ({ page, context, sandbox }) => {
-      const { urls: addresses, tokens } = sandbox
+      const { urls, tokens } = sandbox
       await page.goto('/health')
       const [popup] = await Promise.all([
         context.waitForEvent('page'),
         page.evaluate(() => void window.open('/health')),
       ])
       await popup.waitForLoadState()
-      expect(await popup.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([
+      expect(await popup.evaluate<unknown, Ask>(ask, [urls.store, tokens.store, '["PING"]'])).toEqual([
         200,
         '{"result":"PONG"}',
       ])
     })
 
     test('so are workers', async ({ page, sandbox }) => {
-      const { urls: addresses, tokens } = sandbox
+      const { urls, tokens } = sandbox
       await page.goto('/health')
       const told = await page.evaluate(
         ([url, token]) => {
@@ -128,7 +128,7 @@ for (const [kind, options] of kinds) {
             worker.onmessage = ({ data }) => resolve(data)
           })
         },
-        [addresses.store, tokens.store] as const,
+        [urls.store, tokens.store] as const,
       )
       expect(told).toBe('{"result":"PONG"}')
     })
@@ -136,33 +136,33 @@ for (const [kind, options] of kinds) {
     // Browsers keep pages from elsewhere away from addresses of this machine, such as that of the worker's server.
     for (const origin of ['https://app.test', 'http://app.test', 'null']) {
       test(`so are pages of another origin: ${origin}`, async ({ page, sandbox }) => {
-        const { urls: addresses, tokens } = sandbox
+        const { urls, tokens } = sandbox
         if (origin !== 'null') {
           await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
           await page.goto(`${origin}/`)
         }
-        const put: Ask = [addresses.store, tokens.store, '["SET","k","grüße"]']
+        const put: Ask = [urls.store, tokens.store, '["SET","k","grüße"]']
         expect(await page.evaluate<unknown, Ask>(ask, put)).toEqual([200, '{"result":"OK"}'])
         expect(sandbox.store).toHaveKey('k', { value: 'grüße' })
-        const answer = await page.evaluate<unknown, Ask>(ask, [`${addresses.queue}/v2/publish/x`, tokens.queue, ''])
+        const answer = await page.evaluate<unknown, Ask>(ask, [`${urls.queue}/v2/publish/x`, tokens.queue, ''])
         expect(answer).toEqual([404, '{"error":"topic x not found"}'])
       })
     }
 
     test('event streams arrive at a page of another origin', async ({ page, sandbox }) => {
-      const { urls: addresses, store, tokens } = sandbox
+      const { urls, store, tokens } = sandbox
       await page.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
       await page.goto('https://app.test/')
-      const heard = page.evaluate<string[], Listen>(listen, [`${addresses.store}/subscribe/news`, tokens.store, 2])
+      const heard = page.evaluate<string[], Listen>(listen, [`${urls.store}/subscribe/news`, tokens.store, 2])
       await expect.poll(() => store.run('PUBSUB', 'NUMSUB', 'news')).toEqual(['news', 1])
       store.run('PUBLISH', 'news', 'one')
       expect(await heard).toEqual(['data: subscribe,news,1', 'data: message,news,one'])
     })
 
     test('event streams arrive while they are open', async ({ page, sandbox }) => {
-      const { urls: addresses, store, tokens } = sandbox
+      const { urls, store, tokens } = sandbox
       await page.goto('/health')
-      const heard = page.evaluate<string[], Listen>(listen, [`${addresses.store}/subscribe/news`, tokens.store, 3])
+      const heard = page.evaluate<string[], Listen>(listen, [`${urls.store}/subscribe/news`, tokens.store, 3])
       await expect.poll(() => store.run('PUBSUB', 'NUMSUB', 'news')).toEqual(['news', 1])
       store.run('PUBLISH', 'news', 'one')
       store.run('PUBLISH', 'news', 'two')
@@ -186,10 +186,10 @@ for (const [kind, options] of kinds) {
     })
 
     test('request contexts reach it as well', async ({ page, request, sandbox }) => {
-      const { urls: addresses, tokens } = sandbox
+      const { urls, tokens } = sandbox
       const headers = { authorization: `Bearer ${tokens.store}` }
       for (const context of [request, page.request]) {
-        const answer = await context.post(addresses.store, { headers, data: ['INCR', 'n'] })
+        const answer = await context.post(urls.store, { headers, data: ['INCR', 'n'] })
         expect(answer.status()).toBe(200)
       }
       expect(sandbox.store).toHaveKey('n', { value: '2' })
@@ -229,12 +229,12 @@ test('a bridge of one’s own carries what a route can carry', async ({ context,
   using sandbox = createSandbox({ name: 'bare' })
   const end = await routeSandbox(context, sandbox)
   await page.goto('/health')
-  const { urls: addresses, tokens } = sandbox
-  expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([
+  const { urls, tokens } = sandbox
+  expect(await page.evaluate<unknown, Ask>(ask, [urls.store, tokens.store, '["PING"]'])).toEqual([
     200,
     '{"result":"PONG"}',
   ])
   await end()
-  const unanswered = page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])
+  const unanswered = page.evaluate<unknown, Ask>(ask, [urls.store, tokens.store, '["PING"]'])
   await expect(unanswered).rejects.toThrow('Failed to fetch')
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 // neither headers nor a body of ours: everything is said in the url. [service.md B; queue.md 2.1, 2.3]
 test('a third-party webhook goes through the queue and survives an outage of its endpoint', async () => {
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
-  const { clock, destinations, urls: addresses, tokens } = sandbox
+  const { clock, destinations, urls, tokens } = sandbox
 
   const settings = new URLSearchParams({
     service_token: tokens.queue,
@@ -14,7 +14,7 @@ test('a third-party webhook goes through the queue and survives an outage of its
     'service-retry-delay': '60000',
     'service-failure-callback': 'https://shop.test/webhook-lost',
   })
-  const webhook = `${addresses.queue}/v2/publish/https://shop.test/webhooks/payments?tenant=7&${settings}`
+  const webhook = `${urls.queue}/v2/publish/https://shop.test/webhooks/payments?tenant=7&${settings}`
 
   let down = true
   const received: unknown[] = []

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
 
-function asker({ urls: addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
+function asker({ urls, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
   return async (words) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await fetch(`${addresses.store}/pipeline`, {
+        const answer = await fetch(`${urls.store}/pipeline`, {
           method: 'POST',
           headers,
           body: JSON.stringify(words),

@@ -155,8 +155,8 @@ describe('stuntdouble diff', () => {
   test('tells the same as JSON', async () => {
     const { code, out } = await run('--json', file('a.json'), file('b.json'))
     expect(code).toBe(1)
-    const { equal, world: worlds, changes } = JSON.parse(out)
-    expect([equal, worlds]).toEqual([false, []])
+    const { equal, context, changes } = JSON.parse(out)
+    expect([equal, context]).toEqual([false, []])
     expect(changes.map(({ kind, type }: { kind: string; type: string }) => [kind, type])).toEqual([
       ['changed', 'attempt'],
       ['changed', 'attempt'],

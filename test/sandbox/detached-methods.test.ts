@@ -5,22 +5,22 @@ import { expect, test } from 'vitest'
 
 /** Everything that a sandbox hands out and that has methods, by the way to it. */
 function facesOf(sandbox: Sandbox): Record<string, object> {
-  const { store, queue, workflow, stats, faults, destinations, outbound: calls, traffic, clock } = sandbox
+  const { store, queue, workflow, stats, faults, destinations, outbound, traffic, clock } = sandbox
   const past = sandbox.asOf('-0s')
   return {
     sandbox,
-    ...{ store, queue, workflow, stats, faults, destinations, calls, traffic, clock },
+    ...{ store, queue, workflow, stats, faults, destinations, outbound, traffic, clock },
     'store.connect()': store.connect(),
     'queue.schedules': queue.schedules,
     'queue.urlGroups': queue.urlGroups,
-    'queue.keys': queue.signingKeys,
+    'queue.signingKeys': queue.signingKeys,
     'workflow.stubStep()': workflow.stubStep('charge'),
     'workflow.stubEvent()': workflow.stubEvent('paid'),
     'stats.queue': stats.queue,
     'stats.search()': stats.search('index'),
     'faults.add()': faults.add({ on: 'queue.delivery', fault: fault.lostAck() }),
     'destinations.record()': destinations.record('https://shop.test/*'),
-    'calls.record()': calls.record('https://bank.test/*'),
+    'outbound.record()': outbound.record('https://bank.test/*'),
     'sandbox.asOf()': past,
     'sandbox.asOf().store': past.store,
     'sandbox.asOf().traffic': past.traffic,
@@ -76,10 +76,10 @@ test('every method of a sandbox can be taken out of what it belongs to', async (
 test('every method of a connected sandbox can be taken out of what it belongs to', async () => {
   await using server = await startServer({ port: 0 })
   await using sandbox = await connect(server.origin)
-  const { store, queue, workflow, stats, faults, destinations, outbound: calls, traffic, clock } = sandbox
+  const { store, queue, workflow, stats, faults, destinations, outbound, traffic, clock } = sandbox
   const past = sandbox.asOf('-0s')
   const faces: Record<string, object> = {
-    ...{ store, queue, workflow, stats, faults, destinations, calls, traffic, clock, past },
+    ...{ store, queue, workflow, stats, faults, destinations, outbound, traffic, clock, past },
     'past.store': past.store,
   }
   for (const [way, face] of Object.entries(faces)) {

@@ -155,12 +155,12 @@ test('a fork tells where a message was published that nobody takes, and where a 
 
 test('a fork knows a stream whose reader was gone before it began', async () => {
   using sandbox = createSandbox()
-  const { urls: addresses, tokens } = sandbox
+  const { urls, tokens } = sandbox
   const headers = [
     ['authorization', `Bearer ${tokens.store}`],
     ['accept', 'text/event-stream'],
   ] as const
-  const url = `${addresses.store}/subscribe/news`
+  const url = `${urls.store}/subscribe/news`
   const answer = sandbox.exchange({ method: 'GET', url, headers, body: () => '' as Bytes, signal: AbortSignal.abort() })
   await Promise.resolve(answer).catch(() => {})
   sandbox.store.run('PUBLISH', 'news', 'hello')
@@ -171,10 +171,10 @@ test('a fork knows a stream whose reader was gone before it began', async () => 
 
 test('a fork knows a request that hangs, and was given up before it began', async () => {
   using sandbox = createSandbox()
-  const { urls: addresses, tokens } = sandbox
+  const { urls, tokens } = sandbox
   sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.hang() })
   const headers = [['authorization', `Bearer ${tokens.store}`]] as const
-  const url = `${addresses.store}/incr/slow`
+  const url = `${urls.store}/incr/slow`
   const call = { method: 'GET', url, headers, body: () => '' as Bytes, signal: AbortSignal.abort() }
   void Promise.resolve(sandbox.exchange(call)).catch(() => {})
   await sandbox.clock.settle()

@@ -58,9 +58,9 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
   const { createSandbox, fault, fakeTimers } = await loadedOn(host)
   using sandbox = createSandbox({ startAt: start, policy: { handlerStallTimeout: 60_000 }, onWarning() {} })
-  const { clock, queue, destinations, faults, tokens, urls: addresses } = sandbox
+  const { clock, queue, destinations, faults, tokens, urls } = sandbox
   const headers = { authorization: `Bearer ${tokens.store}` }
-  const ask = (path: string): Promise<Response> => sandbox.fetch(`${addresses.store}${path}`, { headers })
+  const ask = (path: string): Promise<Response> => sandbox.fetch(`${urls.store}${path}`, { headers })
   let calls = 0
   destinations.on('https://shop.test/busy', async () => {
     for (let count = 0; count < 50; count++) await turn()

@@ -5,7 +5,7 @@ const code = "#!lua name=shop\nredis.register_function('price', function() retur
 /** A world with something of everything that a dump holds. */
 export async function lived(startAt: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt, clock: 'manual' })
-  const { store, queue, clock, destinations, urls: addresses, tokens } = sandbox
+  const { store, queue, clock, destinations, urls, tokens } = sandbox
   store.run('SET', 'plain', 'v')
   store.run('SET', 'brief', 'v', 'EX', '7200')
   store.run('HSET', 'hash', 'f', '1', 'g', '2')
@@ -43,7 +43,7 @@ export async function lived(startAt: number): Promise<Sandbox> {
     'Service-Cron': '*/10 * * * *',
     'Service-Schedule-Id': 's',
   }
-  await sandbox.fetch(`${addresses.queue}/v2/schedules/https://a.test/tick`, { method: 'POST', headers })
+  await sandbox.fetch(`${urls.queue}/v2/schedules/https://a.test/tick`, { method: 'POST', headers })
   await clock.advance('11m')
   return sandbox
 }

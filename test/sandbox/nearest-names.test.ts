@@ -193,10 +193,10 @@ describe('a script that nothing has met', () => {
       await sandbox.outbound.fetch(url, { method: 'POST' })
     }
     await sandbox.clock.drain()
-    const { destinations, outbound: calls, traffic } = sandbox
+    const { destinations, outbound, traffic } = sandbox
     return [
       ...destinations.unused.map((left) => unplayedText(left, 'delivery', traffic.entries)),
-      ...calls.unused.map((left) => unplayedText(left, 'call', traffic.entries)),
+      ...outbound.unused.map((left) => unplayedText(left, 'call', traffic.entries)),
     ]
   }
 

@@ -119,7 +119,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
     script: [shop, [503, fault.pass()]],
     off: ['https://*.test/*'],
   }),
-  outbound: recorded<OutboundEffects, Sandbox['outbound']>(({ outbound: calls }) => calls, {
+  outbound: recorded<OutboundEffects, Sandbox['outbound']>(({ outbound }) => outbound, {
     on: [bank, () => new Response('on')],
     respond: [bank, { status: 201, body: 'answered' }],
     record: [bank, 202],
@@ -135,7 +135,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
 /** A sandbox in which every method has something to change. */
 async function prepared(): Promise<Sandbox> {
   const sandbox = await lived(begun)
-  const { urls: addresses, tokens, queue, faults, stats, outbound: calls } = sandbox
+  const { urls, tokens, queue, faults, stats, outbound } = sandbox
   const headers = {
     authorization: `Bearer ${tokens.queue}`,
     'service-workflow-runid': 'wfr_1',
@@ -143,13 +143,13 @@ async function prepared(): Promise<Sandbox> {
     'service-workflow-init': 'true',
     'service-delay': '1h',
   }
-  await sandbox.fetch(`${addresses.queue}/v2/publish/https://app.test/`, { method: 'POST', headers, body: '{}' })
+  await sandbox.fetch(`${urls.queue}/v2/publish/https://app.test/`, { method: 'POST', headers, body: '{}' })
   queue.upsertQueue('paused', { parallelism: 1, paused: true })
   queue.publish({ to: shop, queue: 'paused' })
   faults.add({ ...rule, name: 'known', match: { url: 'https://slow.test/*' } })
   stats.search('products').override({ monthly_cost: 0.5 })
   stats.queue.override({ total_monthly_billing: 1 })
-  calls.respond(bank, 200)
+  outbound.respond(bank, 200)
   // A key that has expired, and that nothing has looked at since: the first look is an input of its own.
   sandbox.store.run('SET', 'expired', 'v', 'PX', 10)
   await sandbox.clock.advance(20)
@@ -157,15 +157,15 @@ async function prepared(): Promise<Sandbox> {
 }
 
 function stateOf(sandbox: Sandbox): object {
-  const { traffic, workflow, faults, destinations, outbound: calls, stats, clock, tokens, queueIn } = sandbox
+  const { traffic, workflow, faults, destinations, outbound, stats, clock, tokens, queueIn } = sandbox
   return {
     dump: sandbox.dump(),
     trace: traffic.toTrace(),
     runs: workflow.runs.map(({ id, state }) => [id, state]),
-    unused: [workflow.unused, faults.unused, destinations.unused, calls.unused],
+    unused: [workflow.unused, faults.unused, destinations.unused, outbound.unused],
     rules: faults.rules,
     answers: [shop, bank].map((url) =>
-      [destinations.responderAt(url), outboundInternals.of(calls).responderAt('POST', url)].map(Boolean),
+      [destinations.responderAt(url), outboundInternals.of(outbound).responderAt('POST', url)].map(Boolean),
     ),
     figures: [stats.queue.report(), stats.search('products').report(), stats.isForbidden('products')],
     pending: clock.pending,

@@ -135,9 +135,9 @@ describe('worlds', () => {
 
   test('deliver to themselves: a command of the store is a destination like any other', async () => {
     using sandbox = createSandbox()
-    const { urls: addresses, clock, destinations, queue, store, tokens } = sandbox
-    queue.publish({ to: `${addresses.store}/incr/visits?_token=${tokens.store}`, delay: '1m' })
-    queue.publish({ to: `${addresses.store}/incr/visits`, retries: 0 })
+    const { urls, clock, destinations, queue, store, tokens } = sandbox
+    queue.publish({ to: `${urls.store}/incr/visits?_token=${tokens.store}`, delay: '1m' })
+    queue.publish({ to: `${urls.store}/incr/visits`, retries: 0 })
     await clock.drain()
     expect(store.get('visits')).toBe('1')
     expect(queue.deadLetters.map(({ response: reply }) => reply.status)).toEqual([401])

@@ -33,6 +33,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
         },
       },
       { publish: { to: orders, as: 'bytes', bodyBase64: '/wA=', notBefore: '2030-01-01T10:00:00Z' } },
+      { publish: { to: orders, as: 'number', notBefore: Date.parse('2030-01-01T11:00:00Z') } },
       drain,
     ],
     destinations: [{ url: 'https://shop.test/*' }],
@@ -43,6 +44,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
       },
       { published: { kind: 'callback', headers: { 'x-callback': 'yes' }, times: 2 } },
       { delivered: { message: 'bytes', deliveredAt: '2030-01-01T10:00:00Z' } },
+      { delivered: { message: 'number', deliveredAt: '2030-01-01T11:00:00Z' } },
     ],
   },
   request: {
@@ -440,9 +442,9 @@ describe('a play', () => {
       steps: [{ publish: { to: orders } }, { drain: true }],
       ...more,
     }
-    const app = ({ destinations, outbound: calls }: Sandbox): void => {
+    const app = ({ destinations, outbound }: Sandbox): void => {
       destinations.on(orders, async () => {
-        const answer = await calls.fetch(bank, { method: 'POST' }).catch(() => undefined)
+        const answer = await outbound.fetch(bank, { method: 'POST' }).catch(() => undefined)
         return new Response(null, { status: answer?.ok ? 200 : 500 })
       })
     }

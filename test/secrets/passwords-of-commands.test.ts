@@ -89,10 +89,10 @@ const ending = fc.constantFrom('', '', 'é', '"', "'", ' x', '/a', '\\', '%41', 
 
 /** Sends every form in every way. The last connection is closed by the test. */
 async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitored: string }> {
-  const { store, urls: addresses, tokens } = sandbox
+  const { store, urls, tokens } = sandbox
   const ask = async (path: string, body?: string): Promise<void> => {
     const init = body === undefined ? {} : { method: 'POST', body }
-    const answer = await sandbox.fetch(addresses.store + path, {
+    const answer = await sandbox.fetch(urls.store + path, {
       ...init,
       headers: { authorization: `Bearer ${tokens.store}` },
     })
@@ -107,7 +107,7 @@ async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitor
   const listener = await connect()
   listener.stream.write('MONITOR\r\n')
   const events = new EventReader(
-    await sandbox.fetch(`${addresses.store}/monitor`, {
+    await sandbox.fetch(`${urls.store}/monitor`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.store}`, accept: 'text/event-stream' },
     }),

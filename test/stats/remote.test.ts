@@ -32,10 +32,10 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
   })
 
   const statusOf = async (path: string): Promise<number> => {
-    const { urls: addresses, tokens } = sandbox
+    const { urls, tokens } = sandbox
     const send = 'fetch' in sandbox ? sandbox.fetch : fetch
     const authorization = `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}`
-    return (await send(addresses.mgmt + path, { headers: { authorization } })).status
+    return (await send(urls.mgmt + path, { headers: { authorization } })).status
   }
 
   test('an index is told, set and forgotten', async () => {

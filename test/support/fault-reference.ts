@@ -59,8 +59,8 @@ async function shown(rule: FaultRule): Promise<string> {
 }
 
 /** A receiver that looks at the signature with the vendor's SDK. */
-function receiver({ queue: { signingKeys: keys } }: Sandbox): (request: Request) => Promise<Response> {
-  const sdk = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
+function receiver({ queue: { signingKeys } }: Sandbox): (request: Request) => Promise<Response> {
+  const sdk = new Receiver({ currentSigningKey: signingKeys.current, nextSigningKey: signingKeys.next })
   return async (request) => {
     const signature = request.headers.get('upstash-signature')
     if (signature === null) return Response.json({ done: true })

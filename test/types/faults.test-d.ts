@@ -35,7 +35,7 @@ faults.add({ on: 'queue.deliver', fault: fault.status(503) })
 // @ts-expect-error: there is no such condition
 faults.add({ on: 'queue.delivery', fault: fault.status(503), time: 2 })
 // @ts-expect-error: there is nothing of that name to match
-faults.add({ on: 'queue.delivery', match: { header: {}, urll: 'https://a.test' }, fault: fault.status(503) })
+faults.add({ on: 'queue.delivery', match: { headers: {}, urll: 'https://a.test' }, fault: fault.status(503) })
 // @ts-expect-error: there is no such fault
 faults.add({ on: 'queue.delivery', fault: { kind: 'statsu', status: 503 } })
 // @ts-expect-error: there is no such flaw

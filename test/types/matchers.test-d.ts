@@ -72,8 +72,8 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, S
   assertion.toFollowSequence([{ type: 'delivered' }])
   // @ts-expect-error: an attempt has no field code
   assertion.toFollowSequence([{ type: 'attempt', code: 500 }])
-  // @ts-expect-error: an entry of that type has no words
-  assertion.toFollowSequence([{ type: 'attempt', words: ['INCR'] }])
+  // @ts-expect-error: an entry of that type has no argv
+  assertion.toFollowSequence([{ type: 'attempt', argv: ['INCR'] }])
   // @ts-expect-error: there is no such state of a run
   assertion.toHaveWorkflowRun({ state: 'RUN_SUCCESS' })
   // @ts-expect-error: a run has no url, its workflow has

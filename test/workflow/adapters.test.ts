@@ -91,11 +91,11 @@ test('through the local server, with the app on a port of its own', async () => 
 test('in the neutral words, without an SDK', async () => {
   const sandbox = createSandbox({ seed: 16, onWarning: () => {} })
   onTestFinished(() => sandbox.dispose())
-  const { urls: addresses, tokens, destinations, clock, workflow } = sandbox
+  const { urls, tokens, destinations, clock, workflow } = sandbox
   const url = 'https://app.test/flow'
   const seen = destinations.record(url, { status: 200, headers: { 'Service-Workflow-Sdk-Version': '1' } })
   const post = (path: string, headers: Record<string, string>, body: unknown): Promise<Response> =>
-    sandbox.fetch(addresses.queue + path, {
+    sandbox.fetch(urls.queue + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}`, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -114,7 +114,7 @@ test('in the neutral words, without an SDK', async () => {
   expect(seen.last().header('service-workflow-createdat')).toBe(String(workflow.getRun('wfr_n').createdAt))
   expect(seen.last().header('x')).toBe('y')
   expect(seen.last().json()).toHaveLength(3)
-  const end = await sandbox.fetch(`${addresses.queue}/v2/workflows/runs/wfr_n?cancel=false`, {
+  const end = await sandbox.fetch(`${urls.queue}/v2/workflows/runs/wfr_n?cancel=false`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${tokens.queue}` },
     body: '"done"',

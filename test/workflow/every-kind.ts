@@ -74,6 +74,6 @@ export const expected: Outcome = {
   failure: 'the end',
 }
 
-export function connectionOf({ urls: addresses, tokens }: Pick<Sandbox, 'urls' | 'tokens'>): Connection {
-  return { baseUrl: addresses.queue, token: tokens.queue }
+export function connectionOf({ urls, tokens }: Pick<Sandbox, 'urls' | 'tokens'>): Connection {
+  return { baseUrl: urls.queue, token: tokens.queue }
 }

@@ -210,10 +210,10 @@ test('two workflows with the same step names: the one in question first; a url t
 
 test('below the steps of a run stand the entries that a hint names by their numbers', async () => {
   const world = await ran(
-    async (context, { urls: addresses, faults, tokens }) => {
+    async (context, { urls, faults, tokens }) => {
       await context.run('charge', async () => {
         const headers = { authorization: `Bearer ${tokens.store}` }
-        const count = (): Promise<Response> => fetch(`${addresses.store}/incr/charges`, { headers })
+        const count = (): Promise<Response> => fetch(`${urls.store}/incr/charges`, { headers })
         faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
         await count().catch(count)
         return { id: 'ch_1' }

@@ -13,8 +13,8 @@ const url = `${base}/main`
 
 /** Serves a plan, and the workflow that it invokes, in any sandbox. */
 function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sandbox) => void {
-  return ({ urls: addresses, tokens, destinations }) => {
-    const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
+  return ({ urls, tokens, destinations }) => {
+    const qstashClient = new QueueClient({ baseUrl: urls.queue, token: tokens.queue })
     const child = createWorkflow(async (context: Loose) => await context.run('inner', () => context.requestPayload))
     const main = createWorkflow<unknown, unknown>(routeOf(plan, { child }, more))
     const { POST } = serveMany({ main, child } as never, { qstashClient, receiver: undefined as never } as never)

@@ -15,8 +15,8 @@ const url = 'https://shop.test/api/order'
 
 const app =
   (route: Route) =>
-  ({ urls: addresses, tokens, destinations }: Sandbox): void => {
-    const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
+  ({ urls, tokens, destinations }: Sandbox): void => {
+    const qstashClient = new QueueClient({ baseUrl: urls.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 

@@ -34,8 +34,8 @@ const picky =
 
 const served =
   (route: (context: Loose) => Promise<unknown> = picky()) =>
-  ({ urls: addresses, tokens, destinations }: Sandbox): void => {
-    const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
+  ({ urls, tokens, destinations }: Sandbox): void => {
+    const qstashClient = new QueueClient({ baseUrl: urls.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
   }
 
@@ -60,8 +60,7 @@ async function ran(redact?: { readonly body?: true; readonly header?: string[] }
   return { world, early, waiting, whole, without, cut, direct: world.workflow.getRun(workflowRunId).history() }
 }
 
-const clientOf = ({ urls: addresses, tokens }: Sandbox): Client =>
-  new Client({ baseUrl: addresses.queue, token: tokens.queue })
+const clientOf = ({ urls, tokens }: Sandbox): Client => new Client({ baseUrl: urls.queue, token: tokens.queue })
 
 async function asked(world: Sandbox, path: string): Promise<Loose> {
   const headers = { authorization: `Bearer ${world.tokens.queue}` }

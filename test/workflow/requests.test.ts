@@ -20,10 +20,10 @@ interface Sent {
 }
 
 /** What came to the queue, oldest first, without what the runtime and telemetry add. */
-function sent({ traffic, urls: addresses }: WorkflowWorld): Sent[] {
+function sent({ traffic, urls }: WorkflowWorld): Sent[] {
   return traffic.ofType('request').map(({ method, url, headers, body }) => ({
     method,
-    path: url.slice(addresses.queue.length),
+    path: url.slice(urls.queue.length),
     headers: Object.fromEntries(
       headers
         .map(([name, value]) => [name.toLowerCase(), value] as const)

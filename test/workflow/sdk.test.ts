@@ -191,12 +191,12 @@ test('a direct request to the endpoint begins a run', async () => {
 })
 
 test('the REST trigger in two phases, and in one when the url is known', async () => {
-  const { clock, serve, asked: calls, fetch, urls: addresses, tokens, traffic } = workflowWorld()
+  const { clock, serve, asked: calls, fetch, urls, tokens, traffic } = workflowWorld()
   const url = serve('/rest', async (context) => {
     await context.run('one', () => context.requestPayload)
   })
   const trigger = async (): Promise<unknown> => {
-    const response = await fetch(`${addresses.queue}/v2/trigger/${url}`, {
+    const response = await fetch(`${urls.queue}/v2/trigger/${url}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}` },
       body: '{"x":1}',

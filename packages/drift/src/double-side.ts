@@ -65,10 +65,10 @@ export class DoubleSide implements Side {
   }
 
   #fetch(ask: DriftRequest, signal?: AbortSignal): Promise<Response> {
-    const { urls: addresses, tokens } = this.sandbox
+    const { urls, tokens } = this.sandbox
     const isStore = ask.service === 'store'
     const { url, headers } = inDialect(ask, {
-      address: isStore ? addresses.store : addresses.queue,
+      address: isStore ? urls.store : urls.queue,
       token: isStore ? tokens.store : tokens.queue,
       readOnlyToken: isStore ? tokens.storeReadonly : undefined,
       dialect: this.dialect,

@@ -55,7 +55,7 @@ describe('one fault at each place', () => {
 
   test('what other hosts did twice is a difference, and nothing is one where the scenario itself fails', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
-    const pay: Handle = ({ outbound: calls }) => calls.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
+    const pay: Handle = ({ outbound }) => outbound.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
     const prepare = (sandbox: Sandbox): void => {
       sandbox.outbound.respond('https://bank.test/charges', 201)
       handledBy(pay).setup(sandbox)

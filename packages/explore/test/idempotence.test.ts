@@ -255,7 +255,7 @@ test('a failure can be replayed alone, by a line to paste', async () => {
 
 test('misuse is told', async () => {
   expect(await broken(add, ['twice' as RepetitionKind])).toBe(
-    'TypeError: assertIdempotent() knows no "twice". It knows duplicate, lost-ack, concurrent, reorder, lost-call.',
+    'TypeError: assertIdempotent() knows no "twice". It knows duplicate, lost-ack, concurrent, reorder, lost-response.',
   )
   expect(await broken(add, [])).toContain('`under` is empty')
   expect(

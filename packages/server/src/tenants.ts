@@ -292,9 +292,9 @@ export class Tenants {
   outline(name: string): Pick<Sandbox, 'urls' | 'env'> {
     const known = this.#sandboxes.get(name)
     const sandbox = known ?? this.fresh(name)
-    const { urls: addresses, env } = sandbox
+    const { urls, env } = sandbox
     if (known === undefined) sandbox.dispose()
-    return { urls: addresses, env }
+    return { urls, env }
   }
 
   has(name: string): boolean {

@@ -130,14 +130,14 @@ test.each([
   ['an order of another method', '/_control/main/traffic', 405],
 ] as const)('%s is answered before the body has come', async (_, path, status) => {
   const server = await start()
-  const { outbound: calls } = server.tenant('main')
+  const { outbound } = server.tenant('main')
   const request = half(long, path)
   const early = await untilEnd(sent(server, request))
   expect(early).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
   const inChunks = await untilEnd(sent(server, half('transfer-encoding: chunked', path) + chunk.repeat(3)))
   if (inChunks !== '') expect(inChunks).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-  calls.respond('https://bank.test/charges', 201)
+  outbound.respond('https://bank.test/charges', 201)
   if (status === 502)
     expect(
       await untilEnd(sent(server, `${half(`connection: close\r\n${long}`, path)}${' '.repeat(1.5 * megabyte)}`)),

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { connect, type RemoteSandbox } from 'stuntdouble/client'
 import { type StuntdoubleServer, startServer } from 'stuntdouble/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -55,6 +58,26 @@ test('forks of forks of a tenant are tenants', async () => {
   const { keys: _, ...queue } = (await third.dump()).queue
   expect((await first.dump()).queue).toMatchObject(queue)
   expect(await sandbox.queue.getMessage(id)).toBeDefined()
+})
+
+test('nothing leaves a fork unless it may deliver as its tenant does', async () => {
+  const received: string[] = []
+  const app = createServer((request, response) => {
+    received.push(request.url!)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(app, 'listening')
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`
+  try {
+    await sandbox.queue.publish({ to: `${url}/of-the-tenant`, delay: '10s' })
+    await (await sandbox.fork()).clock.advance('1m')
+    expect(received).toEqual([])
+    await (await sandbox.fork({ deliverTo: true })).clock.advance('1m')
+    expect(received).toEqual(['/of-the-tenant'])
+    await expect(sandbox.fork({ deliver: true } as never)).rejects.toThrow('deliverTo')
+  } finally {
+    app.close()
+  }
 })
 
 test('a place that nobody gave is refused, and harms nothing', async () => {

@@ -13,11 +13,11 @@ for (let time = 0; time < 3; time++) {
     rebaseTime: true,
     scenario: { name: 'slow', faults: [{ on: 'store.request', fault: { kind: 'latency', waitMs: 1 } }] },
   })
-  const { urls: addresses, tokens, queue, faults } = server.tenant('main')
+  const { urls, tokens, queue, faults } = server.tenant('main')
   faults.clear()
   const headers = { authorization: `Bearer ${tokens.store}` }
-  await (await fetch(`${addresses.store}/set/k/v`, { headers })).text()
-  const subscription = await fetch(`${addresses.store}/subscribe/news`, { method: 'POST', headers })
+  await (await fetch(`${urls.store}/set/k/v`, { headers })).text()
+  const subscription = await fetch(`${urls.store}/subscribe/news`, { method: 'POST', headers })
   const traffic = await fetch(`${server.origin}/_control/main/traffic/stream`)
   const poll = fetch(`${server.origin}/_control/main/traffic?after=999&wait=60s`).catch(() => undefined)
   queue.publish({ to: 'http://127.0.0.1:9/', delay: '1h' })

@@ -27,9 +27,9 @@ async function order(method: string, path: string, body?: unknown) {
 }
 
 async function scheduled(id: string, cron: string): Promise<void> {
-  const { urls: addresses, tokens } = server.tenant('main')
+  const { urls, tokens } = server.tenant('main')
   const headers = { authorization: `Bearer ${tokens.queue}`, 'service-cron': cron, 'service-schedule-id': id }
-  expect((await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', headers })).status).toBe(200)
+  expect((await fetch(`${urls.queue}/v2/schedules/${shop}`, { method: 'POST', headers })).status).toBe(200)
 }
 
 describe('a thousand years of an every-minute schedule', () => {
@@ -41,9 +41,9 @@ describe('a thousand years of an every-minute schedule', () => {
     const begun = await remote.clock.now()
     for (let asked = 0; asked < 3; asked++) {
       expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
-      const { urls: addresses, tokens } = server.tenant('other')
+      const { urls, tokens } = server.tenant('other')
       const headers = { authorization: `Bearer ${tokens.store}` }
-      expect(await (await fetch(`${addresses.store}/ping`, { headers })).json()).toEqual({ result: 'PONG' })
+      expect(await (await fetch(`${urls.store}/ping`, { headers })).json()).toEqual({ result: 'PONG' })
     }
     client.abort()
     await expect(move).rejects.toThrow()
@@ -183,10 +183,10 @@ describe('deep JSON', () => {
   })
 
   test.each([5_000, 100_000])('a batch takes items of %i levels, and delivers them as they are', async (levels) => {
-    const { urls: addresses, tokens } = server.tenant('main')
+    const { urls, tokens } = server.tenant('main')
     const body = '{"a":['.repeat(levels) + ']}'.repeat(levels)
     await remote.destinations.record(shop)
-    const answer = await fetch(`${addresses.queue}/v2/batch`, {
+    const answer = await fetch(`${urls.queue}/v2/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}` },
       body: `[{"destination":"${shop}","body": ${body} }]`,

@@ -242,7 +242,7 @@ describe('who has no token', () => {
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/admin`
     const server = await start({ clock: 'real' })
-    const { urls: addresses, tokens } = server.tenant('main')
+    const { urls, tokens } = server.tenant('main')
     for (const place of ['', '/main/queue', '/w1/queue']) {
       const attack = await ask(`${outside(server)}${place}/v2/publish/${url}`, {
         method: 'POST',
@@ -251,7 +251,7 @@ describe('who has no token', () => {
       expect(attack.status).toBe(401)
     }
     // With its own token the same way is open.
-    const path = addresses.queue.slice(server.origin.length)
+    const path = urls.queue.slice(server.origin.length)
     const own = await ask(`${outside(server)}${path}/v2/publish/${url}`, {
       method: 'POST',
       headers: bearer(tokens.queue),

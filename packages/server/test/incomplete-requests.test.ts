@@ -102,9 +102,9 @@ describe('in the process', () => {
 
   test('a request that is complete is served before time moves on', async () => {
     using sandbox = createSandbox()
-    const { clock, traffic, tokens, urls: addresses } = sandbox
+    const { clock, traffic, tokens, urls } = sandbox
     const headers = { authorization: `Bearer ${tokens.store}` }
-    const answered = sandbox.fetch(new Request(addresses.store, { method: 'POST', headers, body: '["PING"]' }))
+    const answered = sandbox.fetch(new Request(urls.store, { method: 'POST', headers, body: '["PING"]' }))
     const begun = clock.now()
     await clock.advance('1h')
     await answered
@@ -143,11 +143,11 @@ describe('a request that sleeps when its world ends', () => {
 
   test('what a delivery has asked for stays asleep: it belongs to a world that is over', async () => {
     using sandbox = createSandbox({ onWarning: () => {} })
-    const { urls: addresses, tokens, destinations, faults, queue, clock } = sandbox
+    const { urls, tokens, destinations, faults, queue, clock } = sandbox
     let wasTold = false
     faults.add({ on: 'store.request', fault: fault.latency('1h') })
     destinations.on('https://shop.test/', async () => {
-      await sandbox.fetch(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
+      await sandbox.fetch(`${urls.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
       wasTold = true
       return new Response()
     })

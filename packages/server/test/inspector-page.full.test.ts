@@ -99,9 +99,9 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
 
   test('loads its editor by itself, and nothing that a tenant answers at the same origin', async () => {
     const server = await started()
-    const { outbound: calls } = server.tenant('main')
+    const { outbound } = server.tenant('main')
     const script = { status: 200, headers: { 'content-type': 'text/javascript' }, body: 'globalThis.struck = 1' }
-    calls.respond('https://evil.test/x.js', script as never)
+    outbound.respond('https://evil.test/x.js', script as never)
     const { page, complaints } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
     const struck = `${server.origin}/main/outbound/https://evil.test/x.js`

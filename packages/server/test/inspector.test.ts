@@ -365,14 +365,14 @@ test('no other page can make a script or an image of what the server says of its
 describe('what the page asks for', () => {
   test('facts of a world that runs', async () => {
     const server = await start({ startAt: '2030-01-01T09:00:00Z', seed: 7 })
-    const { urls: addresses } = server.tenant('w1')
+    const { urls } = server.tenant('w1')
     const { body } = await ask(`${server.origin}/_control/w1/inspector`)
     expect(JSON.parse(body)).toMatchObject({
       name: 'w1',
       now: Date.parse('2030-01-01T09:00:00Z'),
       mode: 'manual',
       seed: 7,
-      addresses: { store: addresses.store },
+      addresses: { store: urls.store },
       canGoOn: false,
     })
     expect(JSON.parse(body)).not.toHaveProperty('failure')

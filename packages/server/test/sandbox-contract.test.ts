@@ -243,13 +243,13 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     })
 
     test('shows its keys, those that were current too', async () => {
-      const { signingKeys: keys } = sandbox.queue
-      const before = { current: await keys.current, next: await keys.next }
-      expect(await keys.pair()).toEqual(before)
-      expect(await keys.former).toEqual([])
-      const { next } = await keys.rotate()
-      expect(await keys.pair()).toEqual({ current: before.next, next })
-      expect(await keys.former).toEqual([before.current])
+      const { signingKeys } = sandbox.queue
+      const before = { current: await signingKeys.current, next: await signingKeys.next }
+      expect(await signingKeys.pair()).toEqual(before)
+      expect(await signingKeys.former).toEqual([])
+      const { next } = await signingKeys.rotate()
+      expect(await signingKeys.pair()).toEqual({ current: before.next, next })
+      expect(await signingKeys.former).toEqual([before.current])
     })
 
     test('is dumped, as new, and loaded, with its keys', async () => {

@@ -125,9 +125,9 @@ test('the management API counts what the queue did', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   await client.publish({ url: appUrl('/orders'), body: 'x' })
   await advance('1s')
-  const { urls: addresses, tokens } = server.tenant('main')
+  const { urls, tokens } = server.tenant('main')
   const ask = (authorization: string): Promise<Response> =>
-    fetch(`${addresses.mgmt}/v2/qstash/stats/99a4c327-31f0-490f-a594-043ade84085a?period=1h`, {
+    fetch(`${urls.mgmt}/v2/qstash/stats/99a4c327-31f0-490f-a594-043ade84085a?period=1h`, {
       headers: { authorization },
     })
   const answer = await ask(`Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}`)

@@ -26,8 +26,8 @@ afterEach(async () => {
 })
 
 const ping = async (running: StuntdoubleServer, tenant: string): Promise<number> => {
-  const { urls: addresses, tokens } = running.tenant(tenant)
-  return (await fetch(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })).status
+  const { urls, tokens } = running.tenant(tenant)
+  return (await fetch(`${urls.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })).status
 }
 
 describe('a server with a scenario', () => {

@@ -18,9 +18,9 @@ const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliverTo: \[/
 
 test('a delivery that may not leave', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const { tokens, urls: addresses, traffic } = server.tenant('w1')
+  const { tokens, urls, traffic } = server.tenant('w1')
   const published = () =>
-    asked(`${addresses.queue}/v2/publish/https://shop.example/orders`, {
+    asked(`${urls.queue}/v2/publish/https://shop.example/orders`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}`, 'service-retries': '0' },
       body: '{}',
@@ -51,14 +51,14 @@ test('a production address of the vendor', async () => {
 
 test('a call to a foreign host that nobody registered, and one of another path', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
-  const { outbound: calls } = server.tenant('w1')
+  const { outbound } = server.tenant('w1')
   const bank = `${server.origin}/w1/outbound/https://bank.example/charges`
   for (const url of [bank, `${bank}/42`]) {
     const refused = await asked(url)
     expect(refused.status).toBe(502)
     const { error } = (await refused.json()) as { error: string }
     expect(error).not.toMatch(noJavaScript)
-    expect([calls.unhandled.at(-1), calls.unanswered.at(-1)]).toEqual([error, error])
+    expect([outbound.unhandled.at(-1), outbound.unanswered.at(-1)]).toEqual([error, error])
     expect((await obey(error)).status).toBe(200)
     expect((await asked(url)).status).toBe(200)
   }
@@ -67,9 +67,9 @@ test('a call to a foreign host that nobody registered, and one of another path',
 test('a request that waits for time', async () => {
   const warnings: string[] = []
   await using server = await startServer({ port: 0, clock: 'manual', onWarning: (text) => warnings.push(text) })
-  const { urls: addresses, tokens, faults } = server.tenant('w1')
+  const { urls, tokens, faults } = server.tenant('w1')
   faults.add({ on: 'store.request', fault: fault.latency('5s') })
-  const waiting = asked(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
+  const waiting = asked(`${urls.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
   await expect.poll(() => warnings, { timeout: 9000 }).toHaveLength(1)
   expect(warnings[0]).toContain('start the server with --clock auto')
   expect(warnings[0]).not.toMatch(/clock\.|sandbox/)

@@ -14,9 +14,9 @@ afterEach(async () => {
 })
 
 const store = (running: StuntdoubleServer, tenant: string, init: RequestInit & { path?: string } = {}) => {
-  const { urls: addresses, tokens } = running.tenant(tenant)
+  const { urls, tokens } = running.tenant(tenant)
   const headers = { authorization: `Bearer ${tokens.store}` }
-  return fetch(addresses.store + (init.path ?? ''), { method: 'POST', headers, ...init })
+  return fetch(urls.store + (init.path ?? ''), { method: 'POST', headers, ...init })
 }
 
 describe('limits', () => {

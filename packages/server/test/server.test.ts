@@ -69,8 +69,8 @@ describe('tenants', () => {
 
   test('live under the addresses that the server gives', async () => {
     await start()
-    const { urls: addresses } = server.tenant('main')
-    expect(addresses).toMatchObject({
+    const { urls } = server.tenant('main')
+    expect(urls).toMatchObject({
       store: `${server.origin}/main/store`,
       queue: `${server.origin}/main/queue`,
       mgmt: `${server.origin}/main/mgmt`,
@@ -189,8 +189,8 @@ describe('the control API', () => {
   })
 
   test('shows bytes that are not text in base64', async () => {
-    const { urls: addresses, tokens } = server.tenant('main')
-    await fetch(`${addresses.store}/set/k`, {
+    const { urls, tokens } = server.tenant('main')
+    await fetch(`${urls.store}/set/k`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.store}` },
       body: new Uint8Array([0xff, 0x00]),

@@ -59,7 +59,7 @@ describe('a server with a state file', () => {
 
   test('keeps the runs of workflows, with who waits and until when', async () => {
     const first = await start()
-    const { urls: addresses, tokens, workflow, queue } = first.tenant('w1')
+    const { urls, tokens, workflow, queue } = first.tenant('w1')
     const url = 'https://app.test/run'
     const headers = {
       authorization: `Bearer ${tokens.queue}`,
@@ -67,10 +67,10 @@ describe('a server with a state file', () => {
       'service-workflow-url': url,
     }
     const init = { ...headers, 'service-workflow-init': 'true' }
-    await fetch(`${addresses.queue}/v2/publish/${url}`, { method: 'POST', headers: init, body: '{}' })
+    await fetch(`${urls.queue}/v2/publish/${url}`, { method: 'POST', headers: init, body: '{}' })
     const step = { stepId: 1, stepName: 'approval', stepType: 'Wait', concurrent: 1 }
     const body = JSON.stringify({ url, timeout: '2h', timeoutUrl: url, timeoutHeaders: {}, step })
-    await fetch(`${addresses.queue}/v2/wait/approved`, { method: 'POST', headers, body })
+    await fetch(`${urls.queue}/v2/wait/approved`, { method: 'POST', headers, body })
     expect([workflow.runs.length, queue.messages.length]).toEqual([1, 1])
     await first.close()
     const second = await start()

@@ -4,9 +4,9 @@ import { Redis } from '@upstash/redis'
 import { fault } from 'stuntdouble'
 import { sandbox } from './sandbox.js'
 
-const { urls: addresses, env, tokens } = sandbox
-const redis = new Redis({ url: addresses.store, token: tokens.store, enableTelemetry: false })
-const queue = new Client({ baseUrl: addresses.queue, token: tokens.queue })
+const { urls, env, tokens } = sandbox
+const redis = new Redis({ url: urls.store, token: tokens.store, enableTelemetry: false })
+const queue = new Client({ baseUrl: urls.queue, token: tokens.queue })
 const receiver = new Receiver({
   currentSigningKey: env.QSTASH_CURRENT_SIGNING_KEY!,
   nextSigningKey: env.QSTASH_NEXT_SIGNING_KEY!,

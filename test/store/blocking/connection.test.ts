@@ -10,12 +10,12 @@ import { storeInternals } from '../../../src/store/store-internals.js'
 describe('a connection', () => {
   test('waits for what others bring, by run() or over REST', async () => {
     using sandbox = createSandbox()
-    const { store, urls: addresses, tokens } = sandbox
+    const { store, urls, tokens } = sandbox
     const [ada, ben] = [store.connect(), store.connect()]
     const [first, second] = [ada.run('BLPOP', 'jobs', 0), ben.run('BLPOP', 'jobs', 0)]
     store.run('RPUSH', 'jobs', 'a')
     expect(await first).toEqual(['jobs', 'a'])
-    await sandbox.fetch(`${addresses.store}/rpush/jobs/b`, { headers: { authorization: `Bearer ${tokens.store}` } })
+    await sandbox.fetch(`${urls.store}/rpush/jobs/b`, { headers: { authorization: `Bearer ${tokens.store}` } })
     expect(await second).toEqual(['jobs', 'b'])
   })
 

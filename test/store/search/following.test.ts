@@ -117,9 +117,9 @@ it('whatever is written, an index finds what one finds that is made anew', async
 })
 
 it('a transaction and a script write to an index as anything does; rows of theirs have no content', async () => {
-  const { store, urls: addresses, tokens, fetch } = await searchingSandbox()
+  const { store, urls, tokens, fetch } = await searchingSandbox()
   const send = async (path: string, body: unknown): Promise<unknown> => {
-    const answer = await fetch(addresses.store + path, {
+    const answer = await fetch(urls.store + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.store}` },
       body: JSON.stringify(body),

@@ -265,9 +265,9 @@ describe('an index is a key [1]', () => {
 
 describe('loading', () => {
   it('REST waits for it, in every form', async () => {
-    const { urls: addresses, tokens, fetch } = createSandbox()
+    const { urls, tokens, fetch } = createSandbox()
     const send = async (path: string, body: unknown) => {
-      const answer = await fetch(addresses.store + path, {
+      const answer = await fetch(urls.store + path, {
         method: 'POST',
         headers: { authorization: `Bearer ${tokens.store}` },
         body: JSON.stringify(body),

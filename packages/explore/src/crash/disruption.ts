@@ -55,7 +55,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
       rules: [{ ...meets, phase: 'before', fault: { kind: 'reset' } }],
     }),
   ]
-  all.push(...betweenEffects(delivery), ...lostCalls(delivery))
+  all.push(...betweenEffects(delivery), ...lostResponses(delivery))
   for (const [submission, { skip, endpoint, method, what, waited }] of submissions.entries()) {
     const fault = { kind: 'status', status: 500 } as const
     const request: FaultRule = {
@@ -127,7 +127,7 @@ function betweenEffects(delivery: RunDelivery): Disruption[] {
 }
 
 /** A foreign host does its work, and its answer is lost: the app lives, and cannot know. */
-function lostCalls(delivery: RunDelivery): Disruption[] {
+function lostResponses(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
   return effects.flatMap(({ call, what }) => {
     if (call === undefined) return []

@@ -22,8 +22,8 @@ export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = 
   const before = globalThis.fetch
   const replacement: typeof fetch = (input, init) => {
     const request = new Request(input, init)
-    const { outbound: calls } = sandbox
-    return calls.takes(request.method, request.url) ? calls.fetch(request) : before.call(globalThis, input, init)
+    const { outbound } = sandbox
+    return outbound.takes(request.method, request.url) ? outbound.fetch(request) : before.call(globalThis, input, init)
   }
   globalThis.fetch = replacement
   return () => {

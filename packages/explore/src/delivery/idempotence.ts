@@ -28,10 +28,10 @@ export class IdempotenceError extends Error {
 }
 
 /** What makes a handler see the same message again, or messages in another order. */
-export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
+export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-response'
 
 export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
-  /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.outbound` knows. */
+  /** Default: all of them; `lost-response` where the handler calls hosts that `sandbox.outbound` knows. */
   readonly under?: readonly RepetitionKind[]
   /** Publishes what the handler gets. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
   readonly publish?: (sandbox: Sandbox) => unknown
@@ -59,7 +59,7 @@ const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
     fault: { kind: 'reorder', withinMs: 3_600_000 },
     told: 'the message is delivered after the one behind it',
   },
-  'lost-call': {
+  'lost-response': {
     on: 'outbound.request',
     fault: { kind: 'lost-ack' },
     told: 'a foreign host did its work, and its answer to the handler was lost',
@@ -124,7 +124,7 @@ async function compareAll(
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
   // The last one has none behind it that it could change places with.
-  const placesOf = { reorder: deliveries - 1, 'lost-call': once.sandbox.traffic.ofType('outbound').length }
+  const placesOf = { reorder: deliveries - 1, 'lost-response': once.sandbox.traffic.ofType('outbound').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
     return Array.from({ length }, (_, skip) => ({ repetition, skip }))

@@ -34,11 +34,11 @@ export interface VerificationSandbox extends Omit<DeliveryUnderTest, 'handler' |
 }
 
 export function verificationSandboxOf(app: AppUnderTest, options: VerificationOptions): VerificationSandbox {
-  const { outbound: calls, drain: settle, keys, hosts = [] } = options
+  const { outbound, drain: settle, keys, hosts = [] } = options
   const deliver = ['127.0.0.1', 'localhost', '[::1]', ...hosts]
   return {
     app,
-    ...(calls !== undefined && { outbound: calls }),
+    ...(outbound !== undefined && { outbound }),
     ...(settle !== undefined && { drain: settle }),
     sandbox: {
       ...options.sandbox,

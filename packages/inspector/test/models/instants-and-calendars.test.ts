@@ -74,9 +74,9 @@ describe('where a fault strikes because of an entry', () => {
 
   test('strikes a command of the same key, whatever is in the key, and requests', async () => {
     const sandbox = createSandbox()
-    const { store, faults, traffic, urls: addresses, tokens } = sandbox
+    const { store, faults, traffic, urls, tokens } = sandbox
     const ask = (command: string[]) =>
-      sandbox.fetch(addresses.store, {
+      sandbox.fetch(urls.store, {
         method: 'POST',
         headers: { authorization: `Bearer ${tokens.store}` },
         body: JSON.stringify(command),

@@ -134,11 +134,11 @@ describe('the queue at any instant', () => {
 describe('dead letters', () => {
   test('are there until a request takes them out', async () => {
     const sandbox = worldOf([{ status: 500, seconds: 0 }], {}, 3)
-    const { queue, clock, urls: addresses, tokens } = sandbox
+    const { queue, clock, urls, tokens } = sandbox
     for (let n = 0; n < 12; n++) queue.publish({ to: 'https://shop.test/orders', retries: 0 })
     await clock.advance('1s')
     const ask = (method: string, path: string) =>
-      sandbox.fetch(`${addresses.queue}${path}`, { method, headers: { authorization: `Bearer ${tokens.queue}` } })
+      sandbox.fetch(`${urls.queue}${path}`, { method, headers: { authorization: `Bearer ${tokens.queue}` } })
     const ids = queue.deadLetters.map(({ id }) => id)
     expect((await ask('POST', `/v2/dlq/retry/${ids[1]}`)).status).toBe(201)
     expect((await ask('DELETE', `/v2/dlq/${ids[3]}`)).status).toBe(200)

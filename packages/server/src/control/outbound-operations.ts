@@ -24,7 +24,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ url: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ url: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { url: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
-    run: ({ outbound: calls }, { url: to, steps }) => void calls.script(to, steps as OutboundStep[]),
+    run: ({ outbound }, { url: to, steps }) => void outbound.script(to, steps as OutboundStep[]),
   }),
   order({
     method: 'POST',
@@ -33,7 +33,7 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ url: v.string(), response: given }),
     describes: v.strictObject({ url: v.string(), response: described() }),
     example: { url: 'https://bank.test/charges', response: { status: 201, body: { id: 'ch_1' } } },
-    run: ({ outbound: calls }, { url: to, response: answer }) => void calls.respond(to, answer as OutboundResponse),
+    run: ({ outbound }, { url: to, response: answer }) => void outbound.respond(to, answer as OutboundResponse),
   }),
   order({
     method: 'POST',
@@ -43,10 +43,10 @@ export const callOrders: readonly ControlOperation[] = [
     body: v.strictObject({ url: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
     example: { url: 'https://bank.test/*' },
-    run: ({ outbound: calls }, { url: to, response: answer }) => {
+    run: ({ outbound }, { url: to, response: answer }) => {
       // First what may be refused: a refused order changes nothing.
-      if (answer !== undefined) calls.respond(to, answer as OutboundResponse)
-      if (outboundInternals.of(calls).recorderAt(to) === undefined) calls.record(to)
+      if (answer !== undefined) outbound.respond(to, answer as OutboundResponse)
+      if (outboundInternals.of(outbound).recorderAt(to) === undefined) outbound.record(to)
     },
   }),
   {
@@ -54,9 +54,9 @@ export const callOrders: readonly ControlOperation[] = [
     path: '/outbound/recorded',
     summary: 'What a recorder of calls has recorded.',
     query: { url: 'the url as it was given to record', ...partOf },
-    run: ({ outbound: calls }, _, asked) => {
+    run: ({ outbound }, _, asked) => {
       const to = asked.query.get('url') ?? ''
-      const recorder = outboundInternals.of(calls).recorderAt(to)
+      const recorder = outboundInternals.of(outbound).recorderAt(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /outbound/record first.`)
       }
@@ -69,13 +69,13 @@ export const callOrders: readonly ControlOperation[] = [
     path: '/outbound',
     summary: 'Forgets one registration of a foreign url, or all of them.',
     query: { url: 'the url or pattern to forget' },
-    run: ({ outbound: calls }, _, { query }) => calls.off(query.get('url') ?? undefined),
+    run: ({ outbound }, _, { query }) => outbound.off(query.get('url') ?? undefined),
   },
   {
     method: 'GET',
     path: '/outbound',
     summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
-    run: ({ outbound: calls }) => ({ unhandled: calls.unhandled, unused: calls.unused }),
+    run: ({ outbound }) => ({ unhandled: outbound.unhandled, unused: outbound.unused }),
   },
 ]
 

@@ -297,7 +297,11 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/signing-keys',
     summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
-    run: ({ queue: { signingKeys: keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
+    run: ({ queue: { signingKeys } }) => ({
+      current: signingKeys.current,
+      next: signingKeys.next,
+      former: signingKeys.former,
+    }),
   },
   order({
     method: 'POST',

@@ -91,30 +91,30 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/fork',
     storedHere: true,
     summary:
-      'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliver` is true.',
+      'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliverTo` is true.',
     body: v.strictObject({
       at: v.optional(pastInstant),
       name: v.optional(v.string()),
-      deliver: v.optional(v.boolean()),
+      deliverTo: v.optional(v.boolean()),
     }),
     example: { at: '2030-01-01T00:00:00Z' },
     tool: {
       name: 'fork_sandbox',
       does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
-      when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliver` is true.',
+      when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliverTo` is true.',
       effect: 'changes',
       next: 'any tool with the answered name as "tenant"; get_timeline of both tells what is different.',
       args: {
         at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
         name: 'of the new tenant; a free one without it',
-        deliver: 'whether its deliveries may leave it',
+        deliverTo: 'whether its deliveries may leave it',
       },
     },
-    run: async (sandbox, { at, name, deliver = false }, { adopt }) => {
-      const { fetch, deliverTo: reach } = sandbox.options
+    run: async (sandbox, { at, name, deliverTo = false }, { adopt }) => {
+      const { fetch, deliverTo: hosts } = sandbox.options
       const fork = await sandbox.fork({
         ...(at !== undefined && { at: at as PastInstant }),
-        ...(deliver && { ...(fetch && { fetch }), ...(reach && { deliverTo: reach }) }),
+        ...(deliverTo && { ...(fetch && { fetch }), ...(hosts && { deliverTo: hosts }) }),
       })
       return { tenant: adopt(fork, name), ...timeOf(fork) }
     },

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { OpenRedaction } from './wire-entry.js'
 
 export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
-  const { traffic, tokens, dialect, policy, store, clock, faults, destinations, outbound: calls, workflows } = sandbox
+  const { traffic, tokens, dialect, policy, store, clock, faults, destinations, outbound, workflows } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
@@ -18,8 +18,7 @@ export function snapshotOf(sandbox: Sandbox): StatusSnapshot {
     faults: faults.rules,
     unused: faults.unused,
     unusedStubs: workflows.map(({ unused }) => unused),
-    outbound: { patterns: calls.patterns, unhandled: calls.unhandled, unused: calls.unused },
-    unhandled: destinations.unhandled,
-    unusedScripts: destinations.unused,
+    outbound: { patterns: outbound.patterns, unhandled: outbound.unhandled, unused: outbound.unused },
+    destinations: { unhandled: destinations.unhandled, unused: destinations.unused },
   }
 }

@@ -45,8 +45,8 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   const selection = await selectionOf(world, given, signal)
   refuseUnfit(form, selection)
   const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
-  const { urls: addresses } = facts as { urls?: Readonly<Record<string, unknown>> }
-  const text = form.render(selection, addresses === undefined ? {} : { addresses })
+  const { urls } = facts as { urls?: Readonly<Record<string, unknown>> }
+  const text = form.render(selection, urls === undefined ? {} : { addresses: urls })
   const secrets = await world.secrets(tenant)
   // Entries come with their secrets hidden; names of variables, which look like some, stay.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }

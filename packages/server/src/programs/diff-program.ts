@@ -22,7 +22,7 @@ export const program: Program = {
         type: 'after' in change ? change.after.type : change.before.type,
         ...('fields' in change && { fields: change.fields }),
       }))
-      console.log(plainJson({ equal: difference.equal, world: difference.context, changes }))
+      console.log(plainJson({ equal: difference.equal, context: difference.context, changes }))
     } else console.log(formatTraceDiff(difference, before, after))
     return difference.equal ? 0 : 1
   },

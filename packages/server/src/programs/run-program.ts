@@ -135,7 +135,7 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
  * the last one only, which may have passed.
  */
 function tell(sandbox: Sandbox, name: string): void {
-  const { traffic, destinations, outbound: calls } = sandbox
+  const { traffic, destinations, outbound } = sandbox
   if (traffic.size === 0) return
   const since = sandboxInternals.of(sandbox).beginning().world > 0 ? ' since the last reset or load' : ''
   const left = traffic.size - maxShown
@@ -144,7 +144,7 @@ function tell(sandbox: Sandbox, name: string): void {
     `stuntdouble, tenant ${name}: ${plural(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${maxShown}` : ''}`,
     '',
     traffic.timeline({ limit: maxShown }),
-    ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),
+    ...[...destinations.unhandled, ...outbound.unhandled].map((sentence) => `\n${sentence}`),
   ]
   console.error(consoleText(lines.join('\n')))
 }

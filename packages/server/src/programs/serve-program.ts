@@ -29,11 +29,11 @@ async function serve(given: ParsedArguments): Promise<void> {
   if (given.state === undefined && given['rebase-time'] === true)
     throw new UsageError('--rebase-time needs what to rebase: --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
-  const { urls: addresses, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
+  const { urls, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
   const lines = [
-    `store  ${addresses.store}`,
-    `queue  ${addresses.queue}`,
-    `mgmt   ${addresses.mgmt}`,
+    `store  ${urls.store}`,
+    `queue  ${urls.queue}`,
+    `mgmt   ${urls.mgmt}`,
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     '',

@@ -18,7 +18,7 @@ export interface LocatedRedis {
  */
 export async function placed(
   url: string,
-  { realRedis: instead, onDifference: differs, allowRedisHosts = [] }: RealRedisChoice,
+  { realRedis: instead, onDifference, allowRedisHosts = [] }: RealRedisChoice,
   tenants: { elsewhere: ExternalStore | undefined },
   tell: (text: string) => void,
 ): Promise<LocatedRedis> {
@@ -30,7 +30,7 @@ export async function placed(
   }
   const twin = new Shadow(
     engine,
-    differs ?? ((difference) => tell(`shadow: ${shadowDifferenceText(difference)}`)),
+    onDifference ?? ((difference) => tell(`shadow: ${shadowDifferenceText(difference)}`)),
     tell,
   )
   tenants.elsewhere = twin.beside

@@ -71,8 +71,8 @@ const waiting: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
   (sandbox) => void sandbox.store.run('PUBLISH', 'news', 'hello'),
 ]
 
-function request({ fetch, urls: addresses, tokens }: Sandbox, path: string): Promise<Response> {
-  return fetch(`${addresses.store}/${path}`, {
+function request({ fetch, urls, tokens }: Sandbox, path: string): Promise<Response> {
+  return fetch(`${urls.store}/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tokens.store}`, accept: 'text/event-stream' },
   })
@@ -145,8 +145,8 @@ test('a delivery to the world itself is done again behind a crash, and its attem
   const whole = new Nodes(pure)
   await whole.open()
   whole.keepAtOnce()
-  const { queue, urls: addresses, tokens, clock } = whole.sandbox
-  for (const name of ['a', 'b']) queue.publish({ to: `${addresses.store}/incr/${name}?_token=${tokens.store}` })
+  const { queue, urls, tokens, clock } = whole.sandbox
+  for (const name of ['a', 'b']) queue.publish({ to: `${urls.store}/incr/${name}?_token=${tokens.store}` })
   await clock.advance('1s')
   const { records } = whole.shelf
   expect(whole.sandbox.store.get('a')).toBe('1')

@@ -36,7 +36,7 @@ export async function crowd({ tenants, connections, milliseconds }: Crowd): Prom
 
   async function client(number: number): Promise<void> {
     const tenant = number % tenants
-    const { urls: addresses, tokens } = server.tenant(`t${tenant}`)
+    const { urls, tokens } = server.tenant(`t${tenant}`)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const headers = { authorization: `Bearer ${tokens.store}`, 'content-type': 'application/json' }
     const sum = seen[tenant]!
@@ -46,7 +46,7 @@ export async function crowd({ tenants, connections, milliseconds }: Crowd): Prom
         ['ECHO', mine],
         ['INCR', 'count'],
       ])
-      const answer = await ask(`${addresses.store}/pipeline`, agent, headers, body)
+      const answer = await ask(`${urls.store}/pipeline`, agent, headers, body)
       if (answer === 'lost') wrong.push(`no answer within 20 s: ${mine.slice(0, 60)}`)
       else if (answer === 'broken') sum.broken++
       else if (answer.status === 503) sum.outage++

@@ -49,14 +49,14 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
   })
 
   async function asked(words: readonly string[]): Promise<string> {
-    const { urls: addresses, tokens, exchange } = server.tenant('main')
+    const { urls, tokens, exchange } = server.tenant('main')
     // As a path: its words are bytes.
     const path = words.map((word) =>
       [...word].map((char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join(''),
     )
     const { body } = await exchange({
       method: 'POST',
-      url: `${addresses.store}/${path.slice(0, -1).join('/')}`,
+      url: `${urls.store}/${path.slice(0, -1).join('/')}`,
       headers: [
         ['authorization', `Bearer ${tokens.store}`],
         ['service-response-format', 'resp2'],

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import 'stuntdouble/vitest/extend'
 import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 
@@ -183,4 +184,16 @@ describe.each(['ioredisConnector()', 'openRedisSocket()'])('ioredis with %s', (w
     expect(await replies).toEqual([1, 'OK'])
     expect(errors).toEqual([])
   })
+})
+
+test('a sequence tells commands over a connection from those of the test', async () => {
+  const sandbox = sandboxOfTest()
+  sandbox.store.run('SET', 'stock', 3)
+  const { stream, brought } = await connection(sandbox)
+  stream.write('DECR stock\r\n')
+  await expect.poll(() => brought, promptly).toEqual([':2\r\n'])
+  expect(sandbox).toFollowSequence([
+    { type: 'command', argv: ['SET', 'stock', '3'], via: 'direct' },
+    { type: 'command', argv: ['DECR', 'stock'], via: 'resp' },
+  ])
 })
