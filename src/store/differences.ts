@@ -11,16 +11,19 @@ import {
 import { commandOf, hasNewerOption, isNewer, limitsRanks } from './newer-than-redis.js'
 import { asScriptFrame, asShortest, plainScriptError } from './redis-replies.js'
 
-// Differences between the double and whatever is compared with it that the reference names, one row each: of the service
-// itself, and of redis-server, whose engine may stand behind the same surface. A row that excuses more than its sentence
-// says hides what nobody has written down yet.
+// Known differences between the double and the systems that it is compared with, one row each. The systems are the
+// service and redis-server, which may run behind the same API. A row must not excuse more than its `about` describes,
+// because it would hide new differences.
 
-/** Who is compared with the double. */
+/** System that is compared with the double. */
 export type ComparedSystem = 'service' | 'redis'
 
-/** What both answered to one command, or to one request without a command. Replies are as JSON has them, errors `{ error }`. */
+/**
+ * Replies of both systems to one command, or to one request without a command. Replies are as JSON has them, errors `{
+ * error }`.
+ */
 export interface ComparedReplies {
-  /** Empty where it was no command. */
+  /** Empty if the request was not a command. */
   readonly argv: readonly string[]
   readonly double: unknown
   readonly other: unknown
@@ -28,16 +31,16 @@ export interface ComparedReplies {
 
 export interface KnownDifference {
   readonly name: string
-  /** What differs, in a sentence. */
+  /** Description of the difference. */
   readonly about: string
-  /** The page that says so, and the section on it: `docs/protocol/store.md 7.3`. */
+  /** Page and section that document it, such as `docs/protocol/store.md 7.3`. */
   readonly where: string
-  /** Who is known to differ like that. */
+  /** Systems that are known to differ in this way. */
   readonly of: readonly ComparedSystem[]
   explains(compared: ComparedReplies): boolean
 }
 
-/** The differences that the reference names. The first that explains what was seen gives it its name. */
+/** The documented differences. The first one that explains two replies names the difference. */
 export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'int or integer',
@@ -209,7 +212,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
 ]
 
-/** The row that names a difference, or `undefined`: it is a new one. */
+/** Returns the known difference that explains two replies, or `undefined` if the difference is new. */
 export function namedDifference(compared: ComparedReplies, other: ComparedSystem): KnownDifference | undefined {
   return namedDifferences.find((row) => row.of.includes(other) && row.explains(compared))
 }
@@ -225,7 +228,7 @@ const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: unkno
 
 const badPayload = /^ERR (?:DUMP payload version or checksum are wrong|Bad data format)/
 
-/** What may differ in replies that tell of the server. */
+/** Replies that describe the server, and how they may differ. */
 const ofTheServer: Readonly<Record<string, (double: unknown, other: unknown) => boolean>> = {
   INFO: areTexts,
   COMMAND: (double, other) => Array.isArray(double) && double.length === 0 && Array.isArray(other),
@@ -268,7 +271,7 @@ function isScored(argv: readonly string[]): boolean {
   return /^Z/i.test(argv[0] ?? '')
 }
 
-/** Whether an error is one whose words only the service itself knows. */
+/** Returns whether the wording of an error is known only from the service itself. */
 function isOwnWording(error: string | undefined): boolean {
   const known = /^(?:ERR (?:wrong number of arguments|syntax error|unknown|Command is not|max )|NOPERM|WRONGPASS)/
   return error !== undefined && !known.test(error)

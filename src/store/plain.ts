@@ -1,13 +1,13 @@
 import { type Bytes, fromArray, text, utf8 } from '../kernel/bytes.js'
 import { NilArray, type Reply, Status } from './command/reply.js'
 
-/** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */
+/** Reply as a plain JavaScript value: strings are decoded as UTF-8, both kinds of nil are `null`. */
 export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 
-/** A word of a command: text, a number, or bytes. */
+/** Argument of a command: text, a number or bytes. */
 export type CommandArg = string | number | bigint | Uint8Array
 
-/** A command and its arguments, one by one or as a list that is spread. */
+/** Command and its arguments, as separate parameters or as a list that is spread. */
 export type CommandArgs = readonly [command: CommandArg, ...args: CommandArg[]] | readonly CommandArg[]
 
 export function bytesOfWord(word: CommandArg, at = 0): Bytes {

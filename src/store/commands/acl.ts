@@ -29,7 +29,7 @@ export const aclCommands: readonly Command[] = [
       'Passwords are tokens of ACL GENTOKEN. No nopass, no hashes, no selectors, no rules for subcommands, unless policy.aclRules is `redis`. Built-in users stay as they are under either.',
     args: [username, named('[rule …]', zeroOrMore(bytes))],
     run({ store }, username, rules) {
-      // Each rule is compared with those before it.
+      // Each new rule is compared with the earlier ones.
       const patterns = store.access.patternsOf(username)
       store.work.charge((rules.length + 1) * Math.ceil((rules.length + patterns) / 4))
       const hasCommand = (name: string): boolean => store.knows(name)
@@ -173,7 +173,7 @@ export const aclCommands: readonly Command[] = [
   }),
 ]
 
-/** What a user may not do of a command, in words. */
+/** Returns a readable reason why a user may not run a command, or `undefined`. */
 function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): string | undefined {
   const name = argv[0]!
   const bound = connectionBound.get(name.toUpperCase())
@@ -185,7 +185,7 @@ function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): stri
   return denial && deniedText(command.name, denial)
 }
 
-/** A command that is not in the table: of these, subscriptions name channels and WATCH names keys. */
+/** Returns the denial for a command that is not in the table: subscriptions name channels, WATCH names keys. */
 function boundDenial(
   bound: Permissible,
   words: readonly Bytes[],
@@ -199,8 +199,8 @@ function boundDenial(
   return denial && deniedText(name, denial)
 }
 
-/** Commands of a category, lower case, subcommands behind a bar. */
-/** Who describes a user puts several texts together. */
+/** Commands by category, in lower case; a subcommand follows after `|`. */
+/** Work to describe one user, which joins several texts. */
 const unitsPerUser = 80
 
 function described({ access, work }: CommandStore): ReturnType<CommandStore['access']['describe']> {
@@ -249,7 +249,7 @@ function details(
   ]
 }
 
-/** The rules that would make the same user. */
+/** Returns the rules that create the same user. */
 function line({ name, flags, passwords, commands, keys, channels, selectors }: UserDescription): Bytes {
   const hashes = passwords.map((hash) => `#${hash}`)
   const head = ['user', name, flags[0]!, ...(flags.includes('nopass') ? ['nopass'] : []), ...hashes]

@@ -21,7 +21,7 @@ function valueIn(payload: Bytes): KeyspaceValue {
   return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
 }
 
-/** FREQ only matters to the eviction of a real server, but is checked like there. */
+/** FREQ only affects the eviction of a real server, but it is checked in the same way. */
 const restoreOptions = options({
   replace: flag,
   absttl: flag,

@@ -11,7 +11,10 @@ import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/fu
 import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
 import { helpCommand } from './help.js'
 
-/** The words after a function's name. They are read once the function is found, so that the error for an unknown one comes first. */
+/**
+ * Parser for the arguments after a function's name. They are parsed after the function was found, so that the error for
+ * an unknown function comes first.
+ */
 const input = (use: KeyUse): Arg<readonly Bytes[]> => ({
   usage: 'numkeys [key …] [arg …]',
   min: 1,
@@ -54,7 +57,7 @@ function functionCall(name: string, isReadOnly: boolean): Command {
   })
 }
 
-// FUNCTION LIST
+// FUNCTION LIST.
 
 function listed(library: StoredLibrary, withCode: boolean): Reply {
   const entry: Reply[] = [
@@ -69,7 +72,7 @@ function listed(library: StoredLibrary, withCode: boolean): Reply {
   return entry
 }
 
-/** Of both lists, without what is in them. */
+/** Items of a library and of a function, without the content of their lists. */
 const itemsOfLibrary = 8
 const itemsOfFunction = 8
 
@@ -116,7 +119,7 @@ function loadOptions(words: readonly Bytes[]): { code: Bytes; mayReplace: boolea
   return { code: words[words.length - 1]!, mayReplace: options.length > 0 }
 }
 
-// FUNCTION DUMP and RESTORE
+// FUNCTION DUMP and RESTORE.
 
 const mark = 'SF\x01'
 
@@ -182,7 +185,7 @@ export const functionCommands: readonly Command[] = [
     args: [],
     run({ store }) {
       const libraries = store.scripts.libraries.all
-      // Each byte is written as JSON, and goes into the checksum.
+      // Each byte is encoded as JSON and included in the checksum.
       for (const { code } of libraries) store.work.charge(unitsPerItem + code.length)
       const codes = libraries.map(({ code }) => portableString(code))
       return sealed(utf8(JSON.stringify(codes)), mark)

@@ -56,9 +56,9 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
   })
 }
 
-// ---- another name -----------------------------------------------------------------------------------------------
+// ---- renaming and copying ---------------------------------------------------------------------------------------
 
-/** Moves a key with its deadline; what the new name held is lost without an event of its own. */
+/** Moves a key with its expiration. The previous value of the new name is lost without an event of its own. */
 function rename(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
   db.put(to, value, expiresAt)
@@ -76,7 +76,7 @@ function copy(db: Database, from: Bytes, to: Bytes): void {
 
 // ---- SCAN -------------------------------------------------------------------------------------------------------
 
-/** The service looks at no more keys per call, whatever COUNT says. [store.md 7.2, 10] */
+/** The service visits at most this many keys per call, even for a larger COUNT. [store.md 7.2, 10] */
 const scanLimit = 1000
 
 const scanOptions = options({
@@ -257,7 +257,7 @@ function countExisting(db: Database, keys: readonly Bytes[]): number {
   return count
 }
 
-/** Nobody can bring what it waits for. */
+/** Returns a request that only waits for the timeout, because no client can end the wait. */
 function timeOnly(timeout: number, nothing: Reply): BlockingRequest {
   return { keys: [], type: undefined, timeout, nothing, take: () => [], told: () => undefined }
 }

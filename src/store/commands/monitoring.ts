@@ -9,11 +9,11 @@ import { parseInt64 } from '../command/text.js'
 import { helpCommand } from './help.js'
 import { usedMemory } from './info.js'
 
-// What a single server in memory tells of its own running. Commands take no virtual time: nothing is ever slow.
+// Commands about the operation of a single in-memory server. Commands take no virtual time, so none is slow.
 
 const watching: readonly CommandFlag[] = ['slow', 'admin', 'dangerous', 'noscript']
 
-/** The number of entries that SLOWLOG GET asks for; -1 for all. */
+/** Parser for the number of entries of SLOWLOG GET; -1 for all. */
 const slowCount: Arg<readonly Bytes[]> = {
   ...named('[count]', zeroOrMore(bytes)),
   read(from) {

@@ -29,7 +29,7 @@ function encodingOf(value: KeyspaceValue): string {
 
 // ---- references, as observed on redis-server 7.0 ----------------------------------------------------------------
 
-/** Small numbers are one object each, whoever holds them. */
+/** Small numbers are shared objects, one each for all keys. */
 const sharedNumber = /^(?:0|[1-9]\d{0,3})$/
 const sharedCount = 2_147_483_647
 
@@ -39,7 +39,7 @@ function isShared(value: KeyspaceValue): boolean {
 
 // ---- memory -----------------------------------------------------------------------------------------------------
 
-/** About what redis-server spends on a key and on one element of a collection. */
+/** Approximate memory that redis-server uses for a key and for one element of a collection. */
 const keyOverhead = 48
 const elementOverhead = 16
 

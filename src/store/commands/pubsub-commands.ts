@@ -28,7 +28,7 @@ export const pubsubCommands: readonly Command[] = [
     run: ({ store }, channels) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
   }),
 
-  // There is one node: what is sharded elsewhere is all here.
+  // The double is one node, so it has all shards.
   command('SPUBLISH', {
     status: 'redis',
     flags: ['fast'],

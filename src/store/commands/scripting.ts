@@ -6,7 +6,7 @@ import { ok, type Reply } from '../command/reply.js'
 import { flushMode, scriptError } from '../scripting/script-errors.js'
 import { helpCommand } from './help.js'
 
-/** `numkeys [key …] [arg …]`, the tail of everything that runs Lua. */
+/** Arguments `numkeys [key …] [arg …]` of all commands that run Lua. */
 interface Input {
   readonly keys: readonly Bytes[]
   readonly args: readonly Bytes[]
@@ -49,7 +49,9 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
 
 const source = named('script', bytes)
 const digest = named('sha1', bytes)
-/** What cannot be a digest is no script's, whatever follows it; but whose keys they are is judged before. */
+/**
+ * An invalid digest matches no script, whatever its arguments are. Permissions for the keys are still checked first.
+ */
 const digestOfScript: Arg<Bytes> = {
   ...digest,
   read(from) {

@@ -12,7 +12,7 @@ import { listOptions, newIndex, queryOptions } from './search-arguments.js'
 
 const since = 'service'
 
-/** Answers for an index that is there, by its name or an alias; something else for one that is not. */
+/** Returns a result for an existing index, found by name or alias, or another result for a missing one. */
 function ofIndex<T, U>(
   { db }: CommandContext,
   name: Bytes,
@@ -23,7 +23,10 @@ function ofIndex<T, U>(
   return found === undefined ? missing : run(searchModule(found.index.definition.language), found.index, found.name)
 }
 
-/** Prefixes and fields in any order; not the language. [search.md 1] */
+/**
+ * Returns whether two definitions have the same prefixes and fields in any order. The language does not count.
+ * [search.md 1]
+ */
 function isSameIndex(one: IndexDefinition, other: IndexDefinition): boolean {
   const schema = ({ fields }: IndexDefinition) =>
     fields
@@ -37,7 +40,7 @@ function isSameIndex(one: IndexDefinition, other: IndexDefinition): boolean {
 
 const filter = named('filter', bytes)
 
-/** [search.md] */
+/** Commands of the group `search`. [search.md] */
 export const searchCommands: readonly Command[] = [
   command('SEARCH.CREATE', {
     flags: ['write', 'slow'],
@@ -135,7 +138,7 @@ export const searchCommands: readonly Command[] = [
     args: [key('R'), filter, queryOptions],
     run(context, name, filter, options) {
       const { waiting, scripts } = context.store
-      // [search.md 0; the text: choice]
+      // [search.md 0; the error text: choice]
       if (!options.nocontent && (waiting.isTransaction || scripts.isRunning))
         throw new ReplyError('ERR SEARCH.QUERY is only allowed with NOCONTENT inside transactions and scripts')
       return ofIndex(context, name, null, (engine, index) => engine.queried(index, filter, options, context))

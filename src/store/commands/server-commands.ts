@@ -9,7 +9,7 @@ import { formatEventFlags, parseEventFlags } from '../keyspace/keyspace-events.j
 import { helpCommand } from './help.js'
 import { infoText, redisVersion } from './info.js'
 
-/** The one setting that the service has. [store.md 7.2] */
+/** The only setting of the service. [store.md 7.2] */
 const eventSetting = 'notify-keyspace-events'
 
 const flushMode: Arg<readonly Bytes[]> = named('[ASYNC|SYNC]', zeroOrMore(bytes))
@@ -113,7 +113,7 @@ export const serverCommands: readonly Command[] = [
     'redis',
   ),
 
-  // ---- persistence: everything is in memory, and what counts is when it was saved ------------------------------
+  // ---- persistence: everything is in memory, and only the times of saves are kept -------------------------------
 
   command('SAVE', {
     flags: ['slow', 'admin', 'dangerous', 'noscript', 'nomulti'],

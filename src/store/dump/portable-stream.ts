@@ -6,12 +6,12 @@ import { Stream } from '../values/stream-value.js'
 
 export interface PortableStream {
   readonly type: 'stream'
-  /** Id, then names and values alternating. */
+  /** ID, then alternating names and values. */
   readonly entries: readonly (readonly [id: string, ...fields: PortableString[]])[]
-  /** The highest id that was ever given, and the highest that was deleted. */
+  /** Highest ID ever assigned, and highest deleted ID. */
   readonly topId: string
   readonly maxDeletedId: string
-  /** Entries ever added. */
+  /** Number of entries ever added. */
   readonly added: number
   readonly groups: readonly PortableGroup[]
 }

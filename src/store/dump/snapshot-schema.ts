@@ -5,7 +5,7 @@ import { dataTypes, fieldTypes, languages } from '../values/search-definition.js
 import type { DumpedKey, StoreDump } from './store-dump.js'
 
 const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
-/** As EXPIREAT takes it: of any size that an integer of 64 bits has. */
+/** Same range as EXPIREAT: any 64-bit integer. */
 const deadline = v.pipe(v.number(), v.minValue(-(2 ** 63)), v.maxValue(2 ** 63))
 const moment = v.pipe(v.number(), v.minValue(-(2 ** 53)), v.maxValue(2 ** 53))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -25,7 +25,7 @@ const group = v.object({
   pending: v.array(v.tuple([v.string(), portable, moment, count])),
 })
 
-/** What `storedValue` reads; ids and scores are for it to judge. */
+/** Shape of what `storedValue` reads, which validates IDs and scores itself. */
 const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
   v.object({ ...named, type: v.literal('string'), value: portable }),
   v.object({ ...named, type: v.literal('list'), elements: some(portable) }),

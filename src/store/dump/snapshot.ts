@@ -25,7 +25,7 @@ export function dumpOf(db: Database): StoreDump {
   }
 }
 
-/** Replaces everything. An invalid dump is refused before anything changes. */
+/** Replaces all keys. Rejects an invalid dump before anything changes. */
 export function loadInto(db: Database, dump: StoreDump): void {
   const loaded = keysOf(dump)
   db.clear()
@@ -39,7 +39,10 @@ interface LoadedKey {
   readonly expiresAt: number | undefined
 }
 
-/** The content of a dump; throws TypeError for an invalid one. */
+/**
+ * Returns the content of a dump.
+ * @throws TypeError when it is invalid
+ */
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
   const parsed = v.safeParse(storeSchema, dump)
@@ -90,7 +93,7 @@ export function differenceOf(before: StoreDump, after: StoreDump): StoreDiff<Dum
   return { added, removed: [...old.values()], changed }
 }
 
-/** Equal for equal keys: members of sets and fields of hashes are in the order of insertion, which has no meaning. */
+/** Returns a text that is equal for equal keys: the order of set members and hash fields has no meaning. */
 function contentOf(dumped: DumpedKey): string {
   if (dumped.type === 'set') return JSON.stringify({ ...dumped, members: sorted(dumped.members) })
   if (dumped.type === 'hash') return JSON.stringify({ ...dumped, fields: sorted(dumped.fields) })
