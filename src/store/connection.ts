@@ -50,7 +50,9 @@ export class StoreConnection {
       const answer = (reply: Reply): void => resolve(plainReply(reply))
       const send = (): void => {
         if (this.#isClosed) {
-          reject(new Error('This connection is closed: make another one with sandbox.store.connect().'))
+          reject(
+            new Error('connection.run(): the connection is closed. Open another one with sandbox.store.connect().'),
+          )
           return
         }
         const loading = searchLoading(argv, this.#journal.store)

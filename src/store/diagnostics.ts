@@ -47,7 +47,7 @@ export class Diagnostics {
   noticeBlock(name: string): void {
     this.notice(
       `${name} BLOCK`,
-      `${name} with BLOCK does not wait over REST, where the service does not support it: it was answered at once`,
+      `${name} with BLOCK does not wait over REST, where the service does not support it: it replied immediately`,
     )
   }
 

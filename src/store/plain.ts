@@ -13,7 +13,7 @@ export type CommandArgs = readonly [command: CommandArg, ...args: CommandArg[]] 
 export function bytesOfWord(word: CommandArg, at = 0): Bytes {
   if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
     throw new TypeError(
-      `store.run() and store.get() take texts, numbers and bytes; word ${at + 1} is ${word === null ? 'null' : typeof word}. Write objects as JSON.stringify(value).`,
+      `store.run(), store.get(): argument ${at + 1} must be a text, a number or bytes (got ${word === null ? 'null' : typeof word}). Convert objects with JSON.stringify().`,
     )
   }
   return word instanceof Uint8Array ? fromArray(word) : utf8(String(word))

@@ -30,7 +30,7 @@ export function asScriptFrame(error: string): string {
   return `ERR Error running script: ${Number(line) > 0 ? `@${chunk}:${line}: ` : ''}${message}`
 }
 
-/** The service words this error differently. [store.md 9.4] */
+/** The service has a different text for this error. [store.md 9.4] */
 const readOnly = /^ERR (Write commands are not allowed from read-only scripts)\.$/
 
 /** Formats a number of 17 digits as the service prints it; returns `undefined` for other texts. [store.md 3.4] */

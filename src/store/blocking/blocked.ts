@@ -94,7 +94,7 @@ export class Blocked {
   }
 
   /** Ends the wait because the connection was closed. @returns whether it was still waiting */
-  cancel(error: Error = new Error('The connection was closed while it waited.')): boolean {
+  cancel(error: Error = new Error('The connection was closed while a command waited for its reply.')): boolean {
     return this.#unblock('closed', { error })
   }
 

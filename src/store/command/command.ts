@@ -134,7 +134,7 @@ class DeclaredCommand implements Command {
   /** Whether it can add members to a collection or keys to the store. */
   readonly #adds: boolean
   readonly #specs: ArgSpecs
-  /** Number of words in the name. */
+  /** Number of elements in `argv` that the name takes. */
   readonly #start: number
   readonly #run: Body
   readonly #work: Price | undefined
@@ -142,7 +142,8 @@ class DeclaredCommand implements Command {
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
     const specs = row.args
-    if (specs.length > maxValues) throw new RangeError(`${name} takes more values than a body is given`)
+    if (specs.length > maxValues)
+      throw new RangeError(`command(): ${name} must have at most ${maxValues} arguments (got ${specs.length})`)
     const minWords = specs.reduce((total, arg) => total + arg.min, words)
     const mostWords = specs.reduce((total, arg) => total + arg.max, words)
     this.name = name

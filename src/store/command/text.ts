@@ -1,6 +1,6 @@
 /**
  * Parsing and formatting of numbers, range bounds and index ranges in arguments and replies. All rules are those of
- * redis 7.0.15 unless a comment says otherwise.
+ * redis 7.0.15 unless a comment states another version.
  */
 import type { Bytes } from '../../kernel/bytes.js'
 

@@ -100,7 +100,7 @@ function toCursor(word: Bytes): bigint {
 }
 
 /** Difference of all scans from redis-server. */
-export const wholePages = 'Without COUNT one call looks at `policy.scanPageSize` (1000), not at 10.'
+export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (1000) keys, not 10.'
 
 /** Parses the options of a scan. @param pageSize COUNT if none is given */
 export function toScanOptions(

@@ -11,7 +11,7 @@ import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
 
 /** Clients pass milliseconds as seconds, and the service accepts all values. [store.md 7.2] */
-const asLateAsKeys = 'Takes times as late as keys may have; redis-server stops at 2^46 milliseconds.'
+const asLateAsKeys = 'Accepts the same times as keys; redis-server accepts at most 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
 

@@ -163,7 +163,7 @@ export const hashCommands: readonly Command[] = [
   command('HSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    deviations: `NOVALUES came with redis 7.4. ${wholePages}`,
+    deviations: `NOVALUES is new in redis 7.4. ${wholePages}`,
     args: [key('R'), cursorArg, words('[MATCH pattern] [COUNT count] [NOVALUES]')],
     run({ db, store }, key, cursor, given) {
       const hash = db.container(key, HashValue)

@@ -379,7 +379,7 @@ const objectOnly = { otherType: () => jsonPathType('object'), missing: () => nul
 const keyAndPath = (use: KeyUse) => [key(use), pathOrRoot] as const
 
 /** [store.md 7.2] */
-const parentMissing = 'A path whose parent is missing is an error; RedisJSON answers nil.'
+const parentMissing = 'A path whose parent is missing is an error; RedisJSON replies nil.'
 
 function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {
   return command(`JSON.${name}`, { since: 'service', surplus: 'arity', ...row })
@@ -441,7 +441,7 @@ export const jsonCommands: readonly Command[] = [
   json('GET', {
     flags: ['read', 'slow'],
     deviations:
-      'Matches of `..` come deepest first, as in every JSON command of the service; in RedisJSON in document order.',
+      'Matches of `..` are returned deepest first, as in every JSON command of the service; RedisJSON returns them in document order.',
     args: [key('R'), layoutAndPaths],
     run(context, key, { layout, paths }) {
       const document = documentOf(context.db, key)

@@ -50,7 +50,7 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
-    deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
+    deviations: 'Depends on the current content; redis-server keeps a larger encoding when a value shrinks.',
     args: [key('')],
     run({ db }, key) {
       const value = db.value(key)
@@ -62,7 +62,7 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
-    deviations: 'Follows from the present content: redis-server does not share what COPY and scripts write.',
+    deviations: 'Depends on the current content; redis-server does not share numbers that COPY and scripts write.',
     args: [key('')],
     run({ db }, key) {
       const value = db.value(key)
@@ -97,10 +97,10 @@ export const objectCommands: readonly Command[] = [
     '6.2.0',
     ['slow', 'keyspace'],
     {
-      'ENCODING <key>': 'The representation that redis-server would use for the value of a key.',
-      'FREQ <key>': 'An error: the frequency of use is only counted under a policy that is not offered.',
-      'IDLETIME <key>': 'Seconds of virtual time since the key was last used.',
-      'REFCOUNT <key>': '1, or 2147483647 for a small number, which all keys share.',
+      'ENCODING <key>': 'Returns the encoding that redis-server would use for the value of a key.',
+      'FREQ <key>': 'Always an error, because the double has no LFU eviction policy.',
+      'IDLETIME <key>': 'Returns the seconds of virtual time since the last use of a key.',
+      'REFCOUNT <key>': 'Returns 1, or 2147483647 for a small number, which all keys share.',
     },
     'redis',
   ),

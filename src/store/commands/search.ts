@@ -46,7 +46,7 @@ export const searchCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since,
     deviations:
-      'What it finds is made when the first command asks for it; `policy.searchIndexingDelay` lets updates wait, `policy.maxSearchDocument` says how much of a document it reads. An index lives as long as its key: DEL, RENAME, EXPIRE and FLUSHDB do to it what they do to any.',
+      'The content of the index is built by the first command that reads it. `policy.searchIndexingDelay` delays updates, `policy.maxSearchDocument` limits how much of a document is read. An index is a key: DEL, RENAME, EXPIRE and FLUSHDB affect it like any other key.',
     args: [key('W'), newIndex],
     work: (db) => db.keyCount >>> 3,
     run(context, name, { definition, skipsScan, existsOk }) {
@@ -74,7 +74,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.REINDEX', {
     flags: ['write', 'slow'],
     since,
-    deviations: 'The keys are read before the next command that searches.',
+    deviations: 'The keys are read before the next search.',
     args: [key('W')],
     work: (db) => 2 * db.keyCount,
     run: (context, name) =>
@@ -99,7 +99,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.DESCRIBE', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Fields are in the order in which they were declared; `indexSize` is an estimate of our own.',
+    deviations: 'Fields are in the order of their declaration; `indexSize` is an estimate of the double.',
     args: [key('R')],
     run: (context, name) => ofIndex(context, name, null, (engine, index, own) => engine.described(own, index, context)),
   }),
@@ -107,7 +107,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.WAITINDEXING', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Never waits for time: what is pending is taken in, whatever `policy.searchIndexingDelay` says.',
+    deviations: 'Never waits: pending updates are indexed immediately, regardless of `policy.searchIndexingDelay`.',
     args: [key('R')],
     run: (context, name) =>
       ofIndex(context, name, 0, (engine, index) => {
@@ -134,7 +134,7 @@ export const searchCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since,
     deviations:
-      'Scores are BM25 and the ranks of the ways to match are our own, see `policy.searchScore`: which documents are found is right, their order by score need not be that of the service.',
+      'Scores are BM25, and the ranks of the kinds of matches are those of the double, see `policy.searchScore`. The same documents are found, but their order by score can differ from the service.',
     args: [key('R'), filter, queryOptions],
     run(context, name, filter, options) {
       const { waiting, scripts } = context.store
@@ -165,7 +165,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.ALIASADD', {
     flags: ['write', 'fast'],
     since,
-    deviations: 'An index comes before an alias of its name.',
+    deviations: 'An index takes precedence over an alias with the same name.',
     args: [named('alias', bytes), key('')],
     run({ db }, alias, index) {
       const isKnown = db.search.aliases.has(alias)
@@ -184,7 +184,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.LISTALIASES', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'In the order in which they were made.',
+    deviations: 'Listed in the order of creation.',
     args: [],
     run: ({ db }) => [...db.search.aliases].map(([alias, index]) => [alias, index]),
   }),

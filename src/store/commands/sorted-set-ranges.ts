@@ -11,7 +11,7 @@ export type RangeKind = 'rank' | 'score' | 'lex'
 export interface RangeForm {
   readonly by?: RangeKind
   readonly reverse?: boolean
-  /** Whether the result is stored; such a command has no WITHSCORES. */
+  /** Whether the result is stored; these commands have no WITHSCORES. */
   readonly stores?: boolean
 }
 
@@ -31,7 +31,7 @@ interface RangeWords {
 }
 
 /** Difference of ZRANGE and ZRANGESTORE from redis-server. */
-export const limitsRanks = 'LIMIT goes with ranks, too; redis-server refuses it.'
+export const limitsRanks = 'LIMIT also works with ranks; redis-server rejects it.'
 
 /** Parses options first, then conflicts, then bounds: the order in which redis reports errors. */
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {

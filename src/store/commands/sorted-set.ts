@@ -272,7 +272,7 @@ function rank(name: string, reverse: boolean): Command {
   return command(name, {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    deviations: 'WITHSCORE came with redis 7.2',
+    deviations: 'WITHSCORE is new in redis 7.2.',
     args: [key('R'), member, optional(named('WITHSCORE', bytes))],
     surplus: 'arity',
     run({ db }, key, member, withScore) {

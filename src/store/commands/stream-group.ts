@@ -106,11 +106,11 @@ export const streamGroupCommands: readonly Command[] = [
 
   helpCommand('XGROUP', '5.0.0', ['slow'], {
     'CREATE <key> <group> <id | $> [MKSTREAM] [ENTRIESREAD <entries-read>]':
-      'Makes a group that reads what comes after the id; with MKSTREAM the stream too.',
-    'CREATECONSUMER <key> <group> <consumer>': 'Makes a consumer of a group.',
-    'DELCONSUMER <key> <group> <consumer>': 'Removes a consumer and what it has pending, and tells how much that was.',
-    'DESTROY <key> <group>': 'Removes a group.',
-    'SETID <key> <group> <id | $> [ENTRIESREAD <entries-read>]': 'Lets a group go on after another id.',
+      'Creates a group that reads the entries after an ID; MKSTREAM also creates the stream.',
+    'CREATECONSUMER <key> <group> <consumer>': 'Creates a consumer in a group.',
+    'DELCONSUMER <key> <group> <consumer>': 'Deletes a consumer with its pending entries, and returns their number.',
+    'DESTROY <key> <group>': 'Deletes a group.',
+    'SETID <key> <group> <id | $> [ENTRIESREAD <entries-read>]': 'Sets the ID after which a group continues.',
   }),
 
   command('XREADGROUP', {
@@ -136,7 +136,7 @@ export const streamGroupCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '8.2.0',
     // [store.md 7.2]
-    deviations: 'Deletes what the group has acknowledged before, too; redis-server answers -1.',
+    deviations: 'Also deletes entries that the group has acknowledged before; redis-server replies -1.',
     args: [key('W'), group, markedIds],
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)

@@ -47,7 +47,7 @@ export const streamInfoCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '5.0.0',
     // [store.md 7.2]
-    deviations: 'A group that is not there has none; redis-server answers an error.',
+    deviations: 'An unknown group has no consumers; redis-server replies with an error.',
     args: [key('R'), named('group', bytes)],
     run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
@@ -60,9 +60,9 @@ export const streamInfoCommands: readonly Command[] = [
   }),
 
   helpCommand('XINFO', '5.0.0', ['slow'], {
-    'CONSUMERS <key> <group>': 'The consumers of a group.',
-    'GROUPS <key>': 'The groups of a stream.',
-    'STREAM <key> [FULL [COUNT <count>]]': 'The stream itself; with FULL its entries, groups and consumers, too.',
+    'CONSUMERS <key> <group>': 'Lists the consumers of a group.',
+    'GROUPS <key>': 'Lists the groups of a stream.',
+    'STREAM <key> [FULL [COUNT <count>]]': 'Describes the stream; FULL adds its entries, groups and consumers.',
   }),
 ]
 

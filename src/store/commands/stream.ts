@@ -40,7 +40,7 @@ const id = named('id', bytes)
 const streamId: Arg<StreamId> = { usage: 'id', min: 1, max: 1, read: (from) => toId(from.next()) }
 
 const aboutSoMany =
-  'With `~` nothing goes while fewer than 100 entries are too many, then all of them; redis-server deletes whole nodes of 100.'
+  'With `~`, nothing is deleted until 100 entries are too many, then all of these; redis-server deletes whole nodes of 100 entries.'
 
 export const streamCommands: readonly Command[] = [
   command('XADD', {

@@ -49,7 +49,8 @@ export function keysOf(dump: StoreDump): LoadedKey[] {
   if (!parsed.success) throw invalidDump('a store', complaintOf(parsed.issues))
   const loaded = parsed.output.keys.map(loadedKey)
   const names = new Set(loaded.map(({ name }) => name))
-  if (names.size < loaded.length) throw new TypeError('The dump of the store has a key twice.')
+  if (names.size < loaded.length)
+    throw new TypeError('load(): the dump of the store contains a key twice. Remove one of them.')
   return loaded
 }
 
@@ -60,13 +61,13 @@ function complaintOf([issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): Du
 function checkDump(dump: StoreDump, taker: string): void {
   if (dump?.format === 'stuntdouble/store' && dump.version === 1 && Array.isArray(dump.keys)) return
   throw new TypeError(
-    `This is not a dump of a store: ${taker} takes what dump() gave, \`{ format: 'stuntdouble/store', version: 1, keys: […] }\`.`,
+    `${taker}: the argument must be a store dump, \`{ format: 'stuntdouble/store', version: 1, keys: […] }\`. Pass the result of dump().`,
   )
 }
 
 function loadedKey(dumped: DumpedKey): LoadedKey {
   const refuse = (reason: string) =>
-    new TypeError(`The key ${shortened(JSON.stringify(dumped.key))} of the dump ${reason}`)
+    new TypeError(`load(): key ${shortened(JSON.stringify(dumped.key))} of the dump ${reason}`)
   return { name: bytesOf(dumped.key), value: readValue(dumped, refuse), expiresAt: dumped.expiresAt }
 }
 

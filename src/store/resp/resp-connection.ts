@@ -471,7 +471,7 @@ export class RespConnection implements MemoryHolder {
     }
   }
 
-  /** @param known data of the previous session; such a client causes no entry for signing in */
+  /** @param known data of the previous session; a known client causes no entry for signing in */
   #enter(home: RespStore, user: string, known?: KnownClient): Session {
     this.#home = home
     const { sessions } = home

@@ -77,7 +77,7 @@ export function serveFaulty(struck: Struck, session: Session, argv: readonly Byt
       if (isStream && !session.hasEnded && 'isWire' in answer) return body
       if (isStream) void body.cancel().catch(ignore)
       if (session.hasEnded) return undefined
-      if (!('isWire' in answer)) throw new ConnectionBroken('ECONNRESET', 'what answered does not speak the protocol')
+      if (!('isWire' in answer)) throw new ConnectionBroken('ECONNRESET', 'the response is not in the Redis protocol')
       if (typeof body === 'string') turn.send(body)
       turn.done()
     } catch (error) {
@@ -161,7 +161,7 @@ function served(session: Session, argv: readonly Bytes[], task: Task): Promise<F
       resolve(wire(bytes))
     })
     if (waits) rouse = task.fallAsleep?.()
-    else if (session.hasEnded) reject(new ConnectionBroken('ECONNRESET', 'it was told more than it may be'))
+    else if (session.hasEnded) reject(new ConnectionBroken('ECONNRESET', 'the response exceeds its limit'))
   })
 }
 

@@ -5,7 +5,7 @@ import type { TypedReply } from '../command/typed-reply.js'
 
 // Commands about the connection itself. [search.md, part 2]
 
-/** Reply of such a command; `undefined` if the command has already sent everything. */
+/** Reply of a session command; `undefined` if the command has already sent everything. */
 export type SessionReply = TypedReply | SentReply | undefined
 
 /** Reply that was sent in parts. */

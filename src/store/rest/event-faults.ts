@@ -43,7 +43,7 @@ export function faultyEvent(outlet: EventOutlet, message: PubSubMessage, call: C
     else front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
   }
   if (wait === 0) send()
-  else front.clock.schedule(front.clock.now() + wait, 'event that a fault holds up', send)
+  else front.clock.schedule(front.clock.now() + wait, 'event that a fault delays', send)
 }
 
 /** Lines for monitors have no channel. */

@@ -16,7 +16,7 @@ export const maxString = 536_870_888
 export class ResponseTooLarge extends Error {}
 
 function noRoom(): never {
-  throw new ResponseTooLarge('a reply has no room in its answer')
+  throw new ResponseTooLarge('a reply does not fit into its response')
 }
 
 /** Bytes of a reply that are encoded for one unit: each byte is examined, joined and written. */

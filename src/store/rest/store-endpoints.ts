@@ -36,7 +36,7 @@ export const anyCommand: Omit<Endpoint<RestStore, User>, 'run'> = {
   path: '/**',
   auth: 'bearer',
   summary:
-    'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
+    'Runs one command, given as path, query and body, or as a JSON array posted to `/`. Commands posted to `/pipeline` run in order; commands posted to `/multi-exec` run as one transaction.',
   facts: requestFacts,
 }
 

@@ -57,7 +57,7 @@ export function streamEndpoints(join: Join): readonly Endpoint<RestStore, User>[
       method: methods,
       path: '/psubscribe/**',
       auth: 'bearer',
-      summary: 'Streams the messages of all channels that match one of the patterns.',
+      summary: 'Streams the messages of channels that match one of the patterns.',
       opensStream: true,
       facts: (call) => readableFacts(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
       run: (call, front) => answered(call, () => opened(call, front, join, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),

@@ -40,7 +40,7 @@ export class Scripts implements ScriptHost, Performer {
   }
 
   get run(): ScriptRun {
-    if (this.#run === undefined) throw new Error('A function of redis.* was called while no script was running.')
+    if (this.#run === undefined) throw new Error('A function of redis.* was called outside a script.')
     return this.#run
   }
 

@@ -17,7 +17,7 @@ export class SearchNotLoaded extends TypeError {
 
   constructor(language: Language = 'english') {
     super(
-      `SEARCH commands are loaded on first use, and store.run() cannot wait for that: write \`await sandbox.store.loadSearch('${language}')\` before it. That serves looks back (sandbox.asOf()), forks and all other sandboxes, too; REST requests, connections and scenarios need no such line.`,
+      `store.run(): SEARCH commands for ${language} are not loaded yet, and store.run() cannot wait. Add \`await sandbox.store.loadSearch('${language}')\` before it; this also serves forks, sandbox.asOf() and other sandboxes (REST requests, connections and scenarios load automatically).`,
     )
     this.language = language
   }
