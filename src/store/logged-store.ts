@@ -113,7 +113,7 @@ export class LoggedStore {
     return this.carryOut(argv, sender, this.#note([argv], false, sender))
   }
 
-  /** Runs a command that is already recorded. @param number number of its input, if it is an input of its own */
+  /** Runs a command that is already recorded. @param number number of its input, if it is a separate input */
   carryOut(argv: readonly Bytes[], sender: Sender, number?: number): Reply | Blocked {
     if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
     const run = (): Reply => this.#send(argv, sender)

@@ -286,7 +286,7 @@ export class StoreEngine implements CommandStore {
     if (denial !== undefined) throw denied(command.name, denial)
   }
 
-  /** Returns the command with this name. Each subcommand is a command of its own. */
+  /** Returns the command with this name. Each subcommand is a separate command. */
   lookup(argv: readonly Bytes[]): Command {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')

@@ -60,7 +60,7 @@ export class Blocked {
   }
 
   /**
-   * Promise of the reply. Rejects with `ReplyError` for an error reply, with the error given to `cancel()`, or when the
+   * Resolves with the reply. Rejects with `ReplyError` for an error reply, with the error given to `cancel()`, or when the
    * sandbox is disposed.
    */
   get ended(): Promise<Reply> {

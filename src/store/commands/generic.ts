@@ -58,7 +58,7 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
 
 // ---- renaming and copying ---------------------------------------------------------------------------------------
 
-/** Moves a key with its expiration. The previous value of the new name is lost without an event of its own. */
+/** Moves a key with its expiration. The previous value of the new name is lost without an event. */
 function rename(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
   db.put(to, value, expiresAt)

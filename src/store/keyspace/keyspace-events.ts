@@ -1,4 +1,4 @@
-/** Letters of `notify-keyspace-events`: event classes, `e` evicted, and the two kinds of channel, `K` and `E`. */
+/** Flags of `notify-keyspace-events`: event classes, `e` evicted, and the two kinds of channel, `K` and `E`. */
 export type EventFlags = ReadonlySet<string>
 
 export const noEvents: EventFlags = new Set()

@@ -56,7 +56,7 @@ export interface SessionOwner {
 type Send = (bytes: Bytes) => void
 
 /**
- * Connection over the Redis protocol as the sandbox sees it: a user who has signed in and sends one command after
+ * Connection over the Redis protocol as the sandbox sees it: a signed-in user that sends one command after
  * another. [search.md, part 2]
  */
 export class Session implements Subscriber, EventOutlet, CommandClient {

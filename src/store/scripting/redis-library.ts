@@ -184,7 +184,7 @@ function execute(
     if (error instanceof ReplyError) return new LuaCommandError(errorInScript(error.message))
     throw error
   } finally {
-    // A listener may have run commands of its own in the meantime.
+    // A listener may have run other commands in the meantime.
     remaining.steps = Math.min(remaining.steps, work.left)
   }
   charge(stepsOfReply(reply))

@@ -1,17 +1,20 @@
 import type { Language } from '../values/search-definition.js'
 import type { Stem } from './analysis.js'
 
-/** Those that are loaded. */
+/** Loaded stemmers. */
 export const stems: Map<Language, Stem> = new Map()
 
-/** Throws TypeError while it is not loaded. */
+/**
+ * Returns the stemmer of a language.
+ * @throws TypeError when it is not loaded
+ */
 export function stemOf(language: Language): Stem {
   const stem = stems.get(language)
   if (stem === undefined) throw new SearchNotLoaded(language)
   return stem
 }
 
-/** A command that searches came where nobody can wait. */
+/** Error for a search command in code that cannot wait for loading. */
 export class SearchNotLoaded extends TypeError {
   readonly language: Language
 
