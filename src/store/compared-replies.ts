@@ -1,6 +1,6 @@
-// What of two replies is the same, and what is not. Replies are as JSON has them, errors `{ error }`.
+// Comparison of two replies. Replies are as JSON has them, errors `{ error }`.
 
-/** The error that a reply is, be it JSON or RESP2. */
+/** Returns the error text of a reply in JSON or RESP2, or `undefined` if the reply is not an error. */
 export function errorIn(reply: unknown): string | undefined {
   if (typeof reply === 'string') return /^-([A-Z]+ [^\r\n]*)\r\n$/.exec(reply)?.[1]
   const { error } = (reply ?? {}) as { error?: unknown }
@@ -15,7 +15,10 @@ export function isUnknown(reply: unknown): boolean {
   return /^ERR unknown (?:sub)?command/i.test(errorIn(reply) ?? '')
 }
 
-/** @param same what makes two texts as good as the same */
+/**
+ * Returns whether two replies have the same shape and equal texts.
+ * @param same whether two texts count as equal
+ */
 export function isAlike(double: unknown, other: unknown, same: (double: string, other: string) => boolean): boolean {
   if (Array.isArray(double) && Array.isArray(other)) {
     return double.length === other.length && double.every((item, at) => isAlike(item, other[at], same))
@@ -32,7 +35,7 @@ export function areNumbers(double: unknown, other: unknown): boolean {
   return typeof double === 'number' && typeof other === 'number'
 }
 
-/** Errors are texts in RESP2, and none here. */
+/** Returns whether both replies are texts. RESP2 also sends errors as texts, but errors do not count. */
 export function areTexts(double: unknown, other: unknown): boolean {
   return [double, other].every((reply) => typeof reply === 'string' && errorIn(reply) === undefined)
 }

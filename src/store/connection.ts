@@ -8,11 +8,14 @@ import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './pl
 import { searchLoading } from './search/load-search.js'
 
 export interface ConnectionOptions {
-  /** Of the handler that awaits the replies: it counts as asleep while a command waits, so that time moves on. */
+  /** Task of the handler that awaits the replies. It counts as asleep while a command waits, so that time can move. */
   readonly task?: Task
 }
 
-/** Sends the data store one command after the other, of which each may wait. Comes of `sandbox.store.connect()`. */
+/**
+ * Connection that sends the store one command after another, each of which may wait. Created by
+ * `sandbox.store.connect()`.
+ */
 export class StoreConnection {
   static {
     bindMethods(StoreConnection)
@@ -20,10 +23,10 @@ export class StoreConnection {
 
   readonly #journal: LoggedStore
   readonly #sender: Sender
-  /** The command that waits, and what was sent behind it. */
+  /** The command that waits, and the commands that were sent after it. */
   #blocked: Blocked | undefined
   readonly #queued: (() => void)[] = []
-  /** A command waits, or its reply has just come. */
+  /** Whether a command waits, or its reply has just arrived. */
   #isBusy = false
   #isClosed = false
 
@@ -35,8 +38,10 @@ export class StoreConnection {
   }
 
   /**
-   * Runs one command when those before it have ended; an error reply rejects with `ReplyError`. A wait ends by what
-   * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
+   * Runs one command after the earlier ones have ended; an error reply rejects with `ReplyError`.
+   *
+   * A wait ends when another client brings an element, or with `null` after its virtual time. It never ends after the
+   * sandbox was reset, loaded or disposed.
    * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
    */
   run(...argv: CommandArgs): Promise<PlainReply> {
@@ -45,7 +50,9 @@ export class StoreConnection {
       const answer = (reply: Reply): void => resolve(plainReply(reply))
       const send = (): void => {
         if (this.#isClosed) {
-          reject(new Error('This connection is closed: make another one with sandbox.store.connect().'))
+          reject(
+            new Error('connection.run(): the connection is closed. Open another one with sandbox.store.connect().'),
+          )
           return
         }
         const loading = searchLoading(words, this.#journal.store)
@@ -72,7 +79,7 @@ export class StoreConnection {
     return this.#blocked !== undefined
   }
 
-  /** Ends what waits; it rejects, and what was sent behind it, too. */
+  /** Closes the connection. The waiting command and all queued commands reject. */
   close(): void {
     this.#isClosed = true
     this.#blocked?.cancel()
@@ -86,7 +93,8 @@ export class StoreConnection {
     this.#blocked = blocked
     this.#isBusy = true
     blocked.onEnd((end) => {
-      // As whatever sleeps in a world that is over: a worker that nobody awaits must not fail the test behind its back.
+      // A worker that the test does not await must not fail it after the sandbox was disposed, so its promise stays
+      // pending.
       if ('error' in end && end.error instanceof SandboxDisposed) return
       this.#blocked = undefined
       if ('reply' in end) answer(end.reply)
@@ -95,7 +103,7 @@ export class StoreConnection {
     })
   }
 
-  /** What comes next is no part of what ended the wait. */
+  /** Runs the queued commands. The `await` separates them from the command that ended the wait. */
   async #goOn(): Promise<void> {
     await undefined
     this.#isBusy = false

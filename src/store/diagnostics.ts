@@ -1,19 +1,20 @@
 import type { CommandDescription } from './command/command-description.js'
 
-// What the store accepts although the service may refuse it: a fact about the command, whoever sent it.
+// Commands that the double accepts although the service may reject them. The note depends on the command, not on the
+// client.
 
 export const most = 1000
 
-/** Warns of something once in the life of the process. @param about such as the name of a command */
+/** Prints a warning once per process. @param about key of the warning, such as the name of a command */
 export type WarnOnce = (about: string, sentence: string) => void
 
-/** Sentences about commands that ran. */
+/** Notes about commands that ran and that the service may reject. */
 export class Diagnostics {
   readonly #sentences = new Set<string>()
   readonly #warn: WarnOnce | undefined
-  /** Whether something was noticed about the command that runs: a field, because every command looks at it. */
+  /** Whether the running command produced a note. A plain field, because every command reads it. */
   hasNew = false
-  /** What that was, for its entry. */
+  /** Notes about the running command, for its entry. */
   #latest = new Set<string>()
   #isPaused = false
 
@@ -21,7 +22,7 @@ export class Diagnostics {
     this.#warn = warn
   }
 
-  /** Each sentence once, in the order in which they came up. */
+  /** All notes without duplicates, in order of first occurrence. */
   get sentences(): readonly string[] {
     return [...this.#sentences]
   }
@@ -34,7 +35,7 @@ export class Diagnostics {
     this.#warn?.(about, sentence)
   }
 
-  /** A command ran for which the service has no page. */
+  /** Records that a command ran for which the service has no page. */
   noticeUndocumented({ name }: Pick<CommandDescription, 'name'>): void {
     this.notice(
       name,
@@ -42,15 +43,15 @@ export class Diagnostics {
     )
   }
 
-  /** A command asked over REST to wait. */
+  /** Records that a command requested to wait over REST. */
   noticeBlock(name: string): void {
     this.notice(
       `${name} BLOCK`,
-      `${name} with BLOCK does not wait over REST, where the service does not support it: it was answered at once`,
+      `${name} with BLOCK does not wait over REST, where the service does not support it: it replied immediately`,
     )
   }
 
-  /** What was noticed since it was last asked: about the command whose entry is written now. */
+  /** Returns the notes since the last call and clears them. They belong to the command whose entry is being written. */
   take(): string {
     const note = [...this.#latest].join('; ')
     this.#latest = new Set()
@@ -58,7 +59,7 @@ export class Diagnostics {
     return note
   }
 
-  /** Runs something that nobody shall hear of. */
+  /** Runs `work` without recording notes. */
   pause<T>(work: () => T): T {
     this.#isPaused = true
     try {

@@ -11,16 +11,19 @@ import {
 import { commandOf, hasNewerOption, isNewer, limitsRanks } from './newer-than-redis.js'
 import { asScriptFrame, asShortest, plainScriptError } from './redis-replies.js'
 
-// Differences between the double and whatever is compared with it that the reference names, one row each: of the service
-// itself, and of redis-server, whose engine may stand behind the same surface. A row that excuses more than its sentence
-// says hides what nobody has written down yet.
+// Known differences between the double and the systems that it is compared with, one row each. The systems are the
+// service and redis-server, which may run behind the same API. A row must not excuse more than its `about` describes,
+// because it would hide new differences.
 
-/** Who is compared with the double. */
+/** System that is compared with the double. */
 export type ComparedSystem = 'service' | 'redis'
 
-/** What both answered to one command, or to one request without a command. Replies are as JSON has them, errors `{ error }`. */
+/**
+ * Replies of both systems to one command, or to one request without a command. Replies are as JSON has them, errors `{
+ * error }`.
+ */
 export interface ComparedReplies {
-  /** Empty where it was no command. */
+  /** Empty if the request was not a command. */
   readonly argv: readonly string[]
   readonly double: unknown
   readonly other: unknown
@@ -28,20 +31,20 @@ export interface ComparedReplies {
 
 export interface KnownDifference {
   readonly name: string
-  /** What differs, in a sentence. */
+  /** Description of the difference. */
   readonly about: string
-  /** The page that says so, and the section on it: `docs/protocol/store.md 7.3`. */
+  /** Page and section that document it, such as `docs/protocol/store.md 7.3`. */
   readonly where: string
-  /** Who is known to differ like that. */
+  /** Systems that are known to differ in this way. */
   readonly of: readonly ComparedSystem[]
   explains(compared: ComparedReplies): boolean
 }
 
-/** The differences that the reference names. The first that explains what was seen gives it its name. */
+/** The documented differences. The first one that explains two replies names the difference. */
 export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'int or integer',
-    about: 'The service says that a value is not an int where redis-server says integer.',
+    about: 'In one error the service writes "not an int" where redis-server writes "not an integer".',
     where: 'docs/protocol/store.md 7.3',
     of: ['redis'],
     explains: ({ double, other }) =>
@@ -50,14 +53,15 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'unknown commands',
-    about: 'The service has a text of its own for commands and subcommands that are not there.',
+    about: 'The service has a different error text for unknown commands and subcommands.',
     where: 'docs/protocol/store.md 7.4',
     of: ['redis'],
     explains: ({ double, other }) => isUnavailable(double) && isUnknown(other),
   },
   {
     name: 'commands without a page',
-    about: 'The service has no page for some commands of redis-server. The double has them unless its policy says no.',
+    about:
+      "The service has no page for some commands of redis-server. The double has them unless policy.commands is 'documented'.",
     where: 'docs/limits.md',
     of: ['service', 'redis'],
     explains: ({ argv, double, other }) =>
@@ -72,7 +76,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'newer options',
-    about: 'To redis-server 7.0 the options of the service and of newer versions are mistakes.',
+    about: 'redis-server 7.0 rejects the options of the service and of newer versions.',
     where: 'docs/reference/commands.md',
     of: ['redis'],
     explains: ({ argv, other }) => mistaken.test(errorIn(other) ?? '') && hasNewerOption(argv),
@@ -87,7 +91,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'passed over',
-    about: 'UNLINK without keys, COPY of a key onto itself, and the consumers of an unknown group are no mistakes.',
+    about: 'UNLINK without keys, COPY of a key onto itself, and XINFO CONSUMERS of an unknown group are not errors.',
     where: 'docs/protocol/store.md 7.2',
     of: ['redis'],
     explains: ({ argv, double, other }) =>
@@ -98,7 +102,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'LIMIT with ranks',
-    about: 'The service takes LIMIT with a range of ranks.',
+    about: 'The service accepts LIMIT with a range of ranks.',
     where: 'docs/protocol/store.md 7.2',
     of: ['redis'],
     explains: ({ argv, other }) =>
@@ -114,7 +118,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'FCALL_RO without no-writes',
-    about: 'The service runs a function that only reads, whether or not it says so.',
+    about: 'The service runs a function that only reads, even without the flag no-writes.',
     where: 'docs/protocol/store.md 8',
     of: ['redis'],
     explains: ({ argv, other }) =>
@@ -123,7 +127,8 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'shortest digits',
-    about: 'Scores, and numbers that scripts hand on, have their shortest digits; redis 7.0 prints seventeen, and -0.',
+    about:
+      'Scores, and numbers that scripts pass to commands, have the fewest digits; redis 7.0 prints seventeen digits, and -0.',
     where: 'docs/protocol/store.md 3.4',
     of: ['redis'],
     explains: ({ argv, double, other }) =>
@@ -138,7 +143,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'frame of script errors',
-    about: 'Errors that end a script come in the frame of the service, with its traceback.',
+    about: "Errors that end a script have the service's format, with its traceback.",
     where: 'docs/protocol/store.md 9.4',
     of: ['redis'],
     explains: ({ argv, double, other }) =>
@@ -146,7 +151,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'traceback of script errors',
-    about: "The service's errors of scripts end in the whole traceback of its own machine.",
+    about: 'Script errors of the service end with the complete traceback of its Lua implementation.',
     where: 'docs/limits.md',
     of: ['service'],
     explains: ({ argv, double, other }) =>
@@ -164,7 +169,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'about so many entries of a stream',
-    about: 'How many entries go when a stream is trimmed with ~ depends on the size of nodes within the engine.',
+    about: 'The number of entries that XTRIM with ~ deletes depends on the internal node size of the server.',
     where: 'docs/limits.md',
     of: ['service', 'redis'],
     explains: ({ argv, double, other }) =>
@@ -172,7 +177,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'payloads of DUMP',
-    about: 'The payload has a format of its own, and RESTORE takes no other.',
+    about: 'The payload has a different format, and RESTORE accepts only payloads of the same implementation.',
     where: 'docs/limits.md',
     of: ['service', 'redis'],
     explains: ({ argv, double, other }) => {
@@ -183,7 +188,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'about the server',
-    about: 'Sizes, representations and descriptions of the server are estimates and formats of our own.',
+    about: 'Sizes, encodings and descriptions of the server are estimates and formats of the double.',
     where: 'docs/reference/commands.md',
     of: ['service', 'redis'],
     explains({ argv, double, other }) {
@@ -194,14 +199,14 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'arrays and vectors',
-    about: 'AR* and VECTOR.* are not built.',
+    about: 'The double does not implement AR* and VECTOR.*.',
     where: 'docs/limits.md',
     of: ['service'],
     explains: ({ argv, double }) => /^(?:AR[A-Z]+|VECTOR\.\w+)$/i.test(argv[0] ?? '') && isUnavailable(double),
   },
   {
     name: 'wording of JSON errors',
-    about: "The service's own wording of these is not public; the double has that of RedisJSON.",
+    about: "The service's wording of these errors is not public; the double uses that of RedisJSON.",
     where: 'docs/limits.md',
     of: ['service'],
     explains: ({ argv, double, other }) =>
@@ -209,7 +214,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
 ]
 
-/** The row that names a difference, or `undefined`: it is a new one. */
+/** Returns the known difference that explains two replies, or `undefined` if the difference is new. */
 export function namedDifference(compared: ComparedReplies, other: ComparedSystem): KnownDifference | undefined {
   return namedDifferences.find((row) => row.of.includes(other) && row.explains(compared))
 }
@@ -225,7 +230,7 @@ const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: unkno
 
 const badPayload = /^ERR (?:DUMP payload version or checksum are wrong|Bad data format)/
 
-/** What may differ in replies that tell of the server. */
+/** Replies that describe the server, and how they may differ. */
 const ofTheServer: Readonly<Record<string, (double: unknown, other: unknown) => boolean>> = {
   INFO: areTexts,
   COMMAND: (double, other) => Array.isArray(double) && double.length === 0 && Array.isArray(other),
@@ -268,7 +273,7 @@ function isScored(argv: readonly string[]): boolean {
   return /^Z/i.test(argv[0] ?? '')
 }
 
-/** Whether an error is one whose words only the service itself knows. */
+/** Returns whether the wording of an error is known only from the service itself. */
 function isOwnWording(error: string | undefined): boolean {
   const known = /^(?:ERR (?:wrong number of arguments|syntax error|unknown|Command is not|max )|NOPERM|WRONGPASS)/
   return error !== undefined && !known.test(error)

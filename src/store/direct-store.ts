@@ -35,21 +35,21 @@ export type StoreEffects = MethodEffects<
   }
 >
 
-/** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
+/** Direct access to the store from a test: no HTTP, no token, no limits, nothing billed. */
 export class Store {
   static {
     bindMethods(Store)
   }
 
-  /** The log of everything that happened, which the matchers read. */
+  /** Traffic log of the sandbox, which the matchers read. */
   readonly traffic: TrafficLog
   readonly #journal: LoggedStore
   readonly #inputs: InputRecorder<Changes<StoreEffects>>
   readonly #tokens: Random
 
   /**
-   * @param front the limits and faults of its doors
-   * @param draws what new tokens are drawn from
+   * @param front the limits and faults that apply to requests over REST
+   * @param draws random source for new tokens
    * @internal
    */
   constructor(
@@ -75,7 +75,8 @@ export class Store {
   }
 
   /**
-   * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
+   * Runs one command and returns its reply.
+   * @throws ReplyError when the reply is an error
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
   run(...argv: CommandArgs): PlainReply {
@@ -92,8 +93,8 @@ export class Store {
   }
 
   /**
-   * Loads what `run()` needs for SEARCH commands and their languages, English if none is named, and what indexes need that
-   * were loaded with a dump. REST and connections do it by themselves.
+   * Loads what `run()` needs for SEARCH commands and their languages (default English), and for indexes that were
+   * loaded with a dump. REST and connections load it automatically.
    * @example
    * await sandbox.store.loadSearch('german')
    * sandbox.store.run('SEARCH.CREATE', 'books', 'ON', 'JSON', 'PREFIX', 1, 'book:', 'LANGUAGE', 'german', 'SCHEMA', 'title', 'TEXT')
@@ -103,9 +104,9 @@ export class Store {
   }
 
   /**
-   * A connection, on which commands may wait for what others bring, or until virtual time has passed: `BLPOP`, `XREAD
-   * BLOCK` and their like. `run()` and REST never wait.
-   * @param options `task`: in a handler the task that it was given, so that time moves while it waits
+   * Opens a connection on which commands such as `BLPOP` and `XREAD BLOCK` may wait, for another client or for a
+   * virtual timeout. `run()` and REST never wait.
+   * @param options `task`: in a handler, the task that it received, so that time moves while the command waits
    * @example
    * const worker = sandbox.store.connect()
    * const job = worker.run('BLPOP', 'jobs', 0)
@@ -117,18 +118,23 @@ export class Store {
     return new StoreConnection(this.#journal, options)
   }
 
-  /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
+  /**
+   * Returns the value of a string key as text, or `null` if the key does not exist. Writes no entry to the traffic log.
+   */
   get(key: string | Uint8Array): string | null {
     const value = this.#journal.store.db.string(bytesOfWord(key))
     return value === undefined ? null : text(value)
   }
 
-  /** Everything that is stored, as plain JSON. */
+  /** Returns the whole content of the store as plain JSON. */
   dump(): StoreDump {
     return dumpOf(this.#journal.store.db)
   }
 
-  /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
+  /**
+   * Replaces the content of the store with a dump, which may come from another sandbox.
+   * @throws TypeError when `dump` is not the result of `dump()`
+   */
   load(dump: StoreDump): void {
     const [given] = this.#inputs.record('load', dump)
     this.#journal.store.waiting.after(() => {
@@ -138,29 +144,32 @@ export class Store {
   }
 
   /**
-   * What has changed since a dump.
+   * Returns what has changed since a dump.
    * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
    */
   diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }
 
-  /** As `sandbox.snapshot()`: the store itself. */
+  /** Returns the store itself. Exists so that code also works with `sandbox.snapshot()`. */
   snapshot(): this {
     return this
   }
 
-  /** Commands that were accepted although the service may refuse them, as sentences: those without a page, `BLOCK` over REST. */
+  /**
+   * Notes about commands that were accepted although the service may reject them: undocumented commands, and `BLOCK`
+   * over REST.
+   */
   get diagnostics(): readonly string[] {
     return this.#journal.store.diagnostics.sentences
   }
 
-  /** What the service would have billed so far. */
+  /** Returns what the service would have billed so far. */
   cost(): StoreCost {
     return this.#journal.store.meter.spend()
   }
 
-  /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */
+  /** Resets the password, as the service's console does: revokes both tokens and returns the new ones. */
   resetPassword(): Tokens {
     this.#inputs.record('resetPassword')
     const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }
@@ -168,7 +177,7 @@ export class Store {
     return tokens
   }
 
-  /** Looks like the service's: base64 of 48 bytes. */
+  /** Tokens look like those of the service: base64 of 48 bytes. */
   #token(): string {
     return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
   }

@@ -10,19 +10,19 @@ import type { StoreDump } from './dump/store-dump.js'
 import type { ExecutedCommand } from './executed-command.js'
 import type { StoreEngine } from './store-engine.js'
 
-/** What ran, beside its words. */
+/** Estimated bytes of one executed command, in addition to its arguments. */
 const ranBytes = 80
 
-/** Who sends the commands of a connection. */
+/** Client that sends the commands of a connection. */
 export interface Sender {
   readonly user: User
   readonly via: CommandEntry['via']
   readonly client?: CommandClient
-  /** `seq` of the entry that they belong to. */
+  /** `seq` of the entry that the commands belong to. */
   readonly cause?: number | undefined
 }
 
-/** Runs commands and writes them and what they change into the traffic log. */
+/** Store that records commands and their changes in the traffic log. */
 export class LoggedStore {
   /** `seq` of the request that is being served. */
   #cause: number | undefined
@@ -33,7 +33,7 @@ export class LoggedStore {
   /** `seq` of the last command in the log. */
   last = 0
 
-  /** @param inputs hears of keys that were found expired by a mere look, which is no command */
+  /** @param inputs receives keys that were found expired by a read outside commands */
   constructor(
     readonly store: StoreEngine,
     readonly traffic: TrafficLog,
@@ -47,7 +47,7 @@ export class LoggedStore {
     }
     store.listen({
       keyspace: (eventClass, event, key) => {
-        // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
+        // redis-server also separates new keys and misses from changes: `A` does not include them.
         if (eventClass === 'n' || eventClass === 'm') return
         if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
@@ -55,7 +55,9 @@ export class LoggedStore {
     })
   }
 
-  /** What runs ran in another world, too: where the words are the same, both have them in memory once, values as well. */
+  /**
+   * Sets another store whose executed commands can be shared: equal arguments and values are then kept in memory once.
+   */
   borrow(from: LoggedStore | undefined): void {
     this.#lender = from
   }
@@ -63,7 +65,7 @@ export class LoggedStore {
   execute(given: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
     const { waiting } = this.store
     const argv = this.#lender === undefined ? given : this.#borrowed(given, this.#lender)
-    // Who waits is served when the command is written down: what is taken then comes after it.
+    // Blocked clients are served after this command was logged, so that what they take comes after it in the log.
     if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause, address))
     return this.#execute(argv, user, via, cause, address)
   }
@@ -103,22 +105,22 @@ export class LoggedStore {
   }
 
   /**
-   * Runs a command of a connection, which may wait, and writes it down when it has ended. It is an input of the world:
-   * nobody else has to note it.
-   * @returns its reply, or that it waits; throws `ReplyError` as `execute()` does
+   * Runs a command of a connection, which may wait, and logs it when it has ended. Also records it as an input of the
+   * sandbox, so callers must not record it.
+   * @returns the reply, or the blocked command; throws `ReplyError` as `execute()` does
    */
   start(argv: readonly Bytes[], sender: Sender): Reply | Blocked {
     return this.carryOut(argv, sender, this.#note([argv], false, sender))
   }
 
-  /** The same for a command that is written down already. @param number of its input, where it is one by itself */
+  /** Runs a command that is already recorded. @param number number of its input, if it is a separate input */
   carryOut(argv: readonly Bytes[], sender: Sender, number?: number): Reply | Blocked {
     if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
     const run = (): Reply => this.#send(argv, sender)
     return sender.via === 'direct' ? this.store.meter.pause(run) : run()
   }
 
-  /** The same for the commands of a transaction, in which nobody waits: EXEC. */
+  /** Runs the commands of a transaction (EXEC), in which no command waits. */
   transact(rows: readonly (readonly Bytes[])[], sender: Sender): readonly WaitEnd[] {
     const number = this.#note(rows, true, sender)
     return this.store.waiting.transaction(() =>
@@ -170,7 +172,7 @@ export class LoggedStore {
     }
   }
 
-  /** What a command changes now is its doing. */
+  /** Changes during `run` have this cause. */
   #during<T>(cause: number | undefined, run: () => T): T {
     const outer = [this.#cause, this.#isRunning] as const
     this.#cause = cause
@@ -182,7 +184,7 @@ export class LoggedStore {
     }
   }
 
-  /** @param took what it did to the store, as a command that does not wait */
+  /** @param took the non-blocking command with the same effect on the store */
   #end(entry: Executed, end: WaitEnd, took: readonly Bytes[] | undefined): void {
     if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
     if ('error' in end) entry.error = (end.error as ReplyError).message
@@ -192,10 +194,10 @@ export class LoggedStore {
     if (took !== undefined) this.#remember(entry, took)
   }
 
-  /** What ran is kept without its reply: that is found out by running it again. */
+  /** Executed commands are kept without replies: running them again gives the replies. */
   #remember({ seq, at, error }: Executed, argv: readonly Bytes[]): void {
     const inputs = this.#inputs
-    // Who was not allowed to has not done it.
+    // A denied command changed nothing.
     if (inputs === undefined || inputs.fullAt !== undefined || error?.startsWith('NOPERM') === true) return
     this.#ran.push({ seq, at, argv })
     inputs.hold(ranBytes + weightOfWords(argv))
@@ -213,28 +215,28 @@ export class LoggedStore {
     this.#remember(entry, entry.argv)
   }
 
-  /** Everything was replaced by a dump. */
+  /** Records that a dump replaced all content. */
   loaded(dump: StoreDump): void {
     const { seq, at } = this.traffic.append({ type: 'setting', resource: 'store', name: 'store', change: 'loaded' })
     const inputs = this.#inputs
     if (inputs === undefined || inputs.fullAt !== undefined) return
-    // Whoever has it may change it.
+    // The caller may still change the object, so a copy is kept.
     const text = JSON.stringify(dump)
     this.#ran.push({ seq, at, loaded: JSON.parse(text) as StoreDump })
     inputs.hold(ranBytes + text.length)
   }
 
-  /** What ran since the world began; nothing where its inputs are not kept, or were too many. */
+  /** Commands that ran since the sandbox was created. Empty if its inputs are not kept, or were too many. */
   get ran(): readonly ExecutedCommand[] {
     return this.#ran
   }
 
-  /** The world is whole: what ran to fill it is no part of its history. */
+  /** Marks the sandbox as complete: commands that filled it are not part of its history. */
   begin(): void {
     this.#ran = []
   }
 
-  /** Writes down a command that was not run as it stands: a fault decided its end. */
+  /** Logs a command that did not run normally because a fault decided its result. */
   note(
     argv: readonly Bytes[],
     user: User,
@@ -255,7 +257,8 @@ function areSame(some: readonly Bytes[], others: readonly Bytes[]): boolean {
   return some.length === others.length && some.every((word, index) => word === others[index])
 }
 
-// Classes, because a pipeline brings hundreds of entries: putting a literal and its stamp together costs four times as much.
+// Classes instead of object literals: a pipeline logs hundreds of entries, and a literal plus its stamp takes four
+// times as long.
 
 class Executed implements CommandEntry, EntryBase {
   seq = 0

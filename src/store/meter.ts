@@ -2,33 +2,36 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { CommandDescription } from './command/command-description.js'
 import { type Reply, Status } from './command/reply.js'
 
-/** What the service would bill, since the start or the last reset. */
+/** Billed commands and bytes since the start or the last reset. */
 export interface StoreCost {
-  /** Commands, those of pipelines, transactions and scripts each; a transaction costs two more. [store.md 4] */
+  /**
+   * Number of commands, including those in pipelines, transactions and scripts; a transaction counts two more.
+   * [store.md 4]
+   */
   readonly commands: number
   readonly reads: number
   readonly writes: number
   /** Bytes of arguments and of replies. */
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Commands of the current virtual day and month, in UTC: what the request limits look at. */
+  /** Commands of the current virtual day and month in UTC, which the request limits check. */
   readonly today: number
   readonly thisMonth: number
 }
 
-/** What INFO counts. */
+/** Counters that INFO shows. */
 export type InfoStatistics = Pick<StoreCost, 'commands' | 'reads' | 'writes' | 'bytesIn' | 'bytesOut'>
 
-/** The MULTI and EXEC around the commands of a transaction are billed, too. [store.md 4] */
+/** The service also bills the MULTI and EXEC around the commands of a transaction. [store.md 4] */
 export const transactionOverhead = 2
 
 const dayMs = 86_400_000
 
-/** Counts commands and bytes. Commands that a test runs directly are not counted. */
+/** Counts commands and bytes. Commands that a test runs directly do not count. */
 export class CostMeter {
   #reads = 0
   #writes = 0
-  /** What was billed beside reads and writes. */
+  /** Billed commands that are neither reads nor writes. */
   #overhead = 0
   #bytesIn = 0
   #bytesOut = 0
@@ -38,7 +41,7 @@ export class CostMeter {
   #dayEnds = 0
   #month = 0
   #paused = false
-  /** What INFO no longer counts. */
+  /** Counts that CONFIG RESETSTAT removed from INFO. */
   #forgotten: InfoStatistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
 
   constructor(private readonly now: () => number) {}
@@ -60,7 +63,7 @@ export class CostMeter {
     this.#bytesOut += sent
   }
 
-  /** Runs something that nobody pays for. */
+  /** Runs `work` without billing its commands. */
   pause<T>(work: () => T): T {
     const before = this.#paused
     this.#paused = true
@@ -85,7 +88,7 @@ export class CostMeter {
     }
   }
 
-  /** What INFO tells: everything since the start or since CONFIG RESETSTAT. */
+  /** Returns the counters of INFO: everything since the start or since CONFIG RESETSTAT. */
   statistics(): InfoStatistics {
     const spend = this.spend()
     const since = (name: keyof InfoStatistics): number => spend[name] - this.#forgotten[name]
@@ -98,7 +101,7 @@ export class CostMeter {
     }
   }
 
-  /** CONFIG RESETSTAT: what is billed stays. */
+  /** Resets the counters of INFO (CONFIG RESETSTAT). Billed amounts do not change. */
   resetStatistics(): void {
     this.#forgotten = this.spend()
   }
@@ -107,7 +110,7 @@ export class CostMeter {
     return this.#reads + this.#writes + this.#overhead
   }
 
-  /** Begins to count anew on another day or month. */
+  /** Starts the counters of a new day or month. */
   #turnPage(): void {
     const day = Math.floor(this.now() / dayMs)
     this.#dayEnds = (day + 1) * dayMs
@@ -119,14 +122,14 @@ export class CostMeter {
   }
 }
 
-/** Bytes of arguments, as they are billed. */
+/** Returns the billed bytes of the arguments. */
 export function sizeOfWords(argv: readonly Bytes[]): number {
   let size = 0
   for (const word of argv) size += word.length
   return size
 }
 
-/** Bytes of a reply, as they are billed. */
+/** Returns the billed bytes of a reply. */
 export function sizeOfReply(reply: Reply): number {
   if (typeof reply === 'string') return reply.length
   if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply).length
@@ -137,9 +140,9 @@ export function sizeOfReply(reply: Reply): number {
   return size
 }
 
-/** Months since year 0 of the day with this number since 1970-01-01, in the Gregorian calendar. */
+/** Returns the number of months since year 0 in the Gregorian calendar. @param day days since 1970-01-01 */
 export function monthOf(day: number): number {
-  // Years begin in March here, so that the leap day is their last; an era is 400 of them.
+  // The calculation lets years begin in March, so that the leap day is the last day. An era is 400 years.
   const days = day + 719_468
   const era = Math.floor(days / 146_097)
   const dayOfEra = days - era * 146_097

@@ -2,20 +2,20 @@ import { latin1 } from '../kernel/bytes.js'
 import type { Command } from './command/command.js'
 import { commandTable } from './commands/index.js'
 
-// Which commands and options redis-server 7.0 has not.
+// Commands and options that redis-server 7.0 does not have.
 
 export function commandOf(argv: readonly string[]): Command | undefined {
   return argv.length === 0 ? undefined : commandTable.find(argv.map((word) => latin1(word)))
 }
 
-/** Whether it came after the engine's version, which is 7.0, or with a module. */
+/** Returns whether a command is newer than redis-server 7.0 or belongs to a module. */
 export function isNewer(command: Command | undefined): boolean {
   if (command === undefined) return false
   const [major = 0, minor = 0] = command.since.split('.').map(Number)
   return !(major < 7 || (major === 7 && minor === 0)) || command.group === 'json' || command.group === 'search'
 }
 
-/** Options, from which word on they stand. */
+/** Newer options of a command, and the position of the first argument that can be one. */
 const newerOptions: readonly (readonly [command: RegExp, from: number, option: RegExp])[] = [
   [/^SET$/i, 3, /^IF(?:EQ|NE|DEQ|DNE)$/i],
   [/^BITOP$/i, 1, /^(?:DIFF|DIFF1|ANDOR|ONE)$/i],

@@ -1,9 +1,9 @@
-/** When a store was saved, as LASTSAVE and INFO show it: everything is in memory. */
+/** Times and counts of saves, as LASTSAVE and INFO show them. Nothing is saved, because everything is in memory. */
 export class Persistence {
   saves = 0
   rewrites = 0
 
-  /** @param savedAt the beginning counts as saved, as the start of a redis-server does */
+  /** @param savedAt time of the last save; as in redis-server, the start counts as one */
   constructor(public savedAt: number) {}
 
   save(now: number): void {

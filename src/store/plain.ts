@@ -1,19 +1,19 @@
 import { type Bytes, fromArray, text, utf8 } from '../kernel/bytes.js'
 import { NilArray, type Reply, Status } from './command/reply.js'
 
-/** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */
+/** Reply as a plain JavaScript value: strings are decoded as UTF-8, both kinds of nil are `null`. */
 export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 
-/** A word of a command: text, a number, or bytes. */
+/** Argument of a command: text, a number or bytes. */
 export type CommandArg = string | number | bigint | Uint8Array
 
-/** A command and its arguments, one by one or as a list that is spread. */
+/** Command and its arguments, as separate parameters or as a list that is spread. */
 export type CommandArgs = readonly [command: CommandArg, ...args: CommandArg[]] | readonly CommandArg[]
 
 export function bytesOfWord(word: CommandArg, at = 0): Bytes {
   if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
     throw new TypeError(
-      `store.run() and store.get() take texts, numbers and bytes; word ${at + 1} is ${word === null ? 'null' : typeof word}. Write objects as JSON.stringify(value).`,
+      `store.run(), store.get(): argument ${at + 1} must be a text, a number or bytes (got ${word === null ? 'null' : typeof word}). Convert objects with JSON.stringify().`,
     )
   }
   return word instanceof Uint8Array ? fromArray(word) : utf8(String(word))

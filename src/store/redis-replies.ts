@@ -1,11 +1,14 @@
-// Replies of redis-server 7.0 in the words of the service.
+// Translates replies of redis-server 7.0 to the wording of the service.
 
-/** The error of a script without what only the machine that ran it can say. [store.md 9.4] */
+/**
+ * Returns a script error without the traceback and column, which depend on the machine that ran the script. [store.md
+ * 9.4]
+ */
 export function plainScriptError(error: string): string {
   return error.replace(/\s+stack traceback:.*$/s, '').replace(/\(column:\d+\)/, '')
 }
 
-/** redis-server's error of a script in the service's frame, without a traceback. [store.md 9.4] */
+/** Converts a script error of redis-server to the service's format, without a traceback. [store.md 9.4] */
 export function asScriptFrame(error: string): string {
   const syntax = /^ERR Error compiling script \(new function\): (user_script):(\d+): (.*?)(?: near '(.*)')?$/s.exec(
     error,
@@ -27,10 +30,10 @@ export function asScriptFrame(error: string): string {
   return `ERR Error running script: ${Number(line) > 0 ? `@${chunk}:${line}: ` : ''}${message}`
 }
 
-/** The service's word for it. [store.md 9.4] */
+/** The service has a different text for this error. [store.md 9.4] */
 const readOnly = /^ERR (Write commands are not allowed from read-only scripts)\.$/
 
-/** A number of seventeen digits as the service prints it; `undefined` for any other text. [store.md 3.4] */
+/** Formats a number of 17 digits as the service prints it; returns `undefined` for other texts. [store.md 3.4] */
 export function asShortest(digits: string): string | undefined {
   if (!/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(digits)) return undefined
   const meaning = digits.replace(/e.*$/, '').replace(/^-?0*\.?0*/, '')

@@ -32,43 +32,43 @@ import { Persistence } from './persistence.js'
 import { Scripts } from './scripting/scripts.js'
 import type { StoreOptions } from './store-options.js'
 
-/** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */
+/** Callbacks for everything the store does; used by the traffic log, monitors and keyspace notifications. */
 export interface StoreListener {
-  /** A command ran. Exactly one of `reply` and `error` is given. */
+  /** Called after a command ran, with either `reply` or `error`. */
   executed?(argv: readonly Bytes[], user: User, reply: Reply | undefined, error: unknown): void
   keyspace?(eventClass: EventClass, event: string, key: Bytes): void
 }
 
-/** The data store: a table of commands over one database. Everything it does is synchronous. */
+/** Data store: a table of commands over one database. All methods are synchronous. */
 export class StoreEngine implements CommandStore {
   readonly db: Database
-  /** What SCAN shows of where it is. */
+  /** Cursors of SCAN. */
   readonly cursors: ScanCursors
   readonly options: StoreOptions
-  /** What the request, or the command that stands alone, may still cost. */
+  /** Remaining work of the current request, or of the current command outside requests. */
   readonly work: Work
   readonly meter: CostMeter
   readonly pubsub: PubSub = new PubSub()
-  /** Commands that wait for what others will bring. */
+  /** Blocked commands. */
   readonly waiting: BlockedClients = new BlockedClients(this)
-  /** What it accepted although the service may refuse it. */
+  /** Notes about accepted commands that the service may reject. */
   readonly diagnostics: Diagnostics
-  /** When it was saved, as LASTSAVE and INFO tell it: everything is in memory. */
+  /** Times of saves, as LASTSAVE and INFO show them. */
   readonly persistence: Persistence
-  /** How many connections of the native protocol there are. */
+  /** Number of connections over the Redis protocol. */
   connections = 0
   /** Keys that connections watch. */
   readonly watches: Watches = new Watches()
   /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
-  /** Those that the policy lets it have. */
+  /** The commands that the policy enables. */
   readonly commands: CommandTable<Command>
-  /** What only connections can send, for it may wait. */
+  /** Commands that may wait, so that only connections can send them. */
   readonly blockingCommands: CommandTable<Command> = blockingTable
   readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
-  /** Grows with every write, whether or not it changed anything: the sync token. [store.md 2.2] */
+  /** Incremented by every write, whether or not it changed anything; becomes the sync token. [store.md 2.2] */
   #writes = 0
   #context: CommandContext
   /** Whether commands share the work of one request. */
@@ -106,7 +106,7 @@ export class StoreEngine implements CommandStore {
     return this.options.access
   }
 
-  /** Which keyspace notifications are published: CONFIG SET notify-keyspace-events. */
+  /** Classes of keyspace notifications that are published: CONFIG SET notify-keyspace-events. */
   get eventFlags(): EventFlags {
     return this.#notifications.flags
   }
@@ -119,12 +119,12 @@ export class StoreEngine implements CommandStore {
     return this.#writes
   }
 
-  /** Counts a write that was done elsewhere: the store in this process stands for another one. */
+  /** Counts a write to another store that this one represents. */
   wroteElsewhere(): void {
     this.#writes++
   }
 
-  /** Calls back until the returned function is called. */
+  /** Adds a listener and returns a function that removes it. */
   listen(listener: StoreListener): () => void {
     const executed = listener.executed?.bind(listener)
     const keyspace = listener.keyspace?.bind(listener)
@@ -136,7 +136,10 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
+  /**
+   * Runs one command and returns its reply.
+   * @throws ReplyError for every error reply
+   */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser, address: string = restClient): Reply {
     if (!this.#isRequest) this.#beginWork()
     if (this.#commandListeners.length === 0 && this.waiting.size === 0) return this.#run(argv, user, address)
@@ -144,8 +147,9 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Runs one command of a connection, on which commands may wait; throws `ReplyError` as `execute()` does.
-   * @returns its reply, or that it waits: then the connection is not served before it has ended
+   * Runs one command of a connection, on which commands may wait.
+   * @returns the reply, or the blocked command; the connection must run no other command until it has ended
+   * @throws ReplyError for every error reply
    * @example
    * const begun = store.begin(words, user, client)
    * if (begun instanceof Blocked) begun.onEnd((end) => connection.answer(end))
@@ -163,7 +167,7 @@ export class StoreEngine implements CommandStore {
     )
   }
 
-  /** Listeners hear of a command when it has ended. */
+  /** Calls the listeners when the command has ended. */
   #tellOf<T extends Reply | Blocked>(argv: readonly Bytes[], user: User, run: () => T): T {
     const tell = (reply: Reply | undefined, error: unknown): void => {
       for (const listener of this.#commandListeners) listener(argv, user, reply, error)
@@ -181,15 +185,15 @@ export class StoreEngine implements CommandStore {
     return reply
   }
 
-  /** Runs a command for somebody who only looks: same checks, but neither listeners nor monitors hear of it. */
+  /** Runs a command of an observer: with all checks, but without calling listeners or monitors. */
   executeUnseen(argv: readonly Bytes[], user: User): Reply {
     if (!this.#isRequest) this.#beginWork()
     return this.diagnostics.pause(() => this.#run(argv, user, undefined))
   }
 
   /**
-   * Runs a command that was looked up and permitted, as a part of one that runs already: no listener hears of it.
-   * @param origin what monitors see, as `lua` for scripts; they see nothing without it
+   * Runs a command that was already looked up and permitted, as a part of a running one. Does not call listeners.
+   * @param origin what monitors show, such as `lua` for scripts; without it monitors show nothing
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
     this.meter.count(command)
@@ -199,7 +203,7 @@ export class StoreEngine implements CommandStore {
         ? this.#runWatched(command, argv, user)
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
-      // What was refused did nothing that the service could refuse as well.
+      // A rejected command needs no note, because it did nothing.
       if (command.status !== 'documented') this.diagnostics.noticeUndocumented(command)
       return reply
     } finally {
@@ -208,9 +212,12 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs commands that have the work of one request between them. @param docs the documentation in its words */
+  /**
+   * Runs commands that share the work of one request. @param docs documentation address for error texts, in the
+   * request's dialect
+   */
   asOneRequest<T>(docs: string, run: () => T): T {
-    // What runs within it is a part of it.
+    // A nested call shares the work of the outer request.
     if (this.#isRequest) return this.inWordsOf(docs, run)
     this.#beginWork()
     this.#isRequest = true
@@ -221,7 +228,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs something whose error texts point to this address of the documentation. */
+  /** Runs something whose error texts point to this documentation address. */
   inWordsOf<T>(docs: string, run: () => T): T {
     const outer = this.#docs
     this.#docs = docs
@@ -232,7 +239,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs a part that nobody who sends commands pays for, such as serving somebody else. */
+  /** Runs something whose work is not charged to the request, such as serving another client. */
   atOwnCost<T>(run: () => T): T {
     const { left } = this.work
     this.work.renew(this.options.policy.maxWork)
@@ -243,7 +250,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Where error texts point to: in the words of the request that runs. */
+  /** Documentation address for error texts, in the dialect of the running request. */
   get docs(): string {
     return this.#docs
   }
@@ -252,42 +259,48 @@ export class StoreEngine implements CommandStore {
     return this.options.nativeDocs ?? this.options.docs
   }
 
-  /** What a transaction checks before it runs anything: the command may run, and may stand there. */
+  /** Checks a command before a transaction runs: it must be permitted, and allowed inside transactions. */
   checkRow(argv: readonly Bytes[], user: User, command?: Command): Command {
     const checked = this.check(argv, user, command)
     if (checked.flags.includes('nomulti')) throw replyError('notInTransaction')
     return checked
   }
 
-  /** The command exists, has its arity and is allowed. Throws `ReplyError`. */
+  /**
+   * Checks that the command exists, has the right number of arguments and is permitted.
+   * @throws ReplyError otherwise
+   */
   check(argv: readonly Bytes[], user: User = this.access.standardUser, command: Command = this.lookup(argv)): Command {
     checkArity(command, argv)
     this.permit(command, argv, user)
     return command
   }
 
-  /** Throws `ReplyError` when the user may not run the command, or not with these keys and channels. */
+  /**
+   * Checks that the user may run the command with these keys and channels.
+   * @throws ReplyError otherwise
+   */
   permit(command: Command, argv: readonly Bytes[], user: User): void {
     if (user.unrestricted) return
     const denial = user.denial(command, command.namesIn(argv), this.work)
     if (denial !== undefined) throw denied(command.name, denial)
   }
 
-  /** The command that the words name; subcommands are rows of their own. */
+  /** Returns the command with this name. Each subcommand is a separate command. */
   lookup(argv: readonly Bytes[]): Command {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')
     return this.commands.find(argv) ?? this.#refuse(name, argv)
   }
 
-  /** Somebody waits for keys to go. */
+  /** Sets whether a client waits for the expiration of keys. */
   awaitExpiry(isAwaited: boolean): void {
     this.#notifications.isAwaited = isAwaited
   }
 
   /**
-   * Whether users may have, or lack, the permission for a command of this name.
-   * @param commands instead of those of the policy: a dump may come from where there were others
+   * Returns whether rules of users can name this command.
+   * @param commands default: those of the policy; a dump may come from a sandbox with other commands
    */
   knows(name: string, commands: CommandTable<Command> = this.commands): boolean {
     const [container = '', subcommand] = name.toUpperCase().split('|')
@@ -298,14 +311,14 @@ export class StoreEngine implements CommandStore {
     return commands.named(whole) !== undefined || (container === 'CLIENT' && clientSubcommands.has(subcommand))
   }
 
-  /** Empties the store as if it were new. Users and tokens stay. */
+  /** Empties the store. Users and tokens stay. */
   reset(): void {
     this.waiting.after(() => this.db.clear())
     this.scripts.reset()
     this.eventFlags = noEvents
   }
 
-  /** Runs a command given as texts: `run('SET', 'k', 'v')`. For tests that look at or prepare the store. */
+  /** Runs a command given as texts, such as `run('SET', 'k', 'v')`. For tests that read or prepare the store. */
   run(...words: readonly (string | number)[]): Reply {
     return this.execute(words.map((word) => utf8(String(word))))
   }
@@ -327,12 +340,12 @@ export class StoreEngine implements CommandStore {
     return this.executePart(command, argv, user, origin)
   }
 
-  /** A method of its own: a closure there would cost every command. */
+  /** A separate method, because an inline closure would slow down every command. */
   #runWatched(command: Command, argv: readonly Bytes[], user: User): Reply {
     return this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
   }
 
-  /** As in redis, nobody sees commands of wrong length and those that manage the server. */
+  /** As in redis, monitors do not see commands with a wrong number of arguments or commands that manage the server. */
   #show(argv: readonly Bytes[], command: Command, origin: string): void {
     if (!command.hasArity(argv) || command.flags.includes('admin')) return
     this.pubsub.show(argv, this.options.clock.now(), origin)
@@ -340,23 +353,23 @@ export class StoreEngine implements CommandStore {
 
   #beginWork(): void {
     const { maxWork } = this.options.policy
-    // Most commands charge nothing, and leave nothing to renew.
+    // Most commands charge nothing, so there is usually nothing to renew.
     if (this.work.left !== maxWork) this.work.renew(maxWork)
     if (this.db.search.isWatching) this.db.search.beginRequest()
     if (this.#notifications.hearsAny) this.pubsub.attend(maxWork)
   }
 
-  /** Nearly all commands in a row come from the same user. */
+  /** Consecutive commands nearly always come from the same user, so the context is reused. */
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
     return this.#context
   }
 }
 
-/** The address that MONITOR shows for clients without one. [store.md 5.1] */
+/** Address that MONITOR shows for clients without one. [store.md 5.1] */
 const restClient = '0.0.0.0:0'
 
-/** Containers whose unknown subcommands have a text of their own. [store.md 7.3] */
+/** Containers with their own error text for unknown subcommands. [store.md 7.3] */
 const streamContainers = new Set(['XGROUP', 'XINFO'])
 
 class StoreContext implements CommandContext {

@@ -8,40 +8,43 @@ import type { RestStore } from './rest/store-front.js'
 import type { StoreEngine } from './store-engine.js'
 
 interface Connections {
-  /** The world is over. */
+  /** Ends the connections because the sandbox was disposed. */
   retire(): void
-  /** All are left: a world that begins has none. */
+  /** Closes all connections: a new state of the sandbox has none. */
   close(): void
 }
 
-/** What a store that is not in this process can do for who would otherwise reach into it. */
+/** Access to a store in another process. */
 export interface StoreElsewhere {
-  /** Runs one command as the owner, and writes it down. @throws ReplyError, and Error where the store is away */
+  /**
+   * Runs one command as the owner and logs it.
+   * @throws ReplyError for an error reply, and Error when the store is not available
+   */
   run(argv: readonly Bytes[]): Promise<Reply>
-  /** The same without a trace. */
+  /** Runs one command as the owner without logging it. */
   peek(argv: readonly Bytes[]): Promise<Reply>
-  /** Calls back while `store.dump()` gives a copy of what it holds: for matchers. */
+  /** Calls `take` while `store.dump()` returns a copy of the remote store. For matchers. */
   copied<T>(take: () => T): Promise<T>
-  /** Everything that is stored is gone. */
+  /** Deletes everything in the store. */
   reset(): Promise<void>
 }
 
-/** What stands behind `sandbox.store`, and behind the copy of it that a remote sandbox makes. */
+/** Internals behind `sandbox.store` and behind the copy that a remote sandbox makes. */
 export interface StoreInternals {
   readonly engine: StoreEngine
-  /** Runs commands of connections, which may wait, and writes them down. */
+  /** Runs and logs the commands of connections, which may wait. */
   readonly commands: Pick<LoggedStore, 'start' | 'transact'>
-  /** The store with the limits and faults of its doors. */
+  /** Store with the limits and faults of the REST API. */
   readonly front: RestStore
-  /** Where what comes in is written down, if it is. */
+  /** Journal of inputs, if the sandbox keeps one. */
   readonly inputs: InputJournal | undefined
-  /** Connections of the native protocol, once there were any: most worlds have none, and do without their code. */
+  /** Connections over the Redis protocol, set at the first one: most sandboxes have none and do not load that code. */
   connections?: Connections
-  /** Where it is, if not here. */
+  /** Set if the store is in another process. */
   elsewhere?: StoreElsewhere
-  /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
+  /** Runs a read command as the owner without logging it. For matchers and inspectors. */
   peek(...words: readonly Bytes[]): PlainReply
 }
 
-/** In a file of its own: a client comes without the engine. */
+/** A separate file, so that a client can import it without the engine. */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')

@@ -10,9 +10,9 @@ import { measure } from './keyspace/measure.js'
 import { sizeOfWords } from './meter.js'
 import type { StoreEngine } from './store-engine.js'
 
-// What a plan allows, as policy. Limits belong to requests: a test that uses the store directly meets none. [store.md 10]
+// Limits of a plan, as policy. They apply to requests; direct use of the store in a test has none. [store.md 10]
 
-/** Commands that free memory, or could: they still work when the storage is full. */
+/** Commands that free memory, or can. They still work when the storage is full. */
 const freeing: ReadonlySet<string> = new Set(
   (
     'DEL UNLINK DELEX GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT FLUSHALL FLUSHDB HDEL HGETDEL LPOP RPOP LMPOP LREM LTRIM ' +
@@ -24,7 +24,7 @@ const freeing: ReadonlySet<string> = new Set(
 /** Commands that add to a string instead of replacing it. */
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
 
-/** Rows of a pipeline or a transaction, each of which costs something. */
+/** Returns the maximum number of rows in a pipeline or transaction, each of which costs work. */
 export function maxRows({ options }: StoreEngine): number {
   return maxRowsOf(options.policy)
 }
@@ -33,7 +33,7 @@ export function maxRowsOf({ maxWork }: ResolvedPolicy): number {
   return Math.floor(maxWork / unitsPerRow)
 }
 
-/** The refusal of a transaction before its first command, by the work that can be known then. */
+/** Returns the error for a transaction whose predictable work exceeds the limit, before its first command runs. */
 export function refusedWork(
   commands: readonly Command[],
   rows: readonly (readonly Bytes[])[],
@@ -44,7 +44,7 @@ export function refusedWork(
   let units = 0
   for (let at = 0; at < rows.length; at++) {
     const [command, argv] = [commands[at]!, rows[at]!]
-    // What a script, or one that concerns all keys, leaves to the rest is not known.
+    // The work after a script, or after a command that affects all keys, cannot be predicted.
     if (command.flags.includes('scripting') || freesAll.has(command.name)) break
     const keys = command.writes || written.size > 0 ? command.keysOf(argv) : []
     if (written.size === 0 || !keys.some((key) => written.has(key))) units += command.workOf(argv, db)
@@ -55,17 +55,17 @@ export function refusedWork(
 
 const freesAll: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB'])
 
-/** Words beyond these are charged: the command itself does something with each. */
+/** Further arguments are charged, because the command itself processes each of them. */
 export const freeWords = 256
 export const unitsPerWord = 4
 
-/** Whether a plan limits more than the sizes of keys, requests and work. */
+/** Returns whether a plan has limits in addition to the sizes of keys, requests and work. */
 export function isMetered(policy: ResolvedPolicy): boolean {
   const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize } = policy
   return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize].some((limit) => limit !== undefined)
 }
 
-/** The refusal of so many more commands today, or this month. */
+/** Returns the error if this many more commands exceed the limit of the day or month. */
 export function refusedCount(commands: number, { options, meter, docs }: StoreEngine): ReplyError | undefined {
   const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
   if (daily === undefined && monthly === undefined) return undefined
@@ -76,8 +76,8 @@ export function refusedCount(commands: number, { options, meter, docs }: StoreEn
 }
 
 /**
- * The refusal of a command for what it would store.
- * @param tables where it may be found; what is in none of them is refused by the store itself
+ * Returns the error for a command that would exceed the storage limits.
+ * @param tables where the command may be found; the store itself rejects commands in none of them
  */
 export function refusedStorage(
   argv: readonly Bytes[],

@@ -8,18 +8,18 @@ import type { StoreClock } from './keyspace/store-clock.js'
 export interface StoreOptions {
   readonly clock: StoreClock
   readonly random: Random
-  /** Those of a world that may be loaded. Default: drawn from `random`. */
+  /** Cursors of a sandbox that may be loaded. Default: drawn from `random`. */
   readonly cursors?: ScanCursors
   readonly access: AccessControl
   readonly policy: ResolvedPolicy
-  /** The vendor's documentation address, part of error texts. */
+  /** Documentation address of the vendor, part of error texts. */
   readonly docs: string
-  /** The same for clients that have no words of their own: those of connections. Default: `docs`. */
+  /** Documentation address for connections, which have no dialect of their own. Default: `docs`. */
   readonly nativeDocs?: string
-  /** Hears that code outside got the reply that it waited for … */
+  /** Called when code outside the sandbox received the reply that it waited for. */
   readonly answered?: () => void
-  /** … and that code of this process waits for one, until a time. */
+  /** Called when code of this process waits for a reply until a time. */
   readonly awaited?: (command: string, isWaiting: () => boolean) => void
-  /** Hears of commands that the service may refuse, each once. */
+  /** Receives notes about commands that the service may reject, each once. */
   readonly warnOnce?: WarnOnce | undefined
 }

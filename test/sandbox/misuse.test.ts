@@ -16,7 +16,7 @@ test.each<[string, () => unknown, RegExp]>([
     () => sandbox.faults.add({ name: 'calm', faults: [] } as never),
     /takes rules, not a scenario: faults\.add\(scenario\.faults\)/,
   ],
-  ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\) takes what dump\(\) gave/],
+  ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\): .* result of dump\(\)/],
   [
     'an unknown invariant',
     () => sandbox.assertInvariants({ only: 'zzz' as never }),

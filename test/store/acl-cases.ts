@@ -5,7 +5,7 @@ export interface PermissionCase {
   readonly argv: readonly string[]
 }
 
-/** Users with rules for subcommands and with selectors, which only redis-server takes. */
+/** Returns users with rules for subcommands and with selectors, which only redis-server accepts. */
 export function randomSelectorCases(seed: string, count: number): PermissionCase[] {
   const random = createRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[random.int(items.length)]!
@@ -38,7 +38,7 @@ export function randomSelectorCases(seed: string, count: number): PermissionCase
   }))
 }
 
-/** Users made of a few rules, and commands they may or may not run. The same ones for the same seed. */
+/** Returns users with a few rules, and commands they may or may not run; the same ones for the same seed. */
 export function randomPermissionCases(seed: string, count: number): PermissionCase[] {
   const random = createRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[random.int(items.length)]!

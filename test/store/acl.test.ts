@@ -36,7 +36,7 @@ const shared = [...commandTable.commands, ...blockingTable.commands, ...connecti
   .map((command) => ({ command, redis: recorded.commands[command.name.toLowerCase().replace(' ', '|')] }))
   .filter(({ redis }) => redis !== undefined)
 
-/** Commands whose keys are not simply their first words. */
+/** Commands whose keys are not simply their first arguments. */
 const wordsNaming: Readonly<Record<string, string>> = {
   BITFIELD: 'BITFIELD k SET u8 0 1',
   SET: 'SET k v GET',
@@ -58,8 +58,8 @@ const wordsNaming: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['ZINTERSTORE', 'ZUNIONSTORE', 'ZDIFFSTORE'].map((name) => [name, `${name} d 2 k k`])),
 }
 
-describe('what redis-server 7.0 says about commands', () => {
-  it('compares more than two hundred of them', () => expect(shared.length).toBeGreaterThan(180))
+describe('command table compared with redis-server 7.0', () => {
+  it('compares more than two hundred commands', () => expect(shared.length).toBeGreaterThan(180))
 
   it('has the same categories', () => {
     const differing = shared.flatMap(({ command, redis }) => {
@@ -67,7 +67,8 @@ describe('what redis-server 7.0 says about commands', () => {
       const theirs = redis!.categories.join(' ')
       return ours === theirs ? [] : [`${command.name}: ${ours} instead of ${theirs}`]
     })
-    // The read-only token has no SCAN [store.md 6.2]; CLIENT has no subcommands here, which are in that category there.
+    // The read-only token has no SCAN [store.md 6.2]. CLIENT has no subcommands in this table, but in that category of
+    // redis-server.
     expect(differing).toEqual([
       'SCAN: dangerous keyspace read slow instead of keyspace read slow',
       'CLIENT: connection slow instead of slow',
@@ -86,7 +87,7 @@ describe('what redis-server 7.0 says about commands', () => {
     expect(differing).toEqual([])
   })
 
-  it('comes to the same verdict about 600 users and commands', () => {
+  it('allows and denies the same for 600 users and commands', () => {
     const store = createStore()
     const kind = (text: string): string => /run|key|channel/.exec(text)?.[0] ?? text
     const differing = recorded.verdicts.flatMap(([rules, command, verdict], index) => {
@@ -109,7 +110,7 @@ describe('what redis-server 7.0 says about commands', () => {
 describe("policy.aclRules: 'redis'", () => {
   const redisRules = { aclRules: 'redis' } as const
 
-  it('comes to the same verdict, in the same words, about 300 users with selectors and rules for subcommands', () => {
+  it('decides the same, with the same error texts, for 300 users with selectors and rules for subcommands', () => {
     const store = createStore(redisRules)
     const differing = recorded.selectors.flatMap(([rules, command, verdict]) => {
       const words = rules.split(' ')
@@ -122,7 +123,7 @@ describe("policy.aclRules: 'redis'", () => {
     expect(differing).toEqual([])
   })
 
-  // [redis 7.0: the errors and the lines of ACL LIST were seen there]
+  // [redis 7.0: the errors and the lines of ACL LIST were recorded there]
   it.each([
     [['(', '+get'], "ERR Unmatched parenthesis in acl selector starting at '('."],
     [['(on)'], "ERR Error in ACL SETUSER modifier '(on)': Syntax error"],
@@ -142,13 +143,13 @@ describe("policy.aclRules: 'redis'", () => {
       ['<none'],
       "ERR Error in ACL SETUSER modifier '<none': The password you are trying to remove from the user does not exist",
     ],
-  ])('refuses %j', (rules, text) => {
+  ])('rejects %j', (rules, text) => {
     const store = createStore(redisRules)
     expect(() => store.run('ACL', 'SETUSER', 'ann', '+get', ...rules)).toThrow(text)
     expect(store.run('ACL', 'USERS')).toEqual(['default', 'default_ro'])
   })
 
-  it('shows users as they are', () => {
+  it('lists users with their rules', () => {
     const store = createStore(redisRules)
     const pw = createHash('sha256').update('pw').digest('hex')
     store.run('ACL', 'SETUSER', 'ann', 'on', 'nopass', '~a*', '+get', '(%R~b*', '&ch', '+set', '+config|get)', '()')
@@ -171,7 +172,7 @@ describe("policy.aclRules: 'redis'", () => {
     expect(listed(store).at(-1)).toBe('user ann on ~a* resetchannels -@all +get -config')
   })
 
-  it('rules may name each subcommand of CLIENT that connections have', () => {
+  it('accepts rules for each subcommand of CLIENT that connections have', () => {
     const names = [...sessionCommands.keys()].filter((name) => name.startsWith('CLIENT '))
     expect(names.map((name) => name.slice('CLIENT '.length)).sort()).toEqual([...clientSubcommands].sort())
     const store = createStore(redisRules)
@@ -179,27 +180,27 @@ describe("policy.aclRules: 'redis'", () => {
     expect(() => store.run('ACL', 'SETUSER', 'ann', '-client|nosuch')).toThrow('Unknown command or category')
   })
 
-  it.each(['service', 'redis'] as const)('the user default cannot be changed: %s', (aclRules) => {
+  it.each(['service', 'redis'] as const)('rejects changes of the user default: %s', (aclRules) => {
     const store = createStore({ aclRules })
     for (const rule of ['nopass', '>pw', 'off', '-@all']) {
       expect(() => store.run('ACL', 'SETUSER', 'default', rule)).toThrow("The 'default' user cannot be changed")
     }
   })
 
-  it('a GENPASS is a password', () => {
+  it('accepts a result of GENPASS as a password', () => {
     const store = createStore(redisRules)
     const password = String(store.run('ACL', 'GENPASS'))
     store.run('ACL', 'SETUSER', 'ann', 'on', `>${password}`)
     expect(store.access.userWith('ann', password)?.name).toBe('ann')
   })
 
-  it('a password signs in, gives a token for REST, and ends with its rule', () => {
+  it('signs in with a password, returns a REST token for it, and revokes both with the rule', () => {
     const store = createStore(redisRules)
     store.run('ACL', 'SETUSER', 'ann', 'on', '>secret', '+get', '~*')
     const token = String(store.run('ACL', 'RESTTOKEN', 'ann', 'secret'))
     expect(store.access.userWith('ann', 'secret')?.name).toBe('ann')
     expect(store.access.userOf(token)?.name).toBe('ann')
-    // Nobody's token is a password that others could have as well.
+    // A token must not be a password that other users could also have.
     expect(store.access.userOf('secret')).toBeUndefined()
     expect(store.access.userWith('ann', 'wrong')).toBeUndefined()
     expect(() => store.run('ACL', 'RESTTOKEN', 'ann', 'wrong')).toThrow(/^ERR Wrong password/)
@@ -211,7 +212,7 @@ describe("policy.aclRules: 'redis'", () => {
     expect(store.access.userOf(token)).toBeUndefined()
   })
 
-  it('any password is right with nopass, until there is one', () => {
+  it('accepts any password with nopass, until a password is set', () => {
     const store = createStore(redisRules)
     store.run('ACL', 'SETUSER', 'ann', 'on', '>old', 'nopass')
     const token = String(store.run('ACL', 'RESTTOKEN', 'ann', 'anything'))
@@ -222,7 +223,7 @@ describe("policy.aclRules: 'redis'", () => {
     expect(store.access.userWith('ann', 'new')?.name).toBe('ann')
   })
 
-  it('hides passwords in traffic, errors and dumps, and a dump keeps them usable, under the rules of the service too', () => {
+  it('hides passwords in traffic, errors and dumps; a loaded dump accepts them, even under the rules of the service', () => {
     const sandbox = createSandbox({ policy: redisRules })
     sandbox.store.run('ACL', 'SETUSER', 'ann', 'on', '>hunter22', '+get', '~*', '(+set ~b)')
     expect(() => sandbox.store.run('ACL', 'SETUSER', 'ann', '>hunter23', '<hunter24')).toThrow()
@@ -240,7 +241,7 @@ describe("policy.aclRules: 'redis'", () => {
   })
 })
 
-/** The user behind a token made for the occasion. */
+/** Returns the user of a token created for this test. */
 function userNamed(store: StoreEngine, name: Bytes) {
   const token = latin1(store.access.generateToken(name, undefined))
   store.access.setUser(name, [latin1(`>${token}`)], { dialect: 'service', hasCommand: () => true })
@@ -249,7 +250,7 @@ function userNamed(store: StoreEngine, name: Bytes) {
 
 const listed = (store: StoreEngine) => store.run('ACL', 'LIST') as readonly string[]
 
-describe('rules', () => {
+describe('ACL SETUSER rules', () => {
   const attempt = (...words: string[]): unknown => {
     const store = createStore()
     store.run('ACL', 'SETUSER', 'ann', '~k', '&c')
@@ -263,7 +264,7 @@ describe('rules', () => {
   const setUser = (user: string, rule: string): unknown => attempt('ACL', 'SETUSER', user, rule)
   const refused = (rule: string, reason: string) => `ERR Error in ACL SETUSER modifier '${rule}': ${reason}`
 
-  // Texts from redis-server 7.0.15.
+  // Error texts of redis-server 7.0.15.
   it.each([
     ['ann', 'nonsense', 'Syntax error'],
     ['ann', '', 'Syntax error'],
@@ -290,11 +291,11 @@ describe('rules', () => {
       '&c',
       "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels",
     ],
-  ])('%s %s is refused as redis does', (user, rule, reason) => {
+  ])('rejects %s %s as redis does', (user, rule, reason) => {
     expect(setUser(user, rule)).toBe(refused(rule, reason))
   })
 
-  // store.md 6.3: refused on the service; the texts are ours.
+  // store.md 6.3: rejected by the service; the error texts are those of the double.
   it.each([
     ['ann', 'nopass'],
     ['ann', '>password'],
@@ -304,7 +305,7 @@ describe('rules', () => {
     ['ann', '(~k +get)'],
     ['default', 'on'],
     ['default_ro', '+set'],
-  ])('%s %s is refused on the service', (user, rule) => {
+  ])('rejects %s %s as the service does', (user, rule) => {
     expect(setUser(user, rule)).toMatch(refused(rule, ''))
   })
 
@@ -331,11 +332,11 @@ describe('rules', () => {
       ['ACL', 'FOO', 'ann', 'GET', 'k'],
       "ERR Command is not available: 'ACL FOO'. See https://docs.test/redis/overall/rediscompatibility for details",
     ],
-  ])('%j answers %s', (words, text) => {
+  ])('replies to %j with %s', (words, text) => {
     expect(attempt(...words)).toBe(text)
   })
 
-  it('applies none of the rules when one is wrong', () => {
+  it('applies none of the rules if one is wrong', () => {
     const store = createStore()
     store.run('ACL', 'SETUSER', 'ann', '~k')
     expect(() => store.run('ACL', 'SETUSER', 'ann', 'on', '+get', '~other', '+foo')).toThrow(ReplyError)
@@ -343,7 +344,7 @@ describe('rules', () => {
     expect(listed(store).slice(2)).toEqual(['user ann off ~k resetchannels -@all'])
   })
 
-  it('shows users as their rules made them', () => {
+  it('shows users with the result of their rules', () => {
     const store = createStore()
     store.run('ACL', 'SETUSER', 'ann', 'on', '~a*', '%R~b', '&news', '+@all', '-@dangerous', '+KEYS', '-get', '+get')
     const token = String(store.run('ACL', 'GENTOKEN', 'ann'))
@@ -377,7 +378,7 @@ describe('rules', () => {
     expect(store.run('ACL', 'USERS')).toEqual(['default', 'default_ro'])
   })
 
-  it('answers what needs no users', () => {
+  it('replies to commands that concern no user', () => {
     const store = createStore()
     expect(store.run('ACL', 'CAT')).toContain('json')
     expect(store.run('ACL', 'CAT', 'STREAM')).toContain('xgroup|create')
@@ -394,7 +395,7 @@ describe('rules', () => {
   })
 })
 
-describe('tokens over REST', () => {
+describe('ACL tokens over REST', () => {
   const command = async (sandbox: Sandbox, token: string, ...argv: string[]) => {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await sandbox.fetch(sandbox.urls.store, { method: 'POST', headers, body: JSON.stringify(argv) })
@@ -413,7 +414,7 @@ describe('tokens over REST', () => {
     return { sandbox, admin, token, ann: (...argv: string[]) => command(sandbox, token, ...argv) }
   }
 
-  it('look like those of the service and are accepted by RESTTOKEN, as is their password', async () => {
+  it('look like those of the service; RESTTOKEN accepts them and their password', async () => {
     const { admin, token } = await withUser('+@read', '~*')
     expect(token).toMatch(/^[A-Za-z0-9+/]{58,100}=*$/)
     expect(await admin('ACL', 'RESTTOKEN', 'ann', token)).toBe(token)
@@ -423,7 +424,7 @@ describe('tokens over REST', () => {
     )
   })
 
-  it('carry the rights of their user', async () => {
+  it('grant the permissions of their user', async () => {
     const { admin, ann } = await withUser('+@read', '+@connection', '-mget', '~a*', '+acl')
     await admin('SET', 'a1', 'x')
     expect(await ann('GET', 'a1')).toBe('x')
@@ -438,7 +439,7 @@ describe('tokens over REST', () => {
     expect(await ann('PUBLISH', 'news', 'x')).toBe(noCommand('publish'))
   })
 
-  it('follow their user at once', async () => {
+  it('follow changes of their user immediately', async () => {
     const { admin, ann, token } = await withUser('+get', 'allkeys')
     expect(await ann('SET', 'k', 'v')).toBe(noCommand('set'))
     await admin('ACL', 'SETUSER', 'ann', '+set')
@@ -455,14 +456,14 @@ describe('tokens over REST', () => {
     expect(await ann('GET', 'k')).toMatch(unauthorized)
   })
 
-  it('belong to the user they were made for', async () => {
+  it('are rejected for other users', async () => {
     const { admin, token } = await withUser('+get')
     expect(await admin('ACL', 'SETUSER', 'ben', 'on', `>${token}`)).toMatch(/modifier '>/)
     const forged = `${token.slice(0, -4)}AAA=`
     expect(await admin('ACL', 'SETUSER', 'ann', `>${forged}`)).toMatch(/modifier '>/)
   })
 
-  it('are the same again for the same seed, and others for another', async () => {
+  it('are equal for the same seed and differ for another', async () => {
     const tokens = async (seed: number) => {
       const sandbox = createSandbox({ seed })
       const admin = (...argv: string[]) => command(sandbox, sandbox.tokens.store, ...argv)
@@ -478,7 +479,7 @@ describe('tokens over REST', () => {
     expect(new Set([...first, ...(await tokens(2))]).size).toBe(8)
   })
 
-  it('of the built-in users are told by RESTTOKEN to who knows them', async () => {
+  it('RESTTOKEN returns those of built-in users to clients that know them', async () => {
     const { sandbox, admin } = await withUser()
     expect(await admin('ACL', 'RESTTOKEN', 'default', sandbox.tokens.store)).toBe(sandbox.tokens.store)
     expect(await admin('ACL', 'RESTTOKEN', 'default_ro', sandbox.tokens.storeReadonly)).toBe(

@@ -4,7 +4,7 @@ import { nilArray, ok, type Reply } from '../../src/store/command/reply.js'
 import { base64, json, plain, ResponseTooLarge, resp2 } from '../../src/store/rest/rest-responses.js'
 import { Rest } from '../support/ask.js'
 
-// policy.maxResponseSize, a guard of this package. What is measured is what is sent.
+// policy.maxResponseSize, a limit of this package. The encoded bytes are measured.
 
 const limit = 1_000
 const refused = (end: string) => ({
@@ -19,8 +19,8 @@ async function opened(value = 'x'.repeat(300)): Promise<Rest> {
   return rest
 }
 
-describe('the answer to one request', () => {
-  it('of a pipeline has no room for more: the commands that follow are not run', async () => {
+describe('policy.maxResponseSize', () => {
+  it('ends a pipeline: later commands are not run', async () => {
     const rest = await opened()
     const rows = [
       ['GET', 'k'],
@@ -36,7 +36,7 @@ describe('the answer to one request', () => {
     expect(await rest.run('EXISTS', 'k', 'n')).toBe(0)
   })
 
-  it('of a transaction withholds replies, and all commands are run', async () => {
+  it('withholds replies of a transaction, all commands of which run', async () => {
     const rest = await opened()
     const rows = [
       ['GET', 'k'],
@@ -56,7 +56,7 @@ describe('the answer to one request', () => {
     expect([await rest.run('GET', 'n'), await rest.run('EXISTS', 'k')]).toEqual(['1', 0])
   })
 
-  it('of one command is an error as well, and the command ran', async () => {
+  it('returns an error for one command, which has run', async () => {
     const rest = await opened('x'.repeat(995))
     expect(await rest.get('/getdel/k')).toMatchObject({ status: 200, json: withheld })
     expect(await rest.run('EXISTS', 'k')).toBe(0)
@@ -65,14 +65,14 @@ describe('the answer to one request', () => {
   it.each([
     ['escapes', '\x01'.repeat(200)],
     ['quotes', '"'.repeat(600)],
-  ])('is measured as it is sent: %s', async (_, value) => {
+  ])('measures the encoded bytes: %s', async (_, value) => {
     const rest = await opened(value)
     expect(await rest.run('STRLEN', 'k')).toBe(value.length)
     expect((await rest.get('/get/k')).json).toEqual(withheld)
   })
 })
 
-describe('an encoder', () => {
+describe('encoders', () => {
   const replies: readonly Reply[] = [
     latin1('plain'),
     latin1('\x00\x01"\\\n'),
@@ -94,7 +94,7 @@ describe('an encoder', () => {
     resp2,
   }
 
-  it.each(Object.entries(encoders))('%s takes exactly the room that it needs', (_, encode) => {
+  it.each(Object.entries(encoders))('%s uses exactly its measured size', (_, encode) => {
     for (const reply of replies) {
       const { length } = encode(reply)
       expect(encode(reply, length)).toHaveLength(length)
@@ -103,9 +103,9 @@ describe('an encoder', () => {
   })
 })
 
-describe('strings beyond every reply', () => {
+describe('strings longer than every reply', () => {
   it.each(['/get/big', '/getrange/big/0/-1', '/getex/big', '/digest/big', '/incr/big'])(
-    'are refused as the service does: %s',
+    "are rejected with the service's error: %s",
     async (path) => {
       const rest = Rest.open({ policy: { maxWork: 20_000_000 } })
       await rest.run('SETRANGE', 'big', 536_870_900, 'x')
@@ -116,7 +116,7 @@ describe('strings beyond every reply', () => {
     },
   )
 
-  it('do not grow without end', async () => {
+  it('cannot grow without limit', async () => {
     const rest = Rest.open({ policy: { maxWork: 20_000_000 } })
     await rest.run('SETRANGE', 'big', 536_870_900, 'x')
     expect((await rest.get('/append/big/twelve-bytes')).json).toEqual({

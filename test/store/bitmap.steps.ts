@@ -3,7 +3,7 @@ import { newerSection, type Section, section } from '../support/steps.js'
 const ends = [0, 1, 2, 3, 5, 6, 100, -1, -2, -3, -6, -7, -100]
 const bitEnds = [0, 1, 5, 7, 8, 9, 23, 47, 48, 100, -1, -8, -9, -47, -48, -49]
 
-/** Every combination of two ends, in bytes and in bits. */
+/** Returns every combination of two ends, in bytes and in bits. */
 function ranges(before: string): string {
   const inBytes = ends.flatMap((start) => ends.map((end) => `${before} ${start} ${end}`))
   const inBits = bitEnds.flatMap((start) => bitEnds.map((end) => `${before} ${start} ${end} BIT`))
@@ -25,13 +25,13 @@ const values = [
   '-9223372036854775808',
 ]
 
-/** Every width with every overflow rule, by SET and by INCRBY. */
+/** Returns every width with every overflow rule, for SET and INCRBY. */
 function overflows(): string {
   const rows: string[] = []
   for (const field of fields) {
     for (const rule of ['WRAP', 'SAT', 'FAIL']) {
       for (const value of values) {
-        // Here redis-server's own check overflows and takes the smallest integer for a large one.
+        // The check of redis-server itself overflows and takes the smallest integer for a large one.
         if (rule === 'SAT' && value === '-9223372036854775808') continue
         rows.push(`BITFIELD k OVERFLOW ${rule} SET ${field} 3 ${value} GET ${field} 3`)
         rows.push(`BITFIELD k OVERFLOW ${rule} INCRBY ${field} 3 ${value}`)

@@ -16,7 +16,7 @@ function run(engine: ReturnType<typeof createEngine>, ...argv: string[]): unknow
   return plain(decodeReply(engine.execute(argv)))
 }
 
-/** Names of a whole scan, page by page, with something happening after each page. */
+/** Returns the names of a whole scan, page by page; calls `between` after each page. */
 function scanAll(engine: ReturnType<typeof createEngine>, argv: string[], between: (page: number) => void): string[] {
   const names: string[] = []
   let cursor = '0'
@@ -30,27 +30,27 @@ function scanAll(engine: ReturnType<typeof createEngine>, argv: string[], betwee
   }
 }
 
-describe('scans of one key', () => {
+describe('HSCAN, SSCAN and ZSCAN', () => {
   const members = Array.from({ length: 95 }, (_, at) => `m${at}`)
 
   it.each([
     ['SSCAN', (name: string) => ['SADD', 'k', name], (name: string) => ['SREM', 'k', name], 1],
     ['HSCAN', (name: string) => ['HSET', 'k', name, 'v'], (name: string) => ['HDEL', 'k', name], 2],
     ['ZSCAN', (name: string) => ['ZADD', 'k', '1', name], (name: string) => ['ZREM', 'k', name], 2],
-  ] as const)('%s goes page by page and sees what stays exactly once', (scan, add, remove, width) => {
+  ] as const)('%s returns pages and every lasting member exactly once', (scan, add, remove, width) => {
     const engine = createEngine()
-    // With a name of more than 64 bytes a collection is not kept in one piece, and scanned in pages.
+    // A name of more than 64 bytes makes a collection leave the compact encoding, so that it is scanned in pages.
     for (const member of ['x'.repeat(65), ...members]) run(engine, ...add(member))
     const first = run(engine, scan, 'k', '0', 'COUNT', '10') as [string, string[]]
     expect(first[0]).not.toBe('0')
     expect(first[1].length).toBe(10 * width)
-    // Without COUNT all come at once. [store.md 7.2]
+    // Without COUNT all members are returned in one page. [store.md 7.2]
     const whole = run(engine, scan, 'k', '0') as [string, string[]]
     expect([whole[0], whole[1].length]).toEqual(['0', 96 * width])
     const seen = scanAll(engine, [scan, 'k', 'COUNT', '7'], (page) => {
       run(engine, ...remove(`m${page}`), `m${94 - page}`)
       run(engine, ...add(`new${page}`))
-      // Moving within a sorted set must not hide a member.
+      // Moving a member within a sorted set must not hide it.
       run(engine, ...add(`m${40 + page}`).map((word) => (word === '1' ? String(-page) : word)))
     }).filter((_, at) => at % width === 0)
     const stayed = members.slice(20, 70)
@@ -58,7 +58,7 @@ describe('scans of one key', () => {
     expect(new Set(seen).size).toBe(seen.length)
   })
 
-  it('match within the pages, so that a page may be empty', () => {
+  it('filter with MATCH within a page, which may be empty', () => {
     const engine = createEngine()
     for (const member of members) run(engine, 'SADD', 'k', member)
     const [cursor, items] = run(engine, 'SSCAN', 'k', '0', 'MATCH', 'm94', 'COUNT', '10') as [string, string[]]
@@ -67,7 +67,7 @@ describe('scans of one key', () => {
   })
 })
 
-describe('chance', () => {
+describe('random members', () => {
   const draws = (command: string[], times: number, setUp: string[]): Map<string, number> => {
     const engine = createEngine()
     run(engine, ...setUp)
@@ -84,13 +84,13 @@ describe('chance', () => {
     [['SRANDMEMBER', 'k', '-2'], ['SADD', 'k', 'a', 'b', 'c', 'd'], 8000],
     [['HRANDFIELD', 'k', '1'], ['HSET', 'k', 'a', '', 'b', '', 'c', '', 'd', ''], 4000],
     [['ZRANDMEMBER', 'k', '2'], ['ZADD', 'k', '1', 'a', '2', 'b', '3', 'c', '4', 'd'], 8000],
-  ])('%j gives each of four the same chance', (command, setUp, total) => {
+  ])('%j picks each of four with the same probability', (command, setUp, total) => {
     const counts = draws(command, 4000, setUp)
     expect([...counts.keys()].sort()).toEqual(['a', 'b', 'c', 'd'])
     for (const count of counts.values()) expect(Math.abs(count - total / 4)).toBeLessThan(total / 20)
   })
 
-  it('never picks the same member twice for a positive count', () => {
+  it('never contain a member twice for a positive count', () => {
     const engine = createEngine()
     run(engine, 'SADD', 'k', ...Array.from({ length: 50 }, (_, at) => `m${at}`))
     for (let count = 1; count <= 50; count++) {
@@ -101,13 +101,13 @@ describe('chance', () => {
     expect(new Set([...popped, ...(run(engine, 'SMEMBERS', 'k') as string[])]).size).toBe(50)
   })
 
-  it('refuses more repeats than any reply could hold', () => {
+  it('are rejected with more repeats than a reply can hold', () => {
     const engine = createEngine()
     run(engine, 'SADD', 'k', 'a')
     expect(run(engine, 'SRANDMEMBER', 'k', '-9223372036854775807')).toEqual({ error: 'ERR value is out of range' })
   })
 
-  it('repeats itself with the same seed', () => {
+  it('are the same for the same seed', () => {
     const picks = () => {
       const engine = createEngine()
       run(engine, 'SADD', 'k', 'a', 'b', 'c', 'd', 'e', 'f')
@@ -117,7 +117,7 @@ describe('chance', () => {
   })
 })
 
-describe('the keys of a command, as access rules see them', () => {
+describe('keys of a command for access rules', () => {
   it.each([
     ['ZUNIONSTORE d 2 a b WEIGHTS 1 2', 'd a b'],
     ['ZINTER 2 a b WITHSCORES', 'a b'],
@@ -135,7 +135,7 @@ describe('the keys of a command, as access rules see them', () => {
     ['PFCOUNT a b', 'a b'],
     ['HSETEX a FIELDS 1 f v', 'a'],
     ['HGETALL a', 'a'],
-  ])('%s', (line, keys) => {
+  ])('include %s', (line, keys) => {
     const argv = line.split(' ') as Bytes[]
     expect(commandTable.find(argv)?.keysOf(argv).join(' ')).toBe(keys)
   })

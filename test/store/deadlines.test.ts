@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createEngine } from '../support/engine.js'
 
-// Virtual time may stand still for as long as a test likes, so the same deadline may be set very often.
+// Virtual time does not move unless the test moves it, so the same expiration may be set many times.
 
-it('set to the same time again and again, deadlines end each key once and in time', () => {
+it('expirations that are set to the same instant repeatedly end each key once and in time', () => {
   const events: string[] = []
   const engine = createEngine((event, key) => events.push(`${event} ${key}`))
   const rows = [
@@ -25,15 +25,15 @@ it('set to the same time again and again, deadlines end each key once and in tim
   expect(events).toEqual(['expired a', 'expired b', 'hexpired hash', 'expired hash'])
 })
 
-it('the same deadline of one key costs the same however often it was set', () => {
+it('setting the expiration of one key costs the same however often it was set', () => {
   const engine = createEngine()
   engine.execute(['SET', 'key', 'v'])
-  // With every earlier deadline looked at each time, this would not end while anybody waits.
+  // If each call visited all earlier expirations, this test would not end.
   for (let count = 0; count < 300_000; count++) engine.execute(['PEXPIRE', 'key', '1000'])
   expect(engine.execute(['PTTL', 'key'])).toBe(':1000\r\n')
 })
 
-// A live server has lost a millisecond by the time it is asked, so the exact half cannot be recorded reliably.
+// A live server has lost a millisecond until the reply, so the exact half cannot be recorded reliably.
 it('TTL rounds half a second up [redis 7.0]', () => {
   const engine = createEngine()
   engine.execute(['SET', 'k', 'v'])
@@ -43,7 +43,7 @@ it('TTL rounds half a second up [redis 7.0]', () => {
   expect(engine.execute(['TTL', 'k'])).toBe(':100\r\n')
 })
 
-it('knows the last use of every key, whatever second it was in', () => {
+it('OBJECT IDLETIME knows the last use of every key in every second', () => {
   const engine = createEngine()
   const idle = (key: string) => engine.execute(['OBJECT', 'IDLETIME', key])
   engine.execute(['SET', 'a', 'v'])
@@ -61,7 +61,7 @@ it('knows the last use of every key, whatever second it was in', () => {
   expect(idle('d')).toBe(':2\r\n')
 })
 
-// Measured at redis-server 7.0.15, which needs some seconds of waiting for it.
+// Measured with redis-server 7.0.15, which needs a few seconds of waiting.
 it.each([
   ['GET s', 0],
   ['STRLEN s', 0],
@@ -88,7 +88,7 @@ it.each([
   ['MEMORY USAGE s', 5],
   ['SCAN 0', 5],
   ['KEYS *', 5],
-] as const)('%s counts as a use or not: idle for %i s after it', (command, idle) => {
+] as const)('%s counts as a use or not: idle for %i s afterwards', (command, idle) => {
   const engine = createEngine()
   for (const row of ['SET s v', 'SET raw a', 'APPEND raw b', 'RPUSH list a', 'ZADD z 1 a'])
     engine.execute(row.split(' '))
@@ -100,7 +100,7 @@ it.each([
 })
 
 // "HEXPIREAT accepts times as far away as milliseconds given for seconds" [store.md, facts found later]
-it('fields take every deadline that keys take, milliseconds given for seconds among them', () => {
+it('fields accept every expiration that keys accept, including milliseconds given as seconds', () => {
   const time = fc.oneof(
     fc.bigInt({ min: 0n, max: 2n ** 64n }),
     fc.bigInt({ min: 1_700_000_000_000n, max: 2_000_000_000_000n }),

@@ -18,7 +18,7 @@ const badPayload = error('ERR DUMP payload version or checksum are wrong')
 
 type Row = readonly [name: string, argv: string, double: unknown, other: unknown]
 
-/** What redis-server 7.0.15 was seen to answer where the double answers otherwise. */
+/** Replies recorded from redis-server 7.0.15 that differ from the double. */
 const seenOfRedis: readonly Row[] = [
   ['int or integer', 'INCR k', notInt, notInteger],
   ['int or integer', 'INCR k', `-${notInt.error}\r\n`, `-${notInteger.error}\r\n`],
@@ -81,7 +81,7 @@ const seenOfRedis: readonly Row[] = [
   ['about the server', 'XINFO STREAM x', ['length', 1, 'radix-tree-keys', 1], ['length', 1, 'radix-tree-keys', 2]],
 ]
 
-/** What the fact sheet says of the service, where the double answers otherwise. */
+/** Replies of the service according to the fact sheet that differ from the double. */
 const seenOfTheService: readonly Row[] = [
   [
     'traceback of script errors',
@@ -109,15 +109,15 @@ const wordsOf = (line: string): string[] => line.split(' ').filter(Boolean)
 const nameOf = (argv: string, double: unknown, other: unknown, of: ComparedSystem): string | undefined =>
   namedDifference({ argv: wordsOf(argv), double, other }, of)?.name
 
-test.each(seenOfRedis)('%s of redis-server: %s', (name, argv, double, other) => {
+test.each(seenOfRedis)('recognizes %s of redis-server: %s', (name, argv, double, other) => {
   expect(nameOf(argv, double, other, 'redis')).toBe(name)
 })
 
-test.each(seenOfTheService)('%s of the service: %s', (name, argv, double, other) => {
+test.each(seenOfTheService)('recognizes %s of the service: %s', (name, argv, double, other) => {
   expect(nameOf(argv, double, other, 'service')).toBe(name)
 })
 
-test('every row has been seen, of everybody that it is of', () => {
+test('has an example for every row and each of its systems', () => {
   const seen = { redis: seenOfRedis, service: seenOfTheService }
   const rows = namedDifferences.flatMap(({ name, of }) => of.map((other) => [name, other] as const))
   expect(rows.filter(([name, other]) => !seen[other].some(([one]) => one === name))).toEqual([])
@@ -159,27 +159,30 @@ test.each([
   ['JSON.GET k', error('ERR Path does not exist'), null],
   ['JSON.GET k', error('ERR syntax error'), error('ERR Path does not exist')],
   ['', '1.5 [0 0.0.0.0:0] "get" "k"', '1.5 [0 127.0.0.1:47664] "get" "other"'],
-])('%s answered %j and %j has no name', (argv, double, other) => {
+])('does not excuse other replies: %s with %j and %j', (argv, double, other) => {
   expect([nameOf(argv, double, other, 'redis'), nameOf(argv, double, other, 'service')]).toEqual([undefined, undefined])
 })
 
-test.each(namedDifferences.map(({ name, where }) => [name, where]))('%s: %s is a page that users have', (_, where) => {
-  const [, page, section] = /^(docs\/\S+\.md)(?: ([\d.]+))?$/.exec(where)!
-  const file = new URL(`../../${page}`, import.meta.url)
-  expect(existsSync(file)).toBe(true)
-  if (section !== undefined) {
-    expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`^#+ ${section.replace('.', '\\.')}\\.? `, 'm'))
-  }
-})
+test.each(namedDifferences.map(({ name, where }) => [name, where]))(
+  '%s refers to the published page %s',
+  (_, where) => {
+    const [, page, section] = /^(docs\/\S+\.md)(?: ([\d.]+))?$/.exec(where)!
+    const file = new URL(`../../${page}`, import.meta.url)
+    expect(existsSync(file)).toBe(true)
+    if (section !== undefined) {
+      expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`^#+ ${section.replace('.', '\\.')}\\.? `, 'm'))
+    }
+  },
+)
 
-/** A reply of redis-server as the twin tests have it; lists are left out. */
+/** Returns a reply of redis-server in the form of the tests in `test/twin`; lists are omitted. */
 function asReply(other: unknown): RespReply | undefined {
   if (typeof other === 'string') return { bulk: other }
   return typeof other === 'object' && other !== null && 'error' in other ? (other as RespReply) : undefined
 }
 
-// There is no second list of what is known: whatever the twin tests translate has a row.
-test('each rule of the twin tests is a row', () => {
+// There is no second list of known differences: every translation in `test/twin` has a row.
+test('has a row for each rule of the comparison with redis-server', () => {
   const changes = (rule: (typeof deviations)[number]): boolean =>
     seenOfRedis.some(([, argv, , other]) => {
       const reply = asReply(other)

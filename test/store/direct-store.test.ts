@@ -13,7 +13,9 @@ beforeEach(() => {
 
 const binary = new Uint8Array([0, 255, 10, 128])
 
-/** One key of every type, with bytes that are not text, with deadlines, and with everything a stream remembers. */
+/**
+ * Creates one key of every type, with bytes that are not text, with expirations, and with all properties of streams.
+ */
 function fill(): void {
   run('SET', 'string', 'text ☃')
   run('SET', binary, binary, 'PX', 90_000)
@@ -39,7 +41,7 @@ function fill(): void {
   run('EXPIRE', 'stream', 1000)
 }
 
-/** What the keys answer to everything that can be asked about them. */
+/** Returns the replies of the keys to all read commands. */
 function answers(of: Sandbox): unknown {
   const ask = (...words: CommandArg[]) => of.store.run(...words)
   return [
@@ -61,8 +63,8 @@ function answers(of: Sandbox): unknown {
   ]
 }
 
-describe('run and get', () => {
-  it('takes texts, numbers and bytes and gives plain values', () => {
+describe('run() and get()', () => {
+  it('accept texts, numbers and bytes, and return plain values', () => {
     expect(run('SET', 'n', 41)).toBe('OK')
     expect(run('INCRBY', 'n', 9_007_199_254_740_993n)).toBe(9007199254741034n)
     expect(run('MGET', 'n', 'missing')).toEqual(['9007199254741034', null])
@@ -73,14 +75,14 @@ describe('run and get', () => {
     expect(sandbox.store.get(binary)).toBe('\0\ufffd\n\ufffd')
   })
 
-  it('throws error replies', () => {
+  it('throw error replies', () => {
     expect(() => run('NONSENSE')).toThrow(ReplyError)
     run('RPUSH', 'l', 'a')
     expect(() => run('GET', 'l')).toThrow('WRONGTYPE Operation against a key holding the wrong kind of value')
     expect(() => sandbox.store.get('l')).toThrow('WRONGTYPE')
   })
 
-  it('logs what it runs, and not what it reads', () => {
+  it('log what they run, but not what get() reads', () => {
     run('SET', 'k', 'v')
     expect(() => run('INCR', 'k')).toThrow()
     sandbox.store.get('k')
@@ -91,8 +93,8 @@ describe('run and get', () => {
   })
 })
 
-describe('dump and load', () => {
-  it('carries every type through JSON text into another sandbox', () => {
+describe('dump() and load()', () => {
+  it('preserve every type through JSON text into another sandbox', () => {
     fill()
     const dump = JSON.parse(JSON.stringify(sandbox.store.dump()))
     const other = createSandbox()
@@ -102,7 +104,7 @@ describe('dump and load', () => {
     expect(answers(other)).toEqual(answers(sandbox))
   })
 
-  it('is readable where it can be', () => {
+  it('use readable text where possible', () => {
     run('SET', 'k', 'v ☃')
     run('SET', binary, binary, 'PX', 1000)
     run('ZADD', 'z', 'inf', 'a')
@@ -122,7 +124,7 @@ describe('dump and load', () => {
     })
   })
 
-  it('keeps deadlines: what has expired meanwhile is gone', async () => {
+  it('keep expirations: a key whose time has passed does not exist after loading', async () => {
     fill()
     const dump = sandbox.store.dump()
     await sandbox.clock.advance('2m')
@@ -132,7 +134,7 @@ describe('dump and load', () => {
     expect(run('EXISTS', 'string', 'stream')).toBe(2)
   })
 
-  it('does not share values with the store', () => {
+  it('do not share values with the store', () => {
     run('RPUSH', 'l', 'a')
     const dump = sandbox.store.dump()
     run('RPUSH', 'l', 'b')
@@ -158,7 +160,7 @@ describe('dump and load', () => {
       { format: 'stuntdouble/store', version: 1, keys: [{ key: 'z', type: 'zset', members: [['a', 'x']] }] },
     ],
     [
-      'a deadline that is no time',
+      'an expiration that is not a time',
       { format: 'stuntdouble/store', version: 1, keys: [{ key: 'a', type: 'string', value: 'v', expiresAt: 'soon' }] },
     ],
     [
@@ -166,14 +168,14 @@ describe('dump and load', () => {
       { format: 'stuntdouble/store', version: 1, keys: [{ key: 'l', type: 'list', elements: [] }] },
     ],
     ['JSON that is none', { format: 'stuntdouble/store', version: 1, keys: [{ key: 'j', type: 'json', value: '{' }] }],
-  ])('refuses %s and changes nothing', (_, dump) => {
+  ])('reject %s and change nothing', (_, dump) => {
     run('SET', 'k', 'v')
     expect(() => sandbox.store.load(dump as never)).toThrow()
     expect(sandbox.store.get('k')).toBe('v')
   })
 })
 
-it('diff tells what was added, removed and changed', () => {
+it('diff() returns added, removed and changed keys', () => {
   run('MSET', 'same', 1, 'changed', 1, 'gone', 1, 'deadline', 1)
   run('RPUSH', 'list', 'a')
   const before = sandbox.store.dump()
@@ -209,13 +211,13 @@ it('diff tells what was added, removed and changed', () => {
 
 describe('DUMP and RESTORE', () => {
   const bytes = (reply: string) => Uint8Array.from(reply, (char) => char.charCodeAt(0))
-  /** The payload as bytes: a plain reply would have lost those that are no text. */
+  /** Returns the payload as bytes: a plain reply would lose bytes that are not text. */
   const payloadOf = (key: string | Uint8Array): Uint8Array => {
     const words = ['DUMP', key].map((word) => (typeof word === 'string' ? word : String.fromCharCode(...word)))
     return bytes(storeInternals.of(sandbox.store).engine.execute(words as never) as string)
   }
 
-  it('carries every type', () => {
+  it('preserve every type', () => {
     fill()
     const before = sandbox.store.dump()
     for (const key of [
@@ -241,7 +243,7 @@ describe('DUMP and RESTORE', () => {
     }
   })
 
-  it('sets the deadline that is asked for', () => {
+  it('set the requested expiration', () => {
     run('SET', 'k', 'v')
     const payload = payloadOf('k')
     run('RESTORE', 'relative', 1000, payload)
@@ -258,7 +260,7 @@ describe('DUMP and RESTORE', () => {
     expect([sandbox.store.get('old'), run('PTTL', 'old')]).toEqual(['v', -1])
   })
 
-  it('takes over for how long the key was not used, as redis-server 7.0.15 does', () => {
+  it('preserve the idle time, as redis-server 7.0.15 does', () => {
     sandbox = createSandbox({ policy: { commands: 'all' } })
     run('SET', 'k', 'v')
     const payload = payloadOf('k')
@@ -270,7 +272,7 @@ describe('DUMP and RESTORE', () => {
     expect(run('OBJECT', 'IDLETIME', 'idle')).toBe(0)
   })
 
-  it('refuses a payload in which any bit was flipped', () => {
+  it('reject a payload with any flipped bit', () => {
     run('RPUSH', 'l', 'a', 'b')
     const payload = payloadOf('l')
     for (let at = 0; at < payload.length; at++) {
@@ -282,7 +284,7 @@ describe('DUMP and RESTORE', () => {
   })
 })
 
-it('diff does not mind the order in which members and fields came', () => {
+it('diff() ignores the order in which members and fields were added', () => {
   run('SADD', 'set', 'a', 'b', 'c')
   run('HSET', 'hash', 'a', 1, 'b', 2)
   const before = sandbox.store.dump()
@@ -298,7 +300,7 @@ it('diff does not mind the order in which members and fields came', () => {
   expect(sandbox.store.diff(before).changed.map(({ key }) => key)).toEqual(['hash'])
 })
 
-it('random replies follow from the seed', () => {
+it('random replies depend on the seed', () => {
   const picks = (seed: number) => {
     const { store } = createSandbox({ seed })
     for (let at = 0; at < 50; at++) {
@@ -322,7 +324,7 @@ it('random replies follow from the seed', () => {
 describe('SCAN', () => {
   const keysOf = (page: PlainReply) => (page as [string, string[]])[1]
 
-  it('looks at 1000 keys per call at most', () => {
+  it('visits at most 1000 keys per call', () => {
     for (let at = 0; at < 2500; at++) run('SET', `k${at}`, at)
     const pages: number[] = []
     let cursor = '0'
@@ -334,7 +336,7 @@ describe('SCAN', () => {
     expect(pages).toEqual([1000, 1000, 500])
   })
 
-  it('neither misses nor repeats keys that are there throughout', () => {
+  it('returns every lasting key exactly once', () => {
     for (let at = 0; at < 300; at++) run('SET', `stay${at}`, at)
     for (let at = 0; at < 300; at++) run('SET', `go${at}`, at)
     const seen: string[] = []

@@ -5,7 +5,7 @@ import { blockingTable, commandTable } from '../../src/store/commands/index.js'
 import { sessionCommands } from '../../src/store/resp/session-commands.js'
 import { documentedCommands } from '../support/documented-commands.js'
 
-// docs/protocol/commands.json is written from the fact sheets. It witnesses against the command table, and the other way round.
+// docs/protocol/commands.json is written from the fact sheets. It and the command table are checked against each other.
 
 const rows = documentedCommands()
 const byName = new Map(rows.map((row) => [row.name, row]))
@@ -13,7 +13,10 @@ const built = [...commandTable.commands, ...blockingTable.commands]
 const bound = [...sessionCommands.values()]
 const names = new Set([...built, ...bound].map(({ name }) => name))
 
-/** Documented commands that the table lacks. Who builds one has to take it out of here, for the lists have to be exact. */
+/**
+ * Documented commands that the table lacks. Remove a command from this list when it is implemented, because the list
+ * must be exact.
+ */
 const lacking: Readonly<Record<string, readonly string[]>> = {}
 
 describe('docs/protocol/commands.json', () => {
@@ -22,8 +25,9 @@ describe('docs/protocol/commands.json', () => {
     expect(names).toEqual([...new Set(names)].sort())
   })
 
-  // "285 commands have documentation pages, among them twelve SEARCH.*" [store.md]; subcommands share some of the pages.
-  it('has about as many documented ones as the documentation has pages', () => {
+  // "285 commands have documentation pages, among them twelve SEARCH.*" [store.md]; subcommands share some of the
+  // pages.
+  it('has about as many documented commands as the documentation has pages', () => {
     const documented = rows.filter(({ status }) => status === 'documented')
     expect(documented.length).toBeGreaterThanOrEqual(285)
     expect(documented.length).toBeLessThan(305)
@@ -47,7 +51,7 @@ describe('docs/protocol/commands.json', () => {
   })
 })
 
-describe('the command table and the documentation', () => {
+describe('command table and documentation', () => {
   it.each(built)('$name has the status of its row', ({ name, status }) => {
     expect(status).toBe(byName.get(name)?.status)
   })
@@ -59,12 +63,12 @@ describe('the command table and the documentation', () => {
     },
   )
 
-  it('every documented command is there, but for those that are still to come', () => {
+  it('contain every documented command, except for those that are not implemented yet', () => {
     const missing = rows.filter(({ name, status }) => status === 'documented' && !names.has(name))
     expect(missing.map(({ name }) => name)).toEqual(Object.values(lacking).flat().sort())
   })
 
-  it('what waits, or needs a connection, is documented for the native door', () => {
+  it('document commands that wait or need a connection for the Redis protocol', () => {
     const waiting = blockingTable.commands.map(({ name }) => name)
     const bound = [...connectionBound.keys()]
     const native = rows.filter(({ door, status }) => door === 'native' && status === 'documented')

@@ -3,14 +3,17 @@ import { newerSection, type Section, section } from '../support/steps.js'
 const commands = ['EXPIRE', 'PEXPIRE', 'EXPIREAT', 'PEXPIREAT']
 const conditions = ['NX', 'XX', 'GT', 'LT']
 
-/** A time for the command that lies about so many seconds ahead. */
+/** Returns a time for the command about this many seconds ahead. */
 function ahead(command: string, seconds: number): string {
   if (command === 'EXPIRE') return String(seconds)
   if (command === 'PEXPIRE') return String(1000 * seconds)
   return command === 'EXPIREAT' ? `{now+${seconds}}` : `{ms+${1000 * seconds}}`
 }
 
-/** Every command with every pair of conditions on a key without a deadline, with an earlier one, with a later one. */
+/**
+ * Returns every command with every pair of conditions on a key without expiration, with an earlier one, with a later
+ * one.
+ */
 function expireConditions(): string {
   const rows: string[] = []
   for (const command of commands) {

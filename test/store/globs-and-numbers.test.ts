@@ -16,7 +16,7 @@ import {
 
 const bytes = (text: string) => text as Bytes
 
-/** Replies of redis-server 7.0.15 to SSCAN … MATCH over these members. */
+/** Replies of redis-server 7.0.15 to SSCAN … MATCH for these members. */
 const members = ['', 'a', 'ab', '[', 'a]b', '^', 'x-z']
 const globs: [pattern: string, matches: string[]][] = [
   ['*', members],
@@ -44,8 +44,8 @@ const globs: [pattern: string, matches: string[]][] = [
   ['', ['']],
 ]
 
-describe('glob patterns', () => {
-  it.each(globs)('%s matches as in redis-server', (pattern, expected) => {
+describe('globMatcher()', () => {
+  it.each(globs)('matches %s as redis-server does', (pattern, expected) => {
     const matches = globMatcher(bytes(pattern))
     expect(members.filter((member) => matches(bytes(member))).sort()).toEqual(expected.toSorted())
   })
@@ -65,12 +65,12 @@ describe('glob patterns', () => {
     )
   })
 
-  it('answers at once when a pattern has many runs', () => {
+  it('ends quickly for a pattern with many runs', () => {
     expect(globMatcher(bytes(`${'*a'.repeat(2000)}b`))(bytes('a'.repeat(20_000)))).toBe(false)
   })
 })
 
-describe('integers', () => {
+describe('parseInt64()', () => {
   it.each([
     ['0', 0],
     ['7', 7],
@@ -81,7 +81,7 @@ describe('integers', () => {
     ['9007199254740992', 2n ** 53n],
     ['9223372036854775807', 2n ** 63n - 1n],
     ['-9223372036854775808', -(2n ** 63n)],
-  ])('reads %s', (text, value) => {
+  ])('parses %s', (text, value) => {
     expect(parseInt64(bytes(text))).toBe(value)
   })
 
@@ -101,11 +101,11 @@ describe('integers', () => {
     '9223372036854775808',
     '-9223372036854775809',
     '1'.repeat(21),
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseInt64(bytes(text))).toBeUndefined()
   })
 
-  it('reads back every 64-bit integer', () => {
+  it('parses every formatted 64-bit integer', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
         const parsed = parseInt64(bytes(String(value)))
@@ -116,8 +116,8 @@ describe('integers', () => {
   })
 })
 
-describe('floats', () => {
-  // ZADD of redis-server 7.0.15 takes or refuses these.
+describe('parseDouble() and formatting', () => {
+  // ZADD of redis-server 7.0.15 accepts or rejects these.
   it.each([
     ['1', 1],
     ['+5', 5],
@@ -136,7 +136,7 @@ describe('floats', () => {
     ['-Infinity', -Infinity],
     ['123456789012345678901234567890', 1.2345678901234568e29],
     ['0e999', 0],
-  ])('reads %s', (text, value) => {
+  ])('parses %s', (text, value) => {
     expect(parseDouble(bytes(text))! + 0).toBe(value)
   })
 
@@ -161,11 +161,11 @@ describe('floats', () => {
     '0o7',
     '0x1p99999',
     '0x1p-99999',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseDouble(bytes(text))).toBeUndefined()
   })
 
-  it('writes scores in their shortest form', () => {
+  it('formats scores in their shortest form', () => {
     expect([0.1, 1, -0, 1e21, Infinity, -Infinity, 4.9e-324].map(formatScore)).toEqual([
       '0.1',
       '1',
@@ -191,17 +191,17 @@ describe('floats', () => {
     [0.1 + 0.2, '0.30000000000000004'],
     [1.25e-5 / 7, '0.00000178571428571'],
     [-0, '0'],
-  ])('writes the sum %d without exponent', (value, text) => {
+  ])('formats the sum %d without exponent', (value, text) => {
     expect(formatDecimal(value)).toBe(text)
   })
 
-  it('writes sums that read back as the same number', () => {
+  it('formats sums that parse to the same number', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = formatDecimal(value)
         expect(text).toMatch(/^-?\d+(\.\d*[1-9])?$/)
         if (Math.abs(value) >= 1 || value === 0) expect(Number(text)).toBe(value + 0)
-        // Half a unit of the 17th decimal, and the rounding of reading it back.
+        // Half a unit of the 17th decimal, plus the rounding of parsing it.
         else expect(Math.abs(Number(text) - value)).toBeLessThan(5.1e-18 + 2 ** -54)
       }),
     )
@@ -224,8 +224,8 @@ describe('floats', () => {
   })
 })
 
-describe('score ranges', () => {
-  // ZCOUNT of redis-server 7.0.15 takes or refuses these bounds.
+describe('parseScoreRange()', () => {
+  // ZCOUNT of redis-server 7.0.15 accepts or rejects these bounds.
   it.each([
     ['1', 1, false],
     ['(1', 1, true],
@@ -239,7 +239,7 @@ describe('score ranges', () => {
     ['1e400', Infinity, false],
     ['0x2', 2, false],
     ['1\0zz', 1, false],
-  ])('reads %j', (bound, value, exclusive) => {
+  ])('parses %j', (bound, value, exclusive) => {
     expect(parseScoreRange(bytes(bound), bytes('0'))).toEqual({
       min: value,
       minExclusive: exclusive,
@@ -254,14 +254,14 @@ describe('score ranges', () => {
     })
   })
 
-  it.each(['((1', '1 ', 'nan', '-', '+', ' ', '( ', '0x', '1e', '[1', 'a'])('refuses %j', (bound) => {
+  it.each(['((1', '1 ', 'nan', '-', '+', ' ', '( ', '0x', '1e', '[1', 'a'])('rejects %j', (bound) => {
     expect(parseScoreRange(bytes(bound), bytes('0'))).toBeUndefined()
     expect(parseScoreRange(bytes('0'), bytes(bound))).toBeUndefined()
   })
 })
 
-describe('ranges of bytes', () => {
-  it('reads both kinds of bounds', () => {
+describe('parseLexRange()', () => {
+  it('parses both kinds of bounds', () => {
     expect(parseLexRange(bytes('-'), bytes('+'))).toEqual({ min: '-', max: '+' })
     expect(parseLexRange(bytes('[a'), bytes('('))).toEqual({
       min: { member: 'a', exclusive: false },
@@ -270,14 +270,14 @@ describe('ranges of bytes', () => {
     expect(parseLexRange(bytes('-\0zz'), bytes('+\0'))).toEqual({ min: '-', max: '+' })
   })
 
-  it.each(['', 'a', '1', '--', '+a', ' ['])('refuses %j', (bound) => {
+  it.each(['', 'a', '1', '--', '+a', ' ['])('rejects %j', (bound) => {
     expect(parseLexRange(bytes(bound), bytes('+'))).toBeUndefined()
     expect(parseLexRange(bytes('-'), bytes(bound))).toBeUndefined()
   })
 })
 
-describe('index ranges', () => {
-  it('select what inclusive Python-like indexes select', () => {
+describe('clampRange()', () => {
+  it('selects what inclusive indexes as in Python select', () => {
     const index = fc.integer({ min: -12, max: 12 })
     fc.assert(
       fc.property(index, index, fc.nat(8), (start, stop, length) => {
@@ -290,7 +290,7 @@ describe('index ranges', () => {
     )
   })
 
-  it('take 64-bit integers', () => {
+  it('accepts 64-bit integers', () => {
     expect(clampRange(-(2n ** 63n), 2n ** 63n - 1n, 5)).toEqual({ from: 0, to: 5 })
     expect(clampRange(0, -(2n ** 63n), 5)).toEqual({ from: 0, to: 0 })
   })

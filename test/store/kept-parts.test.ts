@@ -15,7 +15,7 @@ test.each([
   expect(partOf(whole, from)).toBe(whole.slice(from))
 })
 
-test('words of long bodies and paths arrive as they were', async () => {
+test('arguments of long bodies and paths arrive unchanged', async () => {
   using sandbox = createSandbox()
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
   const [key, value] = ['a key that is long enough to be cut', 'ä'.repeat(10_000)]
@@ -28,7 +28,7 @@ test('words of long bodies and paths arrive as they were', async () => {
   expect(sandbox.store.run('GETRANGE', key, 0, 19)).toBe('ä'.repeat(10))
 })
 
-test('keys that expire and are never looked at again go, too', async () => {
+test('keys that expire and are never read again are removed', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficEntries: 1_000 } })
   const { store } = sandbox
   const expired = new Set<unknown>()

@@ -1,7 +1,7 @@
 import type { Section } from '../support/steps.js'
 import { scripts } from './scripting/cases.js'
 
-/** What goes wrong: texts and lines of run-time and syntax errors, levels, protected calls, the sandbox. */
+/** Errors: texts and lines of run-time and syntax errors, levels, protected calls, the protection of globals. */
 export const steps: readonly Section[] = [
   scripts(
     'operands',

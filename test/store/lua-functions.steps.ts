@@ -3,7 +3,7 @@ import { commands } from './scripting/cases.js'
 
 const load = (code: string): string[] => ['FUNCTION', 'LOAD', code]
 const replace = (code: string): string[] => ['FUNCTION', 'LOAD', 'REPLACE', code]
-/** A library `lib` that fails to load, so that the next row may use the name again. */
+/** Returns a library `lib` that fails to load, so that the next row can use the name again. */
 const failing = (body: string): string[] => load(`#!lua name=lib\n${body}`)
 const register = (args: string): string[] => failing(`redis.register_function${args}`)
 

@@ -1,7 +1,7 @@
 import type { Section } from '../support/steps.js'
 import { scripts } from './scripting/cases.js'
 
-/** The language itself: values, operators, statements, functions, metatables, coroutines. */
+/** The language: values, operators, statements, functions, metatables, coroutines. */
 export const steps: readonly Section[] = [
   scripts(
     'values and replies',

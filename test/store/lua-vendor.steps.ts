@@ -2,8 +2,8 @@ import type { Looseness, Section, Step } from '../support/steps.js'
 import { vendorScript } from './scripting/vendor-scripts.js'
 
 /**
- * The scripts of the vendor's rate limiter, lock and analytics packages. Their flag `allow-key-locking` is not known to
- * redis-server 7.0, so here they run without it; another test runs them with it.
+ * Scripts of the vendor's rate limiter, lock and analytics packages. redis-server 7.0 does not know their flag
+ * `allow-key-locking`, so these steps run without it; another test uses it.
  */
 const ratelimit = '@upstash/ratelimit'
 const lock = '@upstash/lock'

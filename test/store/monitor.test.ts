@@ -17,7 +17,7 @@ const monitored = async (sandbox: Sandbox): Promise<EventReader> =>
 const post = (sandbox: Sandbox, path: string, body: string, token = sandbox.tokens.store) =>
   sandbox.fetch(sandbox.urls.store + path, { method: 'POST', body, headers: { authorization: `Bearer ${token}` } })
 
-it('shows commands of all forms of requests, as they were sent', async () => {
+it('shows commands of all forms of requests as they were sent', async () => {
   const sandbox = createSandbox({ startAt: start })
   const reader = await monitored(sandbox)
   await post(sandbox, '/', '["set","Key",1.50]')
@@ -38,7 +38,7 @@ it('shows commands of all forms of requests, as they were sent', async () => {
   ])
 })
 
-// The escapes that redis-server 7.0 writes.
+// Escapes that redis-server 7.0 writes.
 it.each([
   ['quote " and \\ backslash', '"quote \\" and \\\\ backslash"'],
   ['\n\r\t\x07\b', '"\\n\\r\\t\\a\\b"'],
@@ -53,7 +53,7 @@ it.each([
   sandbox.dispose()
 })
 
-it('shows commands that fail, but not what is no command, has the wrong length, is forbidden or manages the server', async () => {
+it('shows failed commands, but no unknown ones, wrong arities, denied ones or commands that manage the server', async () => {
   const sandbox = createSandbox({ startAt: start })
   const reader = await monitored(sandbox)
   for (const row of [
@@ -77,7 +77,7 @@ it('shows commands that fail, but not what is no command, has the wrong length, 
   ])
 })
 
-it('tells two monitors the same and stops telling one that left', async () => {
+it('sends two monitors the same, and nothing to one that has left', async () => {
   const sandbox = createSandbox({ startAt: start })
   const [first, second] = [await monitored(sandbox), await monitored(sandbox)]
   sandbox.store.run('PING')
@@ -91,7 +91,7 @@ it('tells two monitors the same and stops telling one that left', async () => {
   sandbox.dispose()
 })
 
-it('shows a script and then what it runs, and nothing of who only looks', async () => {
+it('shows a script and then its commands, but no commands of observers', async () => {
   const sandbox = createSandbox({ startAt: start })
   const reader = await monitored(sandbox)
   sandbox.store.run('EVAL', "return redis.call('SET', KEYS[1], ARGV[1])", 1, 'k', 'v')

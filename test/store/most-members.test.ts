@@ -4,7 +4,7 @@ import { limitRows } from '../../packages/server/test/limit-rows.js'
 import { maxMembers } from '../../src/store/command/memory.js'
 import { storeInternals } from '../../src/store/store-internals.js'
 
-/** A store whose collections have five members at most. */
+/** Returns a store whose collections have at most five members. */
 function storeOfFive() {
   const { store } = createSandbox({ policy: { commands: 'all' } })
   const { engine } = storeInternals.of(store)
@@ -24,7 +24,7 @@ test.each([
   ['ZADD c 1 a', 'ZADD c 1 d 1 e', 'ZCARD c', 'ZREM c a'],
   ['RPUSH c a b', 'LPUSH c d e f g', 'LLEN c', 'LPOP c'],
   ['RPUSH c a b', 'RPUSHX c d e f g', 'LLEN c', 'RPOP c'],
-])('%s, then %s: refused before anything is added, and members can go', (first, more, count, remove) => {
+])('rejects %s, then %s, before any member is added, and members can be removed', (first, more, count, remove) => {
   const run = storeOfFive()
   run(first)
   const before = run(count)
@@ -34,7 +34,7 @@ test.each([
   expect(run(count)).toBe(Number(before) - 1)
 })
 
-test('a new collection, and what a script adds', () => {
+test('limits new collections and members that a script adds', () => {
   const run = storeOfFive()
   expect(run('SADD c a b c d e f')).toBe('OOM')
   expect(run('EXISTS c')).toBe(0)
@@ -45,7 +45,7 @@ test('a new collection, and what a script adds', () => {
   expect(store.run('EXISTS', 'c')).toBe(0)
 })
 
-test('a member that moves is not lost', () => {
+test('keeps a member that is moved', () => {
   const run = storeOfFive()
   run('SADD from a')
   run('SADD to b c')
@@ -53,7 +53,7 @@ test('a member that moves is not lost', () => {
   expect(run('SISMEMBER from a')).toBe(1)
 })
 
-test('keys: none is added, and they can be read, renamed and deleted', () => {
+test('limits keys: none is added, and they can be read, renamed and deleted', () => {
   const run = storeOfFive()
   run('MSET a 1 b 1')
   expect(run('MSET c 1 d 1')).toBe('OOM')
@@ -61,7 +61,7 @@ test('keys: none is added, and they can be read, renamed and deleted', () => {
   expect([run('GET a'), run('RENAME a c'), run('DEL c'), run('DBSIZE')]).toEqual(['1', 'OK', 1, 1])
 })
 
-test('the bound is below the end of a Map, and in the table of limits', () => {
+test('has a limit below the end of a Map, in the table of limits', () => {
   expect(maxMembers).toBeLessThan(2 ** 24)
   expect(limitRows.filter((row) => row.default === maxMembers)).toHaveLength(1)
 })
@@ -74,17 +74,14 @@ test.each([
   ['GEOADD c', (at: number) => [1, 1, at]],
   ['MSET', (at: number) => [at, at]],
   ['MSETNX', (at: number) => [at, at]],
-] as const)(
-  '%s: each new member is paid for, so that one command adds no more than its budget has',
-  (begin, member) => {
-    const { store } = createSandbox({ policy: { commands: 'all', maxWork: 24 * 9 } })
-    const { engine } = storeInternals.of(store)
-    const added = (count: number): unknown =>
-      engine.execute(
-        [...begin.split(' '), ...Array.from({ length: count }, (_, at) => member(at)).flat()].map(String) as never,
-      )
-    expect(() => added(11)).toThrow(/max work/)
-    expect(store.run('DBSIZE')).toBe(0)
-    expect(() => added(10)).not.toThrow()
-  },
-)
+] as const)('charges %s for each new member, so that one command adds no more than its budget', (begin, member) => {
+  const { store } = createSandbox({ policy: { commands: 'all', maxWork: 24 * 9 } })
+  const { engine } = storeInternals.of(store)
+  const added = (count: number): unknown =>
+    engine.execute(
+      [...begin.split(' '), ...Array.from({ length: count }, (_, at) => member(at)).flat()].map(String) as never,
+    )
+  expect(() => added(11)).toThrow(/max work/)
+  expect(store.run('DBSIZE')).toBe(0)
+  expect(() => added(10)).not.toThrow()
+})

@@ -7,15 +7,16 @@ import { sessionCommands } from '../../src/store/resp/session-commands.js'
 import { Rest } from '../support/ask.js'
 import { documentedCommands } from '../support/documented-commands.js'
 
-// policy.commands. Which groups the service supports: service.md B. Which commands have no page: docs/protocol/commands.json.
-// Groups and versions of commands are redis-server's own; its answers are recorded in test/store/*.steps.ts.
+// policy.commands. Which groups the service supports: service.md B. Which commands have no page:
+// docs/protocol/commands.json. Groups and versions of commands are those of redis-server; its replies are recorded in
+// test/store/*.steps.ts.
 
 const rows = documentedCommands()
 const undocumented = rows.filter(({ name, status }) => status === 'redis' && !name.endsWith('*'))
 const bound = /^(?:CLIENT|S?SUBSCRIBE|SUNSUBSCRIBE)\b/
 const refusing = { policy: { commands: 'documented' } } as const
 
-/** One line for each command that is there although the service has no page for it. */
+/** One line for each command that exists although the service has no page for it. */
 const lines = `
 LCS a b|SUBSTR a 0 1|OBJECT ENCODING a|OBJECT FREQ none|OBJECT IDLETIME a|OBJECT REFCOUNT a|OBJECT HELP|SORT l|SORT_RO l
 XSETID s 9-9|MOVE a 1|SWAPDB 0 0|RESTORE-ASKING b 0 x|PFDEBUG ENCODING h|PFSELFTEST|SPUBLISH c m|PUBSUB HELP
@@ -32,7 +33,7 @@ const nameOf = (line: string): string => {
   return commandTable.named(`${name} ${subcommand}`)?.name ?? name
 }
 
-/** Those whose right answer is an error: a bad payload, another database, no samples. */
+/** Commands whose correct reply is an error: a bad payload, another database, no samples. */
 const answeredWithError: Readonly<Record<string, string>> = {
   'MOVE a 1': 'ERR DB index is out of range',
   'RESTORE-ASKING b 0 x': 'ERR DUMP payload version or checksum are wrong',
@@ -53,7 +54,7 @@ const notThere = (name: string): string =>
 const sentence = (name: string): string =>
   `${name} has no page in the service's documentation and may be refused there; policy.commands: 'documented' refuses it`
 
-describe('the commands of redis-server 7.0', () => {
+describe('commands of redis-server 7.0', () => {
   const limits = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
   const recorded = JSON.parse(readFileSync(new URL('../transcripts/permissions.json', import.meta.url), 'utf8')) as {
     readonly commands: Readonly<Record<string, unknown>>
@@ -64,17 +65,18 @@ describe('the commands of redis-server 7.0', () => {
     (name) =>
       commandTable.named(name) === undefined &&
       !containers.has(name) &&
-      // Of connections; what blocks; and Cluster, which the service does not support. [service.md B]
+      // Excluded: commands of connections, blocking ones, and Cluster, which the service does not support. [service.md
+      // B]
       !sessionCommands.has(name) &&
       !/^(?:CLUSTER|CLIENT) |^(?:ASKING|READONLY|READWRITE|B[LRZ]\w+)$/.test(name),
   )
 
-  it('are there, but for those whose reason is in docs/limits.md', () => {
+  it('exist, except for those with a reason in docs/limits.md', () => {
     expect(known.length).toBeGreaterThan(300)
     expect(absent.filter((name) => !limits.includes(`\`${name}\``))).toEqual([])
   })
 
-  it('are absent only where they end the process, reach a network or need a second server', () => {
+  it('are missing only if they end the process, use a network or need a second server', () => {
     expect(absent.sort()).toEqual(
       [
         ...['CONFIG REWRITE', 'DEBUG', 'FAILOVER', 'MIGRATE', 'MODULE LOAD', 'MODULE LOADEX', 'MODULE UNLOAD', 'PSYNC'],
@@ -83,24 +85,24 @@ describe('the commands of redis-server 7.0', () => {
     )
   })
 
-  it.each(absent)('%s is refused with the text of a command that is not there', async (name) => {
+  it.each(absent)('include %s only with the error of an unknown command', async (name) => {
     const { status, json } = await open().post('/', name.split(' '))
     expect([status, json]).toEqual([400, { error: notThere(name) }])
   })
 
-  it('without a page come from no newer version', () => {
+  it('have no page only up to version 7.0', () => {
     const newer = commandTable.commands.filter(({ status, since }) => status === 'redis' && since > '7.0.0')
     expect(newer).toEqual([])
   })
 
-  it('without a page are all tried below', () => {
+  it('are all tested below if they have no page', () => {
     const built = commandTable.commands.filter(({ status }) => status === 'redis').map(({ name }) => name)
     expect(lines.map(nameOf).sort()).toEqual(built.sort())
   })
 })
 
-describe("commands: 'all'", () => {
-  it.each(lines)('%s is there: by itself, by path, in a pipeline and in a transaction', async (line) => {
+describe("policy.commands: 'all'", () => {
+  it.each(lines)('enables %s: alone, by path, in a pipeline and in a transaction', async (line) => {
     const argv = line.split(' ')
     const error = answeredWithError[line]
     const answers = [
@@ -117,19 +119,19 @@ describe("commands: 'all'", () => {
     }
   })
 
-  it('is the default, and takes no other word', () => {
+  it('is the default; other values are rejected', () => {
     expect(createSandbox().policy.commands).toBe('all')
     expect(() => createSandbox({ policy: { commands: 'redis' as 'all' } })).toThrow('policy.commands takes')
   })
 
-  it('users may have, or lack, the permission for them', async () => {
+  it('lets users have, or lack, the permission for these commands', async () => {
     const rest = open()
     expect(await rest.run('ACL', 'SETUSER', 'ada', '+sort')).toBe('OK')
     expect(await rest.run('ACL', 'CAT', 'list')).toContain('sort')
     expect(await rest.run('ACL', 'CAT', 'hyperloglog')).toContain('pfdebug')
   })
 
-  it('what blocks or needs a connection stays refused over REST, and SELECT 0 answered', async () => {
+  it('still rejects blocking commands and commands of connections over REST, but accepts SELECT 0', async () => {
     const rest = open()
     for (const line of ['BLPOP l 0', 'WATCH a', 'MULTI', 'EXEC', 'CLUSTER INFO', 'AUTH x', 'CLIENT LIST', 'HELLO 3']) {
       expect((await rest.post('/', line.split(' '))).status).toBe(400)
@@ -139,8 +141,8 @@ describe("commands: 'all'", () => {
   })
 })
 
-describe('they do what they say', () => {
-  it('SAVE and BGSAVE keep the virtual time for LASTSAVE and INFO', async () => {
+describe('commands without a page', () => {
+  it('SAVE and BGSAVE set the virtual time for LASTSAVE and INFO', async () => {
     const rest = open({ startAt: '2030-01-01T00:00:00Z' })
     const at = Date.UTC(2030, 0, 1) / 1000
     expect(await rest.run('LASTSAVE')).toBe(at)
@@ -158,7 +160,7 @@ describe('they do what they say', () => {
     expect(fork.store.run('LASTSAVE')).toBe(at + 7200)
   })
 
-  it('CONFIG RESETSTAT makes INFO count anew, and the bill stays', async () => {
+  it('CONFIG RESETSTAT resets the counters of INFO, but not the billed amounts', async () => {
     const rest = open()
     for (let count = 0; count < 3; count++) await rest.run('GET', 'a')
     const billed = rest.sandbox.store.cost().commands
@@ -167,7 +169,7 @@ describe('they do what they say', () => {
     expect(rest.sandbox.store.cost().commands).toBe(billed + 2)
   })
 
-  it('COMMAND tells of the table that the policy leaves', () => {
+  it('COMMAND describes the table that the policy selects', () => {
     const all = open().sandbox.store
     const names = all.run('COMMAND', 'LIST') as string[]
     expect(names).toContain('sort')
@@ -181,7 +183,7 @@ describe('they do what they say', () => {
     expect(all.run('COMMAND', 'DOCS', 'sort')).toEqual(['sort', ['since', '1.0.0', 'group', 'generic']])
   })
 
-  it('PFDEBUG GETREG has the registers, and makes the counter dense', () => {
+  it('PFDEBUG GETREG returns the registers and makes the counter dense', () => {
     const { store } = open().sandbox
     // [redis 7.0: PFADD h a; PFDEBUG DECODE h → Z:12711 v:2,1 Z:3672]
     const registers = store.run('PFDEBUG', 'GETREG', 'h') as number[]
@@ -191,7 +193,7 @@ describe('they do what they say', () => {
     expect(store.run('PFCOUNT', 'h')).toBe(1)
   })
 
-  it('ACL DRYRUN judges without running', () => {
+  it('ACL DRYRUN checks a command without running it', () => {
     const { store } = open().sandbox
     store.run('ACL', 'SETUSER', 'ada', '+get', '+set', '~k*')
     // [redis 7.0: ACL DRYRUN]
@@ -206,7 +208,7 @@ describe('they do what they say', () => {
     expect(() => store.run('ACL', 'DRYRUN', 'ada', 'GET')).toThrow("ERR wrong number of arguments for 'get' command")
   })
 
-  it('LOLWUT is for the read-only token, too, and ROLE is not', async () => {
+  it('LOLWUT is allowed for the read-only token, and ROLE is not', async () => {
     const rest = open()
     const token = rest.sandbox.tokens.storeReadonly
     expect((await rest.post('/', ['LOLWUT'], { token })).status).toBe(200)
@@ -216,44 +218,41 @@ describe('they do what they say', () => {
   })
 })
 
-describe("commands: 'documented'", () => {
+describe("policy.commands: 'documented'", () => {
   const rest = open(refusing)
 
   it.each(undocumented.filter(({ name }) => !bound.test(name)).map(({ name }) => name))(
-    '%s is answered like an unknown command',
+    'replies to %s as to an unknown command',
     async (name) => {
-      // Which of them take subcommands, only those tell that do.
+      // An enabled container is known, so its subcommands have another error text.
       const { status, json } = await rest.post('/', name.split(' '))
       expect(status).toBe(400)
       expect([notThere(name), notThere(name.split(' ')[0]!)]).toContain((json as { error: string }).error)
     },
   )
 
-  it.each(lines)(
-    '%s is not there: not by itself, by path, in a pipeline, in a transaction or in a script',
-    async (line) => {
-      const argv = line.split(' ')
-      const error = notThere(nameOf(line))
-      expect((await rest.post('/', argv)).json).toEqual({ error })
-      expect((await rest.get(`/${argv.join('/')}`)).json).toEqual({ error })
-      expect((await rest.post('/pipeline', [argv, ['GET', 'a']])).json).toEqual([{ error }, { result: '1' }])
-      expect(await rest.post('/multi-exec', [['INCR', 'a'], argv])).toMatchObject({ status: 400, json: { error } })
-      await expect(rest.run('EVAL', 'return redis.call(unpack(ARGV))', 0, ...argv)).rejects.toThrow(
-        'Unknown Redis command called from script',
-      )
-      expect(await rest.run('GET', 'a')).toBe('1')
-      expect(() => rest.sandbox.store.run(...argv)).toThrow(error)
-      const connection = rest.sandbox.store.connect()
-      await expect(connection.run(...(argv as [string]))).rejects.toThrow(error)
-      expect(rest.sandbox.store.diagnostics).toEqual([])
-    },
-  )
+  it.each(lines)('disables %s: alone, by path, in a pipeline, in a transaction and in a script', async (line) => {
+    const argv = line.split(' ')
+    const error = notThere(nameOf(line))
+    expect((await rest.post('/', argv)).json).toEqual({ error })
+    expect((await rest.get(`/${argv.join('/')}`)).json).toEqual({ error })
+    expect((await rest.post('/pipeline', [argv, ['GET', 'a']])).json).toEqual([{ error }, { result: '1' }])
+    expect(await rest.post('/multi-exec', [['INCR', 'a'], argv])).toMatchObject({ status: 400, json: { error } })
+    await expect(rest.run('EVAL', 'return redis.call(unpack(ARGV))', 0, ...argv)).rejects.toThrow(
+      'Unknown Redis command called from script',
+    )
+    expect(await rest.run('GET', 'a')).toBe('1')
+    expect(() => rest.sandbox.store.run(...argv)).toThrow(error)
+    const connection = rest.sandbox.store.connect()
+    await expect(connection.run(...(argv as [string]))).rejects.toThrow(error)
+    expect(rest.sandbox.store.diagnostics).toEqual([])
+  })
 
-  it('MSETEX has a page, and is there', async () => {
+  it('enables MSETEX, which has a page', async () => {
     expect(await open(refusing).run('MSETEX', 1, 'b', 2)).toBe(1)
   })
 
-  it('users can neither have nor lack the permission for one', async () => {
+  it('rejects rules of users for disabled commands', async () => {
     await expect(rest.run('ACL', 'SETUSER', 'ada', '+sort')).rejects.toThrow('Unknown command or category name in ACL')
     const lists = await Promise.all(['read', 'write', 'slow', 'sortedset'].map((name) => rest.run('ACL', 'CAT', name)))
     expect(lists.flat()).not.toContain('sort')
@@ -261,7 +260,7 @@ describe("commands: 'documented'", () => {
     expect(lists.flat()).toContain('zadd')
   })
 
-  it('a dump may come from where users had the permission', () => {
+  it('accepts a dump with users that have the permission for them', () => {
     const before = createSandbox()
     before.store.run('ACL', 'SETUSER', 'ada', 'on', '+sort', '+get', '~*')
     using after = createSandbox(refusing)
@@ -270,13 +269,13 @@ describe("commands: 'documented'", () => {
   })
 })
 
-describe('diagnostics of the store', () => {
+describe('store.diagnostics', () => {
   const noted = (sandbox: Sandbox): readonly (string | undefined)[] =>
     sandbox.traffic.ofType('command').map(({ note }) => note)
 
   const [failing, running] = [true, false].map((fails) => lines.filter((line) => line in answeredWithError === fails))
 
-  it.each(running!)('%s is named in a sentence, and in the note of its entry', async (line) => {
+  it.each(running!)('note %s, also in the note of its entry', async (line) => {
     const rest = open()
     await rest.post('/', line.split(' '))
     expect(rest.sandbox.store.diagnostics).toEqual([sentence(nameOf(line))])
@@ -294,7 +293,7 @@ describe('diagnostics of the store', () => {
     'SSUBSCRIBE',
     'CLIENT REPLY x',
   ])(
-    '%s is answered with an error, and is not named: alone, in a pipeline, in a script, over a connection, by the test',
+    'do not note %s when it fails: alone, in a pipeline, in a script, over a connection, by the test',
     async (line) => {
       const rest = open()
       const { store } = rest.sandbox
@@ -309,7 +308,7 @@ describe('diagnostics of the store', () => {
     },
   )
 
-  it('come from pipelines, transactions, scripts, connections and the test, each once', async () => {
+  it('note each command once, from pipelines, transactions, scripts, connections and the test', async () => {
     const rest = open()
     await rest.post('/pipeline', [
       ['SORT', 'l'],
@@ -331,7 +330,7 @@ describe('diagnostics of the store', () => {
     ])
   })
 
-  it('stand in the timeline and in the trace, and end with a reset', async () => {
+  it('are part of the timeline and the trace, and are cleared by a reset', async () => {
     const rest = open()
     await rest.run('SORT', 'l')
     expect(rest.sandbox.traffic.timeline()).toContain('SORT has no page')
@@ -340,7 +339,7 @@ describe('diagnostics of the store', () => {
     expect(rest.sandbox.store.diagnostics).toEqual([])
   })
 
-  it('say nothing of commands that have a page, that are refused, or that somebody only looks with', async () => {
+  it('do not note commands that have a page, were rejected, or come from observers', async () => {
     const rest = open()
     await rest.run('GET', 'a')
     await rest.post('/', ['MIGRATE', 'h', '1', 'a', '0', '1'])
@@ -362,7 +361,7 @@ describe('diagnostics of the store', () => {
     expect(noted(rest.sandbox).at(-1)).toMatch(/BLOCK/)
   })
 
-  it('XREAD without BLOCK, and BLOCK where it waits or where no script ever does, are as they should be', async () => {
+  it('do not note XREAD without BLOCK, or with BLOCK where it waits or in scripts', async () => {
     const rest = open()
     await rest.run('XREAD', 'STREAMS', 's', '$')
     await rest.run('XREAD', 'STREAMS', 'BLOCK', '0')
@@ -373,7 +372,7 @@ describe('diagnostics of the store', () => {
     expect(rest.sandbox.store.diagnostics).toEqual([])
   })
 
-  it('warn once for each command, however many sandboxes there are', async () => {
+  it('warn once for each command, in all sandboxes together', async () => {
     const heard: string[] = []
     const warn = (text: string): void => void heard.push(text)
     for (let count = 0; count < 2; count++) {
@@ -388,7 +387,7 @@ describe('diagnostics of the store', () => {
     expect(heard).toEqual([sentence('SORT'), sentence('LCS'), expect.stringMatching(/^XREAD with BLOCK/)])
   })
 
-  it('let no command through that fails for another reason', () => {
+  it('do not hide the error of a failing command', () => {
     expect(() => open().sandbox.store.run('SORT', 'a')).toThrow(ReplyError)
   })
 })

@@ -27,8 +27,8 @@ const refusal = async (path: string, token = sandbox.tokens.store): Promise<stri
 
 const run = (...words: (string | number)[]): unknown => sandbox.store.run(...words)
 
-describe('the stream of a channel', () => {
-  it('is announced as the service announces it', async () => {
+describe('/subscribe', () => {
+  it('has the response headers of the service', async () => {
     const reader = await open('/subscribe/news')
     const { headers } = reader.response
     expect(headers.get('content-type')).toBe('text/event-stream')
@@ -37,7 +37,7 @@ describe('the stream of a channel', () => {
     expect(headers.get('access-control-allow-credentials')).toBe('true')
   })
 
-  it('begins with a confirmation and goes on with messages, bytes exact', async () => {
+  it('begins with a confirmation and continues with messages, with exact bytes', async () => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const response = await sandbox.fetch(`${sandbox.urls.store}/subscribe/news`, { headers })
     run('PUBLISH', 'news', '{"a": 1, "b": "ü"}')
@@ -49,7 +49,7 @@ describe('the stream of a channel', () => {
     )
   })
 
-  it('takes several channels and counts them per connection', async () => {
+  it('accepts several channels and counts them per connection', async () => {
     const both = await open('/subscribe/a/b/a')
     const other = await open('/subscribe/a')
     expect(await both.take(3)).toEqual(['data: subscribe,a,1', 'data: subscribe,b,2', 'data: subscribe,a,2'])
@@ -59,32 +59,32 @@ describe('the stream of a channel', () => {
     expect(await both.take(2)).toEqual(['data: message,a,x', 'data: message,b,y'])
   })
 
-  it('decodes each segment of the path, and leaves the query alone', async () => {
+  it('decodes each segment of the path and ignores the query', async () => {
     const reader = await open('/subscribe/ch%20a%2Fb%3f/%C3%BC%25?ignored')
     expect(await reader.take(2)).toEqual(['data: subscribe,ch a/b?,1', 'data: subscribe,ü%,2'])
     expect(run('PUBSUB', 'CHANNELS')).toEqual(['ch a/b?', 'ü%'])
   })
 
-  it('splits a payload of several lines as the rules of event streams want it', async () => {
+  it('splits a payload of several lines by the rules of event streams', async () => {
     const reader = await open('/subscribe/news')
     run('PUBLISH', 'news', 'first\nsecond')
     expect(await reader.take(2)).toEqual(['data: subscribe,news,1', 'data: message,news,first\ndata: second'])
   })
 
-  it('can be had by GET, and with the token in the query, as EventSource wants it', async () => {
+  it('accepts GET with the token in the query, as EventSource sends it', async () => {
     const url = `${sandbox.urls.store}/subscribe/news?_token=${encodeURIComponent(sandbox.tokens.store)}`
     const reader = new EventReader(await sandbox.fetch(url))
     expect(await reader.next()).toBe('data: subscribe,news,1')
   })
 
-  it('is the stream also when the answer is asked for in base64', async () => {
+  it('ignores a request for base64', async () => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}`, 'service-encoding': 'base64' }
     const reader = await open('/subscribe/news', { headers })
     run('PUBLISH', 'news', 'plain')
     expect(await reader.take(2)).toEqual(['data: subscribe,news,1', 'data: message,news,plain'])
   })
 
-  it('hears messages published by path, in a pipeline and in a transaction', async () => {
+  it('receives messages published by path, in a pipeline and in a transaction', async () => {
     const reader = await open('/subscribe/news')
     const post = (path: string, body = '') =>
       sandbox.fetch(sandbox.urls.store + path, {
@@ -107,15 +107,15 @@ describe('the stream of a channel', () => {
   })
 })
 
-describe('the stream of a pattern', () => {
-  it('tells which pattern and which channel', async () => {
+describe('/psubscribe', () => {
+  it('sends the pattern and the channel', async () => {
     const reader = await open('/psubscribe/n*s/h%5Bae%5Dllo')
     expect(await reader.take(2)).toEqual(['data: psubscribe,n*s,1', 'data: psubscribe,h[ae]llo,2'])
     expect([run('PUBLISH', 'news', '1'), run('PUBLISH', 'hallo', '2'), run('PUBLISH', 'hillo', '3')]).toEqual([1, 1, 0])
     expect(await reader.take(2)).toEqual(['data: pmessage,n*s,news,1', 'data: pmessage,h[ae]llo,hallo,2'])
   })
 
-  it('delivers once for each pattern that matches', async () => {
+  it('delivers once for each matching pattern', async () => {
     const reader = await open('/psubscribe/a*/*b')
     const channel = await open('/subscribe/ab')
     expect(run('PUBLISH', 'ab', 'x')).toBe(3)
@@ -130,7 +130,7 @@ describe('the stream of a pattern', () => {
 })
 
 describe('PUBSUB', () => {
-  it('tells who listens', async () => {
+  it('returns the subscribers', async () => {
     expect(run('PUBSUB', 'CHANNELS')).toEqual([])
     expect(run('PUBSUB', 'NUMSUB')).toEqual([])
     await open('/subscribe/a1/b')
@@ -159,7 +159,7 @@ describe('PUBSUB', () => {
       ['SSUBSCRIBE', 'a'],
       "ERR Command is not available: 'SSUBSCRIBE'. See https://docs.service.test/redis/overall/rediscompatibility for details",
     ],
-  ])('%j is refused', (words, text) => {
+  ])('rejects %j', (words, text) => {
     let message = ''
     try {
       run(...words)
@@ -172,8 +172,8 @@ describe('PUBSUB', () => {
   })
 })
 
-describe('leaving', () => {
-  it('happens at once when the request is aborted, whether it is read or not', async () => {
+describe('leaving a stream', () => {
+  it('happens immediately when the request is aborted, whether or not the stream is read', async () => {
     const client = new AbortController()
     const reader = await open('/subscribe/news', { signal: client.signal })
     const idle = new AbortController()
@@ -188,7 +188,7 @@ describe('leaving', () => {
     await expect(reader.rest()).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('happens when the body is cancelled', async () => {
+  it('happens when the body is canceled', async () => {
     const reader = await open('/psubscribe/*')
     await reader.next()
     expect(run('PUBSUB', 'NUMPAT')).toBe(1)
@@ -196,14 +196,14 @@ describe('leaving', () => {
     expect(run('PUBSUB', 'NUMPAT')).toBe(0)
   })
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer', async () => {
     const reader = await open('/subscribe/news')
     expect(sandbox.clock.pending).toHaveLength(1)
     await reader.cancel()
     expect(sandbox.clock.pending).toEqual([])
   })
 
-  it('ends the stream when the world is reset or disposed', async () => {
+  it('happens when the sandbox is reset or disposed', async () => {
     const first = await open('/subscribe/news')
     sandbox.reset()
     expect(await first.rest()).toEqual(['data: subscribe,news,1'])
@@ -213,8 +213,8 @@ describe('leaving', () => {
   })
 })
 
-describe('a reader that is slow', () => {
-  it('is dropped when more waits than the policy allows, and the world goes on', async () => {
+describe('a slow reader', () => {
+  it('is disconnected when more bytes wait than the policy allows, and the sandbox continues', async () => {
     sandbox = createSandbox({ policy: { maxStreamBuffer: 1000 } })
     const slow = await open('/subscribe/news')
     const quick = await open('/subscribe/news')
@@ -225,13 +225,13 @@ describe('a reader that is slow', () => {
       expect(await quick.next()).toBe(`data: message,news,${'x'.repeat(80)}`)
       await hostPause()
     }
-    // 24 bytes of confirmation and 9 messages of 102 bytes fit into 1000; the next one is too many.
+    // 24 bytes of confirmation and 9 messages of 102 bytes fit into 1000; the next one does not.
     expect(counts).toEqual([...Array(10).fill(2), ...Array(10).fill(1)])
     await expect(slow.rest()).rejects.toThrow(/too slow/)
   })
 })
 
-describe('keep-alive', () => {
+describe('keep-alive of streams', () => {
   it('is a comment every 15 seconds of virtual time', async () => {
     const reader = await open('/subscribe/news')
     await reader.next()
@@ -244,7 +244,7 @@ describe('keep-alive', () => {
     expect(await reader.next()).toBe(': keep-alive')
   })
 
-  it('does not fill the buffer of somebody who does not read for a month', async () => {
+  it('does not fill the buffer of a client that does not read for a month', async () => {
     const reader = await open('/subscribe/news')
     await sandbox.clock.advance('30d')
     run('PUBLISH', 'news', 'x')
@@ -259,7 +259,7 @@ describe('keep-alive', () => {
   })
 })
 
-describe('permissions', () => {
+describe('permissions for channels', () => {
   const withUser = (...rules: string[]): string => {
     const token = String(run('ACL', 'GENTOKEN', 'ann'))
     run('ACL', 'SETUSER', 'ann', 'reset', 'on', `>${token}`, ...rules)
@@ -269,7 +269,7 @@ describe('permissions', () => {
     `400 NOPERM this user has no permissions to run the '${name}' command or its subcommand`
   const noChannel = '400 NOPERM this user has no permissions to access one of the channels used as arguments'
 
-  it('are asked for before the stream begins', async () => {
+  it('are checked before the stream begins', async () => {
     const token = withUser('+subscribe', '&news', '&a*')
     await open('/subscribe/news/apple', { token })
     expect(await refusal('/subscribe/news/other', token)).toBe(noChannel)
@@ -282,7 +282,7 @@ describe('permissions', () => {
     expect(run('PUBSUB', 'CHANNELS')).toEqual(['news', 'apple'])
   })
 
-  it('for a pattern need the very pattern, or all channels', async () => {
+  it('require for a pattern exactly this pattern, or all channels', async () => {
     const token = withUser('+psubscribe', '&a*')
     await open('/psubscribe/a*', { token })
     expect(await refusal('/psubscribe/ab*', token)).toBe(noChannel)
@@ -316,7 +316,7 @@ describe('permissions', () => {
     expect(await refusal('/subscribe/news', 'the old one')).toMatch(/^401 WRONGPASS/)
   })
 
-  it('stay as they are when something else changes', async () => {
+  it('keep streams open when something else changes', async () => {
     const token = withUser('+@pubsub', '&news')
     const reader = await open('/subscribe/news', { token })
     run('ACL', 'SETUSER', 'ann', '&more', '+get', '~*')
@@ -324,7 +324,7 @@ describe('permissions', () => {
     expect(await reader.take(2)).toEqual(['data: subscribe,news,1', 'data: message,news,x'])
   })
 
-  it('hold for publishing', async () => {
+  it('apply to publishing', async () => {
     const token = withUser('+publish', '&news')
     const publish = async (channel: string) => {
       const response = await sandbox.fetch(`${sandbox.urls.store}/publish/${channel}/x`, {
@@ -338,7 +338,7 @@ describe('permissions', () => {
 })
 
 describe('keyspace notifications', () => {
-  it('are silent until they are asked for', async () => {
+  it('are disabled by default', async () => {
     const reader = await open('/psubscribe/__key*')
     run('SET', 'k', 'v')
     run('CONFIG', 'SET', 'notify-keyspace-events', 'KEA')
@@ -369,7 +369,7 @@ describe('keyspace notifications', () => {
     ['m', ['GET', 'missing'], 'keymiss'],
     ['m', ['MGET', 'there', 'missing', 'missing'], 'keymiss'],
     ['d', ['JSON.SET', 'j', '$', '1'], 'json.set'],
-  ])('with the letter %s tell of %j', async (letter, command, event) => {
+  ])('with the letter %s are published for %j', async (letter, command, event) => {
     run('SET', 'there', 'v')
     run('CONFIG', 'SET', 'notify-keyspace-events', `E${letter}`)
     const reader = await open('/psubscribe/__keyevent@0__:*')
@@ -385,7 +385,7 @@ describe('keyspace notifications', () => {
     ])
   })
 
-  it('tell that a key has expired when its time has come, although nobody looks', async () => {
+  it('are published for an expired key at its time, without any command that reads it', async () => {
     run('CONFIG', 'SET', 'notify-keyspace-events', 'Ex')
     const reader = await open('/subscribe/__keyevent@0__:expired')
     run('SET', 'late', 'v', 'PX', 5000)
@@ -415,7 +415,7 @@ describe('keyspace notifications', () => {
     ['g$lshzxetdE', 'AE'],
     ['lKm', 'lKm'],
     ['KEAm', 'AKEm'],
-  ])('asked for with %j read back as %j', (given, shown) => {
+  ])('configured with %j are returned as %j', (given, shown) => {
     run('CONFIG', 'SET', 'notify-keyspace-events', given)
     expect(run('CONFIG', 'GET', 'notify-*')).toEqual(['notify-keyspace-events', shown])
   })

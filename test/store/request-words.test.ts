@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { fromArray, latin1, utf8 } from '../../src/kernel/bytes.js'
 import { argvOfJson, rowsOfJson } from '../../src/store/rest/request.js'
 
-// Words of JSON bodies against the definition: an escape is the UTF-8 of its char, everything else stays as it is.
+// Arguments in JSON bodies, compared with the definition: an escape is the UTF-8 of its character, everything else is
+// unchanged.
 
 const plain = fc.string({ minLength: 1, maxLength: 5 }).filter((text) => !/["\\\x00-\x1f]/.test(text))
 const piece = fc.oneof(
@@ -14,7 +15,7 @@ const piece = fc.oneof(
     written: latin1(`\\${sign}`),
     meant: latin1(({ n: '\n', t: '\t' } as Record<string, string>)[sign] ?? sign),
   })),
-  // No text: a byte that cannot stand alone.
+  // Not valid UTF-8: a byte that cannot occur alone.
   fc.constantFrom(0xff, 0xc3, 0x80).map((byte) => {
     const bytes = fromArray(new Uint8Array([byte]))
     return { written: bytes, meant: bytes }
@@ -34,7 +35,7 @@ function escaped(text: string): string {
     .join('')
 }
 
-test('a word is what its chars and escapes mean, wherever others stand', () => {
+test('reads the characters and escapes of an argument at every position', () => {
   fc.assert(
     fc.property(row, gap, (words, space) => {
       const body = latin1(`[${words.map(({ written }) => space + written).join(`${space},`)}${space}]`)
@@ -45,6 +46,6 @@ test('a word is what its chars and escapes mean, wherever others stand', () => {
   )
 })
 
-test.each(['["a\x01"]', '["\\x"]', '["\\u12"]', '["a', '["a\\"]', '["a" "b"]'])('is no JSON: %j', (body) => {
+test.each(['["a\x01"]', '["\\x"]', '["\\u12"]', '["a', '["a\\"]', '["a" "b"]'])('rejects invalid JSON: %j', (body) => {
   expect(() => argvOfJson(latin1(body))).toThrow(/ERR/)
 })

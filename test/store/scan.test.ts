@@ -6,7 +6,7 @@ import { createEngine } from '../support/engine.js'
 import { type Row, rows, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 
-// What is there throughout a scan is seen once, whatever commands change around it. [store.md 7.2, our choice]
+// Keys that exist throughout a scan are returned once, for all commands that change others. [store.md 7.2, choice]
 
 const texts = (reply: RespReply): string[] =>
   'array' in reply ? reply.array.map((item) => ('bulk' in item ? item.bulk : '')) : []
@@ -24,7 +24,7 @@ it.each([
   ['RESTORE', ['RESTORE', 'k0', '0', '<dump>', 'REPLACE']],
   ['SUNIONSTORE', ['SUNIONSTORE', 'k0', 'set']],
   ['LMOVE of the only element', ['LMOVE', 'list', 'list', 'LEFT', 'RIGHT']],
-])('a key that %s puts another value into is seen once', (_, argv) => {
+])('a key whose value %s replaces is returned once', (_, argv) => {
   const engine = createEngine()
   const run = (...words: string[]): RespReply => decodeReply(engine.execute(words))
   run('SADD', 'set', 'a')
@@ -41,7 +41,7 @@ it.each([
   expect(seen.toSorted()).toEqual([...new Set([...seen, ...texts(run('KEYS', '*'))])].toSorted())
 })
 
-it('keys that are there throughout a scan are seen once, and the same again in a second run', () => {
+it('keys that exist throughout a scan are returned once, and again in a second run', () => {
   const groups = new Set(['string', 'bitmap', 'hash', 'list', 'set', 'sorted-set', 'geo', 'hyperloglog', 'generic'])
   const only = (_: string, group: string) => groups.has(group)
   const turns = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.array(rows({ only }), { maxLength: 12 })), {
@@ -95,9 +95,9 @@ function scanAmong(before: readonly Row[], turns: readonly (readonly [number, re
   return { replies, history, stayed, seen }
 }
 
-// What the Python client's test sees of the service, and its cap of about 1000 keys a call. [store.md 7.2, 10]
+// What the Python client's test shows about the service, and its limit of about 1000 keys per call. [store.md 7.2, 10]
 
-it('SCAN without COUNT answers a keyspace of 41 at once, with MATCH and TYPE too', () => {
+it('SCAN without COUNT returns a keyspace of 41 in one page, also with MATCH and TYPE', () => {
   const engine = createEngine()
   const run = (...argv: string[]): RespReply => decodeReply(engine.execute(argv))
   for (let number = 0; number < 40; number++) run('SET', `key${number}`, 'v')
@@ -121,7 +121,7 @@ const scans = {
   ZSCAN: { fill: (names: string[]) => ['ZADD', 'k', ...names.flatMap((name) => ['1', name])], key: ['k'], width: 2 },
 }
 
-it.each(Object.entries(scans))('%s without COUNT looks at a thousand a call', (scan, { fill, key, width }) => {
+it.each(Object.entries(scans))('%s without COUNT visits a thousand per call', (scan, { fill, key, width }) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2500 }), (size) => {
       const engine = createEngine()
@@ -141,15 +141,15 @@ it.each(Object.entries(scans))('%s without COUNT looks at a thousand a call', (s
   )
 })
 
-it.each(Object.entries(scans))('%s goes in pages of policy.scanPageSize', (scan, { fill, key, width }) => {
+it.each(Object.entries(scans))('%s uses pages of policy.scanPageSize', (scan, { fill, key, width }) => {
   const { store } = createSandbox({ policy: { scanPageSize: 10 } })
   store.run(...fill(Array.from({ length: 25 }, (_, number) => `${'x'.repeat(65)}${number}`)))
   const [cursor, page] = store.run(scan, ...key, '0') as [string, string[]]
   expect([cursor !== '0', page.length / width]).toEqual([true, 10])
 })
 
-// The service's cursors of SCAN are opaque and "can be quite big", beyond what JSON's numbers hold; those of the scans of
-// one key are small. [upstash/redis-py#51; the page of SCAN: "The cursor is opaque."]
+// The service's cursors of SCAN are opaque and "can be quite big", beyond the numbers of JSON; those of scans of one
+// key are small. [upstash/redis-py#51; the page of SCAN: "The cursor is opaque."]
 
 describe('cursors of SCAN', () => {
   const filled = (seed?: number) => {
@@ -160,7 +160,7 @@ describe('cursors of SCAN', () => {
   type Reader = { run(...argv: (string | number)[]): unknown }
   const page = (store: Reader, cursor: string, count = 10) =>
     store.run('SCAN', cursor, 'COUNT', count) as [string, string[]]
-  /** All cursors that a scan returned, up to the "0" at its end, and all keys. */
+  /** Returns all cursors of a scan up to the "0" at its end, and all keys. */
   function whole(store: Reader, sent: (cursor: string) => string = (cursor) => cursor, from = '0') {
     const cursors: string[] = []
     const keys: string[] = []
@@ -174,14 +174,14 @@ describe('cursors of SCAN', () => {
     return { cursors, keys }
   }
 
-  it('are unsigned 64-bit numbers of which hardly any is exact as a float', () => {
+  it('are unsigned 64-bit numbers, hardly any of which is exact as a float', () => {
     const { cursors, keys } = whole(filled().store)
     expect([cursors.pop(), cursors.length, new Set(keys).size]).toEqual(['0', 29, 300])
     expect(new Set(cursors).size).toBe(29)
     for (const cursor of cursors) expect(cursor).toMatch(/^[1-9]\d{0,19}$/)
     expect(cursors.every((cursor) => BigInt(cursor) < 2n ** 64n)).toBe(true)
     expect(cursors.filter((cursor) => BigInt(cursor) > 2n ** 53n && String(Number(cursor)) !== cursor)).toEqual(cursors)
-    // Neither their order nor their last digits tell where the scan is.
+    // Neither their order nor their last digits reveal the position of the scan.
     expect(cursors).not.toEqual(cursors.toSorted((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1)))
     expect(new Set(cursors.map((cursor) => BigInt(cursor) % 1024n)).size).toBeGreaterThan(20)
   })
@@ -194,14 +194,14 @@ describe('cursors of SCAN', () => {
   it.each([
     ['JavaScript', (cursor: string) => String(Number(cursor))],
     ['Python and Go', (cursor: string) => String(BigInt(Number(cursor)))],
-  ])('lead nowhere when they are rounded as in %s', (_, round) => {
+  ])('end the scan when they are rounded as in %s', (_, round) => {
     for (let seed = 1; seed <= 20; seed++) {
       const { cursors, keys } = whole(filled(seed).store, round)
       expect([cursors.length, new Set(keys).size]).toEqual([100, 10])
     }
   })
 
-  it('may be any other number, which ends the scan', () => {
+  it('end the scan if they are any other number', () => {
     const { store } = filled()
     const [own] = page(store, '0')
     const [ofAnother] = page(filled(8).store, '0')
@@ -221,7 +221,7 @@ describe('cursors of SCAN', () => {
     }
   })
 
-  it('stay valid in forks and in the past', async () => {
+  it('stay valid in forks and in reads of the past', async () => {
     const sandbox = filled()
     const [cursor] = page(sandbox.store, '0', 100)
     const { seq } = sandbox.traffic.entries.at(-1)!
@@ -232,7 +232,7 @@ describe('cursors of SCAN', () => {
     expect(whole(sandbox.asOf({ seq }).store, undefined, cursor)).toEqual(rest)
   })
 
-  it('begin the scan anew after a load, whatever was deleted before, and go on within a life', async () => {
+  it('restart the scan after a load, for all earlier deletions, and continue otherwise', async () => {
     const sandbox = filled()
     const [before] = page(sandbox.store, '0', 100)
     sandbox.store.run('DEL', ...Array.from({ length: 50 }, (_, number) => `user:${number}`))

@@ -1,6 +1,6 @@
 import { createRandom } from '../../src/kernel/random.js'
 
-/** Rows of commands about two streams and two groups, the same ones for the same seed; some are wrong on purpose. */
+/** Returns commands about two streams and two groups, the same ones for the same seed; some are deliberately wrong. */
 export function randomStreamRows(seed: string, count: number): string[] {
   const random = createRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[random.int(items.length)]!
@@ -16,7 +16,7 @@ export function randomStreamRows(seed: string, count: number): string[] {
   const end = () => (random.chance(1, 5) ? `(${known()}` : random.chance(1, 4) ? pick(['-', '+']) : id())
   const after = () => {
     const word = id()
-    return word === '+' ? '-' : word // XREAD takes `+` only from redis 7.4 on, which is not the server that answers.
+    return word === '+' ? '-' : word // XREAD accepts `+` only from redis 7.4 on, which is newer than the compared server.
   }
   const number = () => (random.chance(1, 15) ? pick(['-1', 'x', '0']) : String(random.int(6)))
   const idle = () => pick(['0', '0', '0', '-1', '9999999', 'x'])

@@ -15,13 +15,13 @@ import {
 
 const id = (text: string): StreamId => parseId(text as Bytes)!
 
-describe('ids', () => {
+describe('nextId() and previousId()', () => {
   it.each([
     ['0-0', '0-1'],
     ['5-9007199254740991', '5-9007199254740992'],
     ['5-18446744073709551615', '6-0'],
     ['9007199254740991-18446744073709551615', '9007199254740992-0'],
-  ])('%s is followed by %s, and that is preceded by it', (before, after) => {
+  ])('return the neighbors of each other for %s and %s', (before, after) => {
     expect(formatId(nextId(id(before))!)).toBe(after)
     expect(formatId(previousId(id(after))!)).toBe(before)
     expect(compareIds(id(before), id(after))).toBe(-1)
@@ -29,21 +29,21 @@ describe('ids', () => {
     expect(compareIds(id(after), id(after))).toBe(0)
   })
 
-  it('ends at 64 bits', () => {
+  it('end at 64 bits', () => {
     expect(nextId(lastId)).toBeUndefined()
     expect(previousId(firstId)).toBeUndefined()
     expect(formatId(lastId)).toBe('18446744073709551615-18446744073709551615')
     expect(parseId('18446744073709551616-0' as Bytes)).toBeUndefined()
   })
 
-  it('compares halves exactly where numbers would be equal', () => {
+  it('compareIds() compares halves exactly where numbers would be equal', () => {
     expect(Number('9007199254740992')).toBe(Number('9007199254740993'))
     expect(compareIds(id('9007199254740992-0'), id('9007199254740993-0'))).toBe(-1)
     expect(compareIds(id('1-9007199254740991'), id('1-9007199254740992'))).toBe(-1)
   })
 })
 
-/** The same table the slow way: a sorted list of pairs. */
+/** Same table with a simple implementation: a sorted list of pairs. */
 class NaiveTable {
   pairs: [StreamId, number][] = []
 
@@ -69,8 +69,8 @@ class NaiveTable {
 const pairsOf = (entries: Iterable<{ id: StreamId; value: number }>): [StreamId, number][] =>
   [...entries].map((entry) => [entry.id, entry.value])
 
-describe('table of ids', () => {
-  it.each(['growing', 'shuffled', 'shrinking'])('does what a sorted list does: %s', (kind) => {
+describe('IdTable', () => {
+  it.each(['growing', 'shuffled', 'shrinking'])('agrees with a sorted list: %s', (kind) => {
     const random = createRandom(kind)
     const table = new IdTable<number>()
     const naive = new NaiveTable()
@@ -97,7 +97,7 @@ describe('table of ids', () => {
     for (const [key, value] of naive.pairs) expect(table.get(key)).toBe(value)
   })
 
-  it.each([0, 1, 127, 128, 129, 500, 999, 1000, 2000])('drops %i entries from the beginning', (count) => {
+  it.each([0, 1, 127, 128, 129, 500, 999, 1000, 2000])('deletes %i entries from the beginning', (count) => {
     const table = new IdTable<number>()
     for (let ms = 0; ms < 1000; ms++) table.set({ ms, seq: 0 }, ms)
     table.deleteFirst(count)

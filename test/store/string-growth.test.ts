@@ -2,13 +2,13 @@ import { expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 import { createScriptStore } from './scripting/script-store.js'
 
-// The bytes of a gap are made by a request that sends none of them: policy.maxWork counts a unit for each 32.
+// A request can create the bytes of a gap without sending them: policy.maxWork counts a unit for each 32.
 
 const tooMuch = expect.stringContaining('ERR max work exceeded. Limit: ')
 const limit = 100_000
 const most = 32 * limit
 
-/** Requests that make a string of so many bytes, or make it so long. */
+/** Commands that create a string of this many bytes, or extend one to it. */
 const growing: readonly (readonly [name: string, words: (key: string, length: number) => (string | number)[]])[] = [
   ['SETRANGE', (key, length) => ['SETRANGE', key, length - 1, 'x']],
   ['SETBIT', (key, length) => ['SETBIT', key, 8 * length - 1, 1]],
@@ -17,32 +17,32 @@ const growing: readonly (readonly [name: string, words: (key: string, length: nu
   ['BITFIELD INCRBY', (key, length) => ['BITFIELD', key, 'GET', 'u8', 0, 'INCRBY', 'u8', `#${length - 1}`, 1]],
 ]
 
-it.each(growing)('%s pays for a gap before it is made', (_, words) => {
+it.each(growing)('%s charges a gap before it is created', (_, words) => {
   const { run, failure } = createScriptStore({ maxWork: limit })
   expect(failure(...words('k', most + 32))).toEqual(tooMuch)
   expect(run('EXISTS', 'k')).toBe(0)
   run(...words('k', most))
   expect(run('STRLEN', 'k')).toBe(most)
-  // What is there is copied, which costs less: a string grows request by request.
+  // Copying existing bytes costs less, so a string can grow request by request.
   expect(failure(...words('k', 2 * most + 32))).toEqual(tooMuch)
   expect(run('STRLEN', 'k')).toBe(most)
   run(...words('k', most + most / 2))
   expect(run('STRLEN', 'k')).toBe(most + most / 2)
 })
 
-it('of a string that is long already, each new room is paid for, not each byte', () => {
+it('%s charges each reallocation of a long string, not each byte', () => {
   const { run, store } = createScriptStore()
   for (let megabytes = 64; megabytes <= 192; megabytes += 64) run('SETRANGE', 'k', megabytes * 1_048_576, 'x')
   const before = store.work.spent
   run('APPEND', 'k', 'x')
   const first = store.work.spent - before
-  // A room of another megabyte, and a copy of 192.
+  // The reallocation adds a megabyte and copies 192.
   expect(first).toBeGreaterThan((192 * 1_048_576) / 256)
   run('APPEND', 'k', 'x')
   expect(store.work.spent - before).toBe(first)
 })
 
-it('costs nothing where nothing grows', () => {
+it('overwriting without growth costs nothing', () => {
   const { run, store } = createScriptStore()
   run('SETRANGE', 'k', 1_000_000, 'x')
   const before = store.work.spent
@@ -52,14 +52,14 @@ it('costs nothing where nothing grows', () => {
   expect(store.work.spent - before).toBe(0)
 })
 
-it('the length that redis-server takes is refused in its words, however much work there is', () => {
+it('the maximum length of redis-server is rejected with its error, for any remaining work', () => {
   const { failure } = createScriptStore({ maxWork: limit })
   const tooLong = expect.stringContaining('string exceeds maximum allowed size (proto-max-bulk-len)')
   expect(failure('SETRANGE', 'k', 536_870_912, 'x')).toEqual(tooLong)
   expect(failure('SETBIT', 'k', '4294967296', 1)).toContain('bit offset')
 })
 
-it('a script makes no more than one command', () => {
+it('a script creates no more than one command', () => {
   const { run, failure } = createScriptStore({ maxWork: 40_000, maxScriptSteps: 40_000 })
   const script = 'for i=1,1000000000 do redis.pcall("SETRANGE","k"..i,ARGV[1],"x") end'
   expect(failure('EVAL', script, 0, 99_999)).toContain('Script killed')
@@ -68,7 +68,7 @@ it('a script makes no more than one command', () => {
   expect(keys.length * 100_000).toBeLessThanOrEqual(32 * 40_000)
 })
 
-it.each(['/pipeline', '/multi-exec'])('all rows of %s make no more than one command', async (path) => {
+it.each(['/pipeline', '/multi-exec'])('all rows of %s together create no more than one command', async (path) => {
   const rest = Rest.open({ policy: { maxWork: 40_000 } })
   const rows = Array.from({ length: 50 }, (_, at) => ['SETRANGE', `k${at}`, '99999', 'x'])
   const { json } = await rest.post(path, rows)

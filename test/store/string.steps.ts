@@ -1,6 +1,6 @@
 import { newerSection, type Section, section } from '../support/steps.js'
 
-/** Numbers at and around the edges of what counts as an integer. */
+/** Numbers at and around the limits of integers. */
 const integers = [
   '0',
   '-0',
@@ -69,7 +69,7 @@ const floats = [
 
 const setOptions = ['NX', 'XX', 'GET', 'EX 10', 'PX 10000', 'EXAT {now+1000}', 'PXAT {ms+1000000}', 'KEEPTTL']
 
-/** All pairs of options, on a key that is there with a deadline and on one that is not. */
+/** Returns all pairs of options, on a key with an expiration and on a missing one. */
 function setPairs(): string {
   const rows: string[] = []
   for (const first of setOptions) {
@@ -81,7 +81,7 @@ function setPairs(): string {
   return rows.join('\n')
 }
 
-/** Times that a deadline can or cannot be. */
+/** Valid and invalid times of an expiration. */
 const times = [
   '0',
   '-1',

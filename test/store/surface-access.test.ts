@@ -6,7 +6,7 @@ import { Rest } from '../support/ask.js'
 
 let rest: Rest
 beforeEach(() => {
-  // The table of who may run what is redis-server's.
+  // The table of permissions is that of redis-server, so all commands are enabled.
   rest = Rest.open({ policy: { commands: 'all' } })
 })
 
@@ -15,7 +15,7 @@ const wrongPass = {
     'WRONGPASS invalid or missing auth token. See https://docs.service.test/redis/troubleshooting/http_unauthorized for details.',
 }
 
-describe('where the token stands', () => {
+describe('position of the token', () => {
   const { store } = Rest.open().sandbox.tokens
 
   it.each([
@@ -23,7 +23,7 @@ describe('where the token stands', () => {
     ['the word in another case', `bEARER ${store}`],
     ['several blanks', `Bearer   ${store}  `],
     ['the bare token', store],
-  ])('%s', async (_, authorization) => {
+  ])('accepts %s', async (_, authorization) => {
     expect((await rest.get('/ping', { token: null, headers: { authorization } })).status).toBe(200)
     expect((await rest.get('/ping', { token: null, headers: { AUTHORIZATION: authorization } })).status).toBe(200)
   })
@@ -37,7 +37,7 @@ describe('where the token stands', () => {
     ['part of the token', `Bearer ${store.slice(1)}`],
     ['another scheme', `Basic ${store}`],
     ['two tokens', `Bearer ${store} ${store}`],
-  ])('%s is answered 401', async (_, authorization) => {
+  ])('rejects %s with 401', async (_, authorization) => {
     for (const path of ['/ping', '/', '/pipeline', '/multi-exec']) {
       const headers = authorization === undefined ? {} : { authorization }
       expect(await rest.post(path, [['PING']], { token: null, headers })).toMatchObject({
@@ -48,18 +48,18 @@ describe('where the token stands', () => {
     }
   })
 
-  it('the query wins over the header', async () => {
+  it('prefers the query over the header', async () => {
     expect((await rest.get(`/ping?_token=${store}`, { token: 'wrong' })).status).toBe(200)
     expect((await rest.get('/ping?_token=wrong')).status).toBe(401)
     expect((await rest.get('/ping?_token=')).status).toBe(401)
   })
 
-  it('the query is decoded', async () => {
+  it('decodes the query', async () => {
     const odd = Rest.open({ tokens: { store: 'AY+/=x' } })
     expect((await odd.get('/ping?_token=AY%2B%2F%3Dx', { token: null })).status).toBe(200)
   })
 
-  it('the log does not show it', async () => {
+  it('keeps the token out of the log', async () => {
     await rest.get(`/ping?_token=${store}&x=1`)
     const [request] = rest.sandbox.traffic.ofType('request')
     expect(JSON.stringify(request)).not.toContain(store)
@@ -86,7 +86,7 @@ describe('read-only token', () => {
     [['BITFIELD_RO', 'k', 'GET', 'u8', '0'], [0]],
     [['JSON.GET', 'k'], null],
     [['XRANGE', 'x', '-', '+'], []],
-  ])('may run %j', async (argv, result) => {
+  ])('allows %j', async (argv, result) => {
     expect(await asReader(...argv)).toMatchObject({ status: 200, json: { result } })
   })
 
@@ -106,19 +106,20 @@ describe('read-only token', () => {
     ['sort', 'SORT', 'l'],
     ['sort_ro', 'SORT_RO', 'l'],
     ['json.set', 'JSON.SET', 'k', '$', '1'],
-  ])('is refused %s', async (name, ...argv) => {
+  ])('rejects %s', async (name, ...argv) => {
     expect(await asReader(...argv)).toMatchObject({ status: 400, json: refused(name) })
     expect(rest.sandbox.store.dump().keys).toEqual([])
   })
 
-  it('meets unknown commands and wrong arity like everybody else', async () => {
+  it('returns the same errors for unknown commands and wrong arities', async () => {
     expect(String(((await asReader('NONSENSE')).json as { error: string }).error)).toMatch(
       /^ERR Command is not available/,
     )
     expect((await asReader('SET')).json).toEqual({ error: "ERR wrong number of arguments for 'set' command" })
   })
 
-  // store.md 6.2. Of the commands that redis-server 7.0 has, these are `@read` and not `@dangerous` in its COMMAND INFO.
+  // store.md 6.2. Of the commands that redis-server 7.0 has, these are `@read` and not `@dangerous` in its COMMAND
+  // INFO.
   const readable = new Set(
     `GET MGET STRLEN GETRANGE SUBSTR GETBIT BITCOUNT BITPOS BITFIELD_RO HGET HMGET HEXISTS HLEN HSTRLEN HGETALL HKEYS
     HVALS HRANDFIELD HSCAN LLEN LINDEX LRANGE LPOS SCARD SISMEMBER SMISMEMBER SMEMBERS SRANDMEMBER SSCAN SINTER SUNION
@@ -132,7 +133,7 @@ describe('read-only token', () => {
       /\s+/,
     ),
   )
-  /** Every other command that the service documents. */
+  /** All other commands that the service documents. */
   const others =
     `SET SETNX SETEX PSETEX GETSET GETDEL GETEX MSET MSETNX MSETEX DELEX APPEND SETRANGE INCR DECR INCRBY DECRBY
     INCRBYFLOAT SETBIT BITOP BITFIELD HSET HMSET HSETNX HDEL HINCRBY HINCRBYFLOAT HEXPIRE HPEXPIRE HEXPIREAT
@@ -154,20 +155,20 @@ describe('read-only token', () => {
     return [name, command!.minWords] as const
   })
 
-  it.each(all)('%s: may read only', async (name, length) => {
+  it.each(all)('allows only reading: %s', async (name, length) => {
     const argv = [...name.split('|'), ...Array.from({ length }, () => '1')].slice(0, length)
     const { error = '' } = (await asReader(...argv)).json as { error?: string }
     expect(error === refused(name.toLowerCase()).error).toBe(!readable.has(name))
   })
 
-  it('stands in the log as default_ro', async () => {
+  it('is logged as default_ro', async () => {
     await asReader('GET', 'k')
     expect(rest.sandbox.traffic.ofType('command')[0]).toMatchObject({ user: 'default_ro' })
   })
 })
 
-describe('password reset', () => {
-  it('revokes both tokens and gives two new ones', async () => {
+describe('store.resetPassword()', () => {
+  it('revokes both tokens and returns two new ones', async () => {
     const before = rest.sandbox.tokens
     const { standard, readOnly } = rest.sandbox.store.resetPassword()
     expect(new Set([standard, readOnly, before.store, before.storeReadonly]).size).toBe(4)
@@ -180,7 +181,7 @@ describe('password reset', () => {
     expect((await rest.get('/set/k/v', { token: readOnly })).status).toBe(400)
   })
 
-  it('shows in the sandbox, and a reset of the sandbox takes it back', () => {
+  it('changes the tokens of the sandbox, and a reset of the sandbox restores them', () => {
     const before = rest.sandbox.tokens
     const fresh = rest.sandbox.store.resetPassword()
     expect(rest.sandbox.tokens).toMatchObject({ store: fresh.standard, storeReadonly: fresh.readOnly })
@@ -188,7 +189,7 @@ describe('password reset', () => {
     expect(rest.sandbox.tokens).toEqual(before)
   })
 
-  it('follows from the seed', () => {
+  it('depends on the seed', () => {
     const twin = Rest.open().sandbox.store.resetPassword()
     expect(rest.sandbox.store.resetPassword()).toEqual(twin)
     expect(rest.sandbox.store.resetPassword()).not.toEqual(twin)

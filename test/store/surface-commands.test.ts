@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// Every command that the service documents, outside Search, Array and Vector. Source: store.md 7.1 and 6.3.
+// All commands that the service documents, except Search, Array and Vector. Source: store.md 7.1 and 6.3.
 
 const groups: Record<string, string> = {
   string: `APPEND DECR DECRBY GET GETDEL GETEX GETRANGE GETSET INCR INCRBY INCRBYFLOAT MGET MSET MSETNX PSETEX SET SETEX
@@ -35,9 +35,9 @@ const groups: Record<string, string> = {
   connection: 'PING ECHO SELECT',
 }
 
-describe.each(Object.entries(groups))('%s', (_, names) => {
-  // Without arguments a command either answers or tells how many it wants; one that is absent does neither.
-  it.each(names.split(/\s+/))('%s is there', async (name) => {
+describe.each(Object.entries(groups))('documented commands: %s', (_, names) => {
+  // Without arguments a command either replies or reports its arity; a missing one does neither.
+  it.each(names.split(/\s+/))('include %s', async (name) => {
     const { json } = await Rest.open().post('/', name.split('|'))
     const { error = '' } = json as { error?: string }
     expect(error).toMatch(/^(ERR wrong number of arguments for '|NOTBUSY |$)/)
@@ -45,7 +45,7 @@ describe.each(Object.entries(groups))('%s', (_, names) => {
 })
 
 // The errors of both end in "Try XGROUP HELP." [store.md 7.3]
-it.each(['XGROUP', 'XINFO'])('%s HELP tells of every subcommand', async (container) => {
+it.each(['XGROUP', 'XINFO'])('%s HELP lists every subcommand', async (container) => {
   const lines = (await Rest.open().run(container, 'HELP')) as string[]
   const told = lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split(' ', 1)[0])
   const subcommands = groups.streams!.split(/\s+/).filter((name) => name.startsWith(`${container}|`))

@@ -13,7 +13,7 @@ describe('request size', () => {
   })
   const open = () => Rest.open({ policy: { maxRequestSize: 100 } })
 
-  it('is that of the arguments of one command: 413', async () => {
+  it('limits the arguments of one command: 413', async () => {
     const rest = open()
     expect((await rest.post('/', ['SET', 'k', 'x'.repeat(96)])).json).toEqual({ result: 'OK' })
     expect(await rest.post('/', ['SET', 'k', 'x'.repeat(97)])).toMatchObject({ status: 413, json: tooLarge(101) })
@@ -21,7 +21,7 @@ describe('request size', () => {
     expect((await rest.get('/get/k')).json).toEqual({ result: 'x'.repeat(96) })
   })
 
-  it('is an item of a pipeline, which may be larger as a whole', async () => {
+  it('is an error of one item in a pipeline, which may be larger as a whole', async () => {
     const rest = open()
     const rows = [
       ['SET', 'a', 'x'.repeat(90)],
@@ -44,7 +44,7 @@ describe('request size', () => {
     expect(await rest.run('DBSIZE')).toBe(0)
   })
 
-  it('is that of a result, too: 200 with an error', async () => {
+  it('also limits a result: 200 with an error', async () => {
     const rest = open()
     await rest.run('RPUSH', 'l', 'x'.repeat(60))
     await rest.run('RPUSH', 'l', 'y'.repeat(60))
@@ -60,19 +60,19 @@ describe('request size', () => {
     expect((await rest.post('/multi-exec', [['LRANGE', 'l', '0', '-1']])).json).toEqual([tooLarge(120)])
   })
 
-  it('is 10 MB unless told otherwise', async () => {
+  it('is 10 MB by default', async () => {
     const rest = Rest.open()
     expect((await rest.post('/set/k', 'x'.repeat(10_485_760 - 4))).status).toBe(200)
     expect((await rest.post('/set/k', 'x'.repeat(10_485_760 - 3))).status).toBe(413)
   })
 
-  it('does not concern the direct API', () => {
+  it('does not limit direct use', () => {
     const { store } = open().sandbox
     expect(store.run('SET', 'k', 'x'.repeat(200))).toBe('OK')
   })
 })
 
-describe('requests a day and a month', () => {
+describe('requests per day and month', () => {
   const daily = {
     error: `ERR max daily request limit exceeded. Limit: 3, Usage: 4. See ${docs}/redis/troubleshooting/max_daily_request_limit for details`,
   }
@@ -80,7 +80,7 @@ describe('requests a day and a month', () => {
     error: `ERR max requests limit exceeded. Limit: 3, Usage: 3. See ${docs}/redis/troubleshooting/max_requests_limit for details`,
   }
 
-  it('the day is one of the virtual clock', async () => {
+  it('use days of the virtual clock', async () => {
     const rest = Rest.open({ policy: { dailyRequestLimit: 3 }, startAt: '2030-01-31T23:00:00Z' })
     for (let count = 0; count < 3; count++) expect((await rest.get('/ping')).status).toBe(200)
     expect(await rest.get('/ping')).toMatchObject({ status: 400, json: daily })
@@ -90,7 +90,7 @@ describe('requests a day and a month', () => {
     expect((await rest.get('/ping')).status).toBe(200)
   })
 
-  it('the month is one of the calendar', async () => {
+  it('use months of the calendar', async () => {
     const rest = Rest.open({ policy: { monthlyRequestLimit: 3 }, startAt: '2032-02-27T00:00:00Z' })
     for (let count = 0; count < 3; count++) expect((await rest.get('/ping')).status).toBe(200)
     expect(await rest.get('/ping')).toMatchObject({ status: 400, json: monthly })
@@ -100,7 +100,7 @@ describe('requests a day and a month', () => {
     expect((await rest.get('/ping')).status).toBe(200)
   })
 
-  it('are items of a pipeline and discard a transaction', async () => {
+  it('are an error of an item in a pipeline, and discard a transaction', async () => {
     const rest = Rest.open({ policy: { dailyRequestLimit: 3 } })
     const rows = [
       ['INCR', 'n'],
@@ -115,12 +115,12 @@ describe('requests a day and a month', () => {
     })
   })
 
-  // store.md 4: MULTI and EXEC count as well, and service.md A: a transaction over the limit is discarded as a whole.
+  // store.md 4: MULTI and EXEC also count, and service.md A: a transaction over the limit is discarded as a whole.
   it.each([
     [1, 200],
     [2, 400],
     [3, 400],
-  ])('a transaction of %i commands runs as a whole or not at all', async (length, status) => {
+  ])('run or discard a transaction of %i commands as a whole', async (length, status) => {
     const rest = Rest.open({ policy: { dailyRequestLimit: 3 } })
     const rows = Array.from({ length }, () => ['INCR', 'n'])
     const answer = await rest.post('/multi-exec', rows)
@@ -131,7 +131,7 @@ describe('requests a day and a month', () => {
 })
 
 describe('storage', () => {
-  it('full, takes no writes but lets read and delete', async () => {
+  it('rejects writes when full, but allows reads and deletes', async () => {
     const rest = Rest.open({ policy: { maxStorageSize: 10 } })
     await rest.run('SET', 'key', '12345678')
     expect(await rest.get('/set/a/b')).toMatchObject({
@@ -154,7 +154,7 @@ describe('storage', () => {
     store.run('JSON.SET', 'j', '$', '"abc"')
     const { error } = (await rest.get('/set/a/b')).json as { error: string }
     const usage = Number(/Usage: (\d+)/.exec(error)![1])
-    // Six names of one byte, five times three bytes, a score, two halves of an id, and some JSON.
+    // Six names of one byte, five times three bytes, a score, two halves of an ID, and some JSON.
     expect(usage).toBeGreaterThan(6 + 15 + 8 + 16)
   })
 
@@ -190,7 +190,7 @@ describe('storage', () => {
   })
 })
 
-describe('spend', () => {
+describe('store.cost()', () => {
   it('counts what the service would bill', async () => {
     const rest = Rest.open()
     await rest.run('SET', 'key', 'value')
@@ -213,8 +213,8 @@ describe('spend', () => {
   })
 })
 
-describe('what is refused stands in the log', () => {
-  // Each of these is refused under each policy: by the table, or by the limit.
+describe('log of rejected commands', () => {
+  // Each of these is rejected under each policy, by the table or by the limit.
   const policies = {
     'no limit': {},
     maxStorageSize: { maxStorageSize: 3000 },
@@ -227,7 +227,7 @@ describe('what is refused stands in the log', () => {
   const unknown = [['NOPE'], ['CLUSTER', 'INFO'], ['SHUTDOWN'], ['GET'], ['SORT'], ['NOPE', 'k'.repeat(200)]]
   const large = [['SET', 'k'.repeat(200), 'v'.repeat(1600)]]
 
-  it.each(Object.entries(policies))('%s', async (name, policy) => {
+  it.each(Object.entries(policies))('has every command with %s', async (name, policy) => {
     const rest = Rest.open({ policy, onWarning: () => undefined })
     const { store, traffic } = rest.sandbox
     store.run('SET', 'full', 'x'.repeat(5000))
@@ -248,27 +248,24 @@ describe('what is refused stands in the log', () => {
     stream.destroy()
     for (const via of ['request', 'pipeline', 'resp']) {
       const logged = traffic.ofType('command').filter((entry) => entry.via === via && entry.error !== undefined)
-      // What is longer than a request may be is read over on a connection: nobody has its words.
+      // A connection skips a command that exceeds the maximum request, so its arguments are unknown.
       const kept = via === 'resp' && name === 'maxRequestSize' ? unknown : rows
       expect(logged.map(({ argv }) => argv)).toEqual(kept)
     }
   })
 
-  it.each(['maxStorageSize', 'maxRecordSize'])(
-    'and what waits on a connection is found under %s, too',
-    async (name) => {
-      const rest = Rest.open({ policy: { [name]: 3000 } })
-      const { store } = rest.sandbox
-      store.run('RPUSH', 'l', 'x'.repeat(5000))
-      const Connector = ioredisConnector(rest.sandbox)
-      const stream: Duplex = await new Connector({}).connect()
-      let brought = ''
-      stream.on('data', (chunk: Buffer) => {
-        brought += chunk.toString('latin1')
-      })
-      stream.write('BLPOP l 0\r\n')
-      await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
-      stream.destroy()
-    },
-  )
+  it.each(['maxStorageSize', 'maxRecordSize'])('also has commands that wait on a connection under %s', async (name) => {
+    const rest = Rest.open({ policy: { [name]: 3000 } })
+    const { store } = rest.sandbox
+    store.run('RPUSH', 'l', 'x'.repeat(5000))
+    const Connector = ioredisConnector(rest.sandbox)
+    const stream: Duplex = await new Connector({}).connect()
+    let brought = ''
+    stream.on('data', (chunk: Buffer) => {
+      brought += chunk.toString('latin1')
+    })
+    stream.write('BLPOP l 0\r\n')
+    await expect.poll(() => brought, { interval: 2 }).toContain('*2\r\n$1\r\nl\r\n$5000')
+    stream.destroy()
+  })
 })

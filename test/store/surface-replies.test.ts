@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// What is answered, and in which form. Expectations: store.md 1.5, 2.2 and 3.
+// Content and format of replies. Expectations: store.md 1.5, 2.2 and 3.
 
 let rest: Rest
 beforeEach(() => {
@@ -12,14 +12,14 @@ const base64 = { 'service-encoding': 'base64' }
 const resp2 = { 'service-response-format': 'resp2' }
 
 describe('statuses and content types', () => {
-  it('success is {"result": …} and nothing else', async () => {
+  it('are {"result": …} and nothing else for success', async () => {
     const answer = await rest.get('/set/k/v')
     expect(answer.status).toBe(200)
     expect(answer.body).toBe('{"result":"OK"}')
     expect(answer.headers['content-type']).toBe('application/json')
   })
 
-  it('an error is {"error": …} with 400', async () => {
+  it('are {"error": …} with 400 for an error', async () => {
     const answer = await rest.get('/set/k')
     expect(answer.status).toBe(400)
     expect(answer.body).toBe(`{"error":"ERR wrong number of arguments for 'set' command"}`)
@@ -27,14 +27,14 @@ describe('statuses and content types', () => {
     expect(answer.headers).not.toHaveProperty('service-sync-token')
   })
 
-  it.each(['xml', '', 'json2', 'resp3'])('refuses the response format %j', async (format) => {
+  it.each(['xml', '', 'json2', 'resp3'])('reject the response format %j', async (format) => {
     expect(await rest.get('/ping', { headers: { 'service-response-format': format } })).toMatchObject({
       status: 400,
       json: { error: 'ERR invalid response format' },
     })
   })
 
-  it('compares formats and encodings without regard to case', async () => {
+  it('ignore case in formats and encodings', async () => {
     expect((await rest.get('/ping', { headers: { 'Service-Response-Format': 'JSON' } })).json).toEqual({
       result: 'PONG',
     })
@@ -44,18 +44,18 @@ describe('statuses and content types', () => {
     })
   })
 
-  it('refuses base64 with resp2', async () => {
+  it('reject base64 with resp2', async () => {
     expect(await rest.get('/ping', { headers: { ...base64, ...resp2 } })).toMatchObject({
       status: 400,
       json: { error: 'ERR base64 encoding is not allowed with resp2 format' },
     })
   })
 
-  it.each(['plain', 'gzip', ''])('ignores the encoding %j', async (encoding) => {
+  it.each(['plain', 'gzip', ''])('ignore the encoding %j', async (encoding) => {
     expect((await rest.get('/ping', { headers: { 'service-encoding': encoding } })).json).toEqual({ result: 'PONG' })
   })
 
-  it('takes the vendor word of its dialect', async () => {
+  it('use the header names of the dialect', async () => {
     const upstash = Rest.open({ dialect: 'upstash' })
     const answer = await upstash.get('/ping', { headers: { 'Upstash-Encoding': 'base64' } })
     expect(answer.json).toEqual({ result: 'UE9ORw==' })
@@ -67,7 +67,7 @@ describe('statuses and content types', () => {
     })
   })
 
-  it('answers with the origin for browsers', async () => {
+  it('include the origin for browsers', async () => {
     const { headers } = await rest.get('/ping', { headers: { origin: 'https://app.test' } })
     expect(headers).toMatchObject({
       'access-control-allow-origin': 'https://app.test',
@@ -75,13 +75,13 @@ describe('statuses and content types', () => {
       'access-control-expose-headers': 'service-sync-token',
     })
     expect((await rest.get('/ping')).headers).not.toHaveProperty('access-control-allow-origin')
-    // A browser hides the sync token, unless it is named as it is sent.
+    // A browser hides the sync token unless the response exposes it under its sent name.
     const upstash = await Rest.open({ dialect: 'upstash' }).get('/ping', { headers: { origin: 'https://app.test' } })
     expect(upstash.headers['access-control-expose-headers']).toBe('upstash-sync-token')
   })
 })
 
-/** Fills the store with one key of each kind of reply. */
+/** Creates one key for each kind of reply. */
 async function fill(): Promise<void> {
   await rest.post('/pipeline', [
     ['SET', 'k', 'bar'],
@@ -141,12 +141,12 @@ describe('JSON values', () => {
     ],
     [['SETEX', 'k', 10, 'v'], 'OK'],
   ]
-  it.each(replies)('%j', async (argv, result) => {
+  it.each(replies)('are returned for %j', async (argv, result) => {
     await fill()
     expect((await rest.post('/', argv)).json).toEqual({ result })
   })
 
-  it('writes all digits of integers', async () => {
+  it('have all digits of integers', async () => {
     await rest.run('SET', 'n', '9223372036854775806')
     expect((await rest.get('/incr/n')).body).toBe('{"result":9223372036854775807}')
     await rest.run('SET', 'n', '-9223372036854775807')
@@ -155,14 +155,14 @@ describe('JSON values', () => {
     expect((await rest.get('/incr/n')).body).toBe('{"result":9007199254740993}')
   })
 
-  it('replaces each byte that is no UTF-8', async () => {
+  it('replace each byte that is not UTF-8', async () => {
     await rest.post('/set/k', new Uint8Array([0x61, 0xff, 0xfe, 0xe2, 0x98, 0x62]))
     expect((await rest.get('/get/k')).json).toEqual({ result: 'a\ufffd\ufffd\ufffd\ufffdb' })
     await rest.post('/set/k', new Uint8Array([0xe2, 0x98, 0x83]))
     expect((await rest.get('/get/k')).json).toEqual({ result: '☃' })
   })
 
-  it('escapes what JSON has to escape', async () => {
+  it('escape what JSON requires', async () => {
     const value = '"\\\u0000\u0001\b\f\n\r\t\u2028/'
     await rest.post('/', ['SET', 'k', value])
     expect((await rest.get('/get/k')).json).toEqual({ result: value })
@@ -201,7 +201,7 @@ describe('base64', () => {
       ['MA==', ['aw==']],
     ],
   ]
-  it.each(encoded)('%j', async (argv, result) => {
+  it.each(encoded)('encodes the reply to %j', async (argv, result) => {
     await fill()
     expect((await rest.post('/', argv, { headers: base64 })).json).toEqual({ result })
   })
@@ -220,7 +220,7 @@ describe('base64', () => {
     })
   })
 
-  it.each(['/pipeline', '/multi-exec'])('treats each item of %s like an answer of its own', async (path) => {
+  it.each(['/pipeline', '/multi-exec'])('encodes each item of %s like a separate reply', async (path) => {
     await fill()
     const rows = [['SET', 'k', 'bar'], ['GET', 'k'], ['GET', 'ok'], ['PING'], ['INCR', 'k'], ['LRANGE', 'l', '1', '1']]
     expect((await rest.post(path, rows, { headers: base64 })).json).toEqual([
@@ -253,7 +253,7 @@ describe('RESP2', () => {
     [['ZSCORE', 'z', 'c'], '$3\r\ninf\r\n'],
     [['SET', 'k', 'v', 'XX', 'NX'], '-ERR syntax error\r\n'],
   ]
-  it.each(raw)('%j', async (argv, body) => {
+  it.each(raw)('encodes the reply to %j', async (argv, body) => {
     await fill()
     const answer = await rest.post('/', argv, { headers: resp2 })
     expect(answer.body).toBe(body)
@@ -261,12 +261,12 @@ describe('RESP2', () => {
     expect(answer.headers['content-type']).toBe('application/octet-stream')
   })
 
-  it('carries any bytes', async () => {
+  it('preserves all bytes', async () => {
     await rest.post('/set/k', new Uint8Array([0, 255, 13, 10]))
     expect((await rest.get('/get/k', { headers: resp2 })).body).toBe('$4\r\n\x00\xff\r\n\r\n')
   })
 
-  it('strings replies of a pipeline together', async () => {
+  it('concatenates replies of a pipeline', async () => {
     const rows = [['SET', 'k', 'v'], ['GET', 'k'], ['INCR', 'k'], ['NONSENSE']]
     const answer = await rest.post('/pipeline', rows, { headers: resp2 })
     expect(answer.status).toBe(200)
@@ -276,13 +276,14 @@ describe('RESP2', () => {
     )
   })
 
-  it('does not exist for transactions', async () => {
+  it('is not supported for transactions', async () => {
     const answer = await rest.post('/multi-exec', [['PING']], { headers: resp2 })
     expect(answer).toMatchObject({ status: 200, json: [{ result: 'PONG' }] })
     expect((await rest.post('/multi-exec', [['NONSENSE']], { headers: resp2 })).headers['content-type']).toBe(
       'application/json',
     )
-    // The header is ignored, not unread: service.md Errors refuses any other value everywhere, and base64 beside it.
+    // The header is validated even though it is ignored: service.md Errors rejects any other value everywhere, and
+    // base64 with it.
     const base64 = { ...resp2, 'service-encoding': 'base64' }
     expect(await rest.post('/multi-exec', [['SET', 'k', 'v']], { headers: base64 })).toMatchObject({
       status: 400,
@@ -296,7 +297,7 @@ describe('RESP2', () => {
     })
   })
 
-  it.each(['/subscribe/news', '/psubscribe/n*', '/monitor'])('is refused in impossible forms by %s', async (path) => {
+  it.each(['/subscribe/news', '/psubscribe/n*', '/monitor'])('is rejected in invalid forms by %s', async (path) => {
     const base64 = { ...resp2, 'service-encoding': 'base64' }
     expect(await rest.post(path, undefined, { headers: base64 })).toMatchObject({
       status: 400,
@@ -309,7 +310,7 @@ describe('RESP2', () => {
     })
   })
 
-  it('does not exist for refused tokens', async () => {
+  it('is not used for rejected tokens', async () => {
     const answer = await rest.get('/ping', { headers: resp2, token: 'wrong' })
     expect(answer).toMatchObject({ status: 401, headers: { 'content-type': 'application/json' } })
   })
@@ -318,7 +319,7 @@ describe('RESP2', () => {
 describe('sync token', () => {
   const token = async (path: string, body?: unknown) => (await rest.post(path, body)).headers['service-sync-token']
 
-  it('stands on every 2xx answer', async () => {
+  it('is part of every 2xx response', async () => {
     expect(await token('/', ['PING'])).toMatch(/^[0-9a-v]+$/)
     expect(await token('/pipeline', [['NONSENSE']])).toMatch(/^[0-9a-v]+$/)
     expect(await token('/multi-exec', [['PING']])).toMatch(/^[0-9a-v]+$/)
@@ -345,13 +346,13 @@ describe('sync token', () => {
     }
   })
 
-  it('may come back old or empty', async () => {
+  it('may be sent back old or empty', async () => {
     for (const value of ['', '0', 'zzzz', 'anything at all']) {
       expect((await rest.get('/ping', { headers: { 'service-sync-token': value } })).status).toBe(200)
     }
   })
 
-  it('ignores telemetry', async () => {
+  it('telemetry headers are ignored', async () => {
     const headers = {
       'service-telemetry-sdk': 'x@v1',
       'service-telemetry-runtime': 'node',

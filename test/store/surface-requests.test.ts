@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// The forms of a request. Expectations: store.md 1.
+// Forms of a request. Expectations: store.md 1.
 
 let rest: Rest
 beforeEach(() => {
@@ -19,7 +19,7 @@ describe('path form', () => {
     ['/set/foo/bar', ['SET', 'foo', 'bar']],
     ['/SET/foo/bar/EX/100', ['SET', 'foo', 'bar']],
     ['/set/foo/bar?EX=60', ['SET', 'foo', 'bar']],
-  ])('GET %s sets foo to bar', async (path) => {
+  ])('sets foo to bar with GET %s', async (path) => {
     const answer = await rest.get(path)
     expect(answer).toMatchObject({ status: 200, json: { result: 'OK' } })
     expect(await rest.run('GET', 'foo')).toBe('bar')
@@ -37,49 +37,49 @@ describe('path form', () => {
     ['a question mark', '/set/k/what%3F', 'what?'],
     ['a hash', '/set/k/%23', '#'],
     ['lower-case hexadecimal digits', '/set/k/%e2%98%83', '☃'],
-  ])('%s', async (_, path, value) => {
+  ])('runs %s', async (_, path, value) => {
     expect((await rest.get(path)).json).toEqual({ result: 'OK' })
     expect(await rest.run('GET', 'k')).toBe(value)
   })
 
-  it('keeps bytes that are no UTF-8', async () => {
+  it('keeps bytes that are not UTF-8', async () => {
     await rest.get('/set/k/%ff%00%80')
     const answer = await rest.get('/get/k', { headers: { 'service-encoding': 'base64' } })
     expect(answer.json).toEqual({ result: '/wCA' })
   })
 
   it.each(['/set/k/%zz', '/set/k/%', '/set/k/%2', '/get/%GG', '/get/k?%z=1'])(
-    'refuses the escape in %s',
+    'rejects the escape in %s',
     async (path) => {
       expect(await rest.get(path)).toMatchObject({ status: 400, json: error('ERR invalid URL escape') })
     },
   )
 
-  it('takes empty inner segments for empty arguments', async () => {
+  it('reads empty inner segments as empty arguments', async () => {
     await rest.get('/set//v')
     expect(await rest.run('GET', '')).toBe('v')
     expect((await rest.get('/get/')).json).toEqual(error("ERR wrong number of arguments for 'get' command"))
     expect((await rest.get('/mget//k/')).json).toEqual({ result: ['v', null, 'v'] })
   })
 
-  it('drops a lone slash behind the command name', async () => {
+  it('drops one slash after the command name', async () => {
     expect((await rest.get('/ping/')).json).toEqual({ result: 'PONG' })
     expect((await rest.get('/dbsize/')).json).toEqual({ result: 0 })
   })
 
-  it('runs command names in any case', async () => {
+  it('accepts command names in any case', async () => {
     expect((await rest.get('/pInG')).json).toEqual({ result: 'PONG' })
     expect((await rest.get('/set/k/v/nX/eX/10')).json).toEqual({ result: 'OK' })
   })
 
-  it('takes endpoint words exactly: others are commands', async () => {
+  it('matches endpoint names exactly: others are commands', async () => {
     expect((await rest.post('/PIPELINE', [['PING']])).json).toEqual(unavailable('PIPELINE'))
     expect((await rest.post('/pipeline/', [['PING']])).json).toEqual(unavailable('PIPELINE'))
     expect((await rest.post('/Multi-Exec', [['PING']])).json).toEqual(unavailable('MULTI-EXEC'))
     expect((await rest.post('/pipeline/x', [['PING']])).json).toEqual(unavailable('PIPELINE'))
   })
 
-  it.each(['GET', 'HEAD'])('%s / has no command', async (method) => {
+  it.each(['GET', 'HEAD'])('finds no command in %s /', async (method) => {
     const answer = await rest.ask(method, '/')
     expect(answer.status).toBe(400)
     if (method === 'GET') expect(answer.json).toEqual(error('ERR empty command'))
@@ -88,7 +88,7 @@ describe('path form', () => {
 })
 
 describe('body in path form', () => {
-  it.each(['POST', 'PUT'])('is the last argument of a %s, unread', async (method) => {
+  it.each(['POST', 'PUT'])('is the last argument of a %s, without parsing', async (method) => {
     const body = '{"a": [1, 2]}'
     expect(
       (await rest.ask(method, '/set/foo', { body, headers: { 'content-type': 'application/json' } })).json,
@@ -98,13 +98,13 @@ describe('body in path form', () => {
     expect(await rest.run('GET', 'foo')).toBe(body)
   })
 
-  it('comes before query arguments', async () => {
+  it('precedes query arguments', async () => {
     expect((await rest.post('/set/foo?EX=100', 'V')).json).toEqual({ result: 'OK' })
     expect(await rest.run('GET', 'foo')).toBe('V')
     expect(await rest.run('TTL', 'foo')).toBe(100)
   })
 
-  it('may be any bytes', async () => {
+  it('may contain any bytes', async () => {
     await rest.post('/set/foo', new Uint8Array([0, 255, 13, 10]))
     expect(await rest.run('STRLEN', 'foo')).toBe(4)
   })
@@ -124,13 +124,13 @@ describe('query', () => {
     ['/set/k/v?ex=60', 60],
     ['/set/k?v&EX=60', 60],
     ['/set?k=v', -1],
-  ])('%s', async (path, ttl) => {
+  ])('is read as arguments: %s', async (path, ttl) => {
     expect((await rest.get(path)).json).toEqual({ result: 'OK' })
     expect(await rest.run('GET', 'k')).toBe('v')
     expect(await rest.run('TTL', 'k')).toBe(ttl)
   })
 
-  it('passes invented values on', async () => {
+  it('passes unknown values on', async () => {
     expect(await rest.get('/set/k/v?NX=true&EX=60')).toMatchObject({ status: 400, json: error('ERR syntax error') })
   })
 
@@ -144,7 +144,7 @@ describe('query', () => {
     expect(await rest.run('LRANGE', 'l', 0, -1)).toEqual(['a b', 'c+d', 'e=f', '&', 'x', '1=2'])
   })
 
-  it('never makes the token an argument', async () => {
+  it('never passes the token as an argument', async () => {
     const token = rest.sandbox.tokens.store
     expect((await rest.get(`/ping?_token=${token}`, { token: null })).json).toEqual({ result: 'PONG' })
     expect((await rest.get(`/rpush/l?a=1&_token=${token}&b=2`, { token: null })).json).toEqual({ result: 4 })
@@ -175,7 +175,7 @@ describe('JSON bodies', () => {
     ['["ECHO", "\\u0000"]', '\0'],
     [' \n\t[ "ECHO" ,\r\n "x" ] ', 'x'],
     ['["echo", "{\\"a\\":null}"]', '{"a":null}'],
-  ])('%s', async (body, echo) => {
+  ])('run %s', async (body, echo) => {
     expect(await rest.post('/', body)).toMatchObject({ status: 200, json: { result: echo } })
   })
 
@@ -207,31 +207,31 @@ describe('JSON bodies', () => {
     ['[+1]', 'ERR invalid JSON'],
     ["['PING']", 'ERR invalid JSON'],
     ['PING', 'ERR invalid JSON'],
-    // store.md, last section: bytes behind the array.
+    // store.md, last section: bytes after the array.
     ['["ECHO","x"] and more', 'ERR invalid JSON'],
     ['["ECHO","x"]]', 'ERR invalid JSON'],
     ['["ECHO","x"]["ECHO","y"]', 'ERR invalid JSON'],
     ['["ECHO","x"],', 'ERR invalid JSON'],
   ]
-  it.each(wrong)('refuses %s', async (body, text) => {
+  it.each(wrong)('rejects %s', async (body, text) => {
     expect(await rest.post('/', body)).toMatchObject({ status: 400, json: error(text) })
   })
 
-  // store.md 10: a single command may have 10 MB, of whatever kind.
+  // store.md 10: a single command may have 10 MB with any content.
   it.each([
     ['quotes', '"'.repeat(2_000_000)],
     ['line ends', 'line\n'.repeat(1_000_000)],
     ['plain text', 'x'.repeat(5_000_000)],
-  ])('takes millions of %s in one word', async (_, word) => {
+  ])('accepts millions of %s in one argument', async (_, word) => {
     expect(await rest.run('ECHO', word)).toBe(word)
   })
 
-  it('takes a million escaped code units in one word, in pairs and alone', async () => {
+  it('accepts a million escaped code units in one argument, in pairs and alone', async () => {
     const body = `["ECHO","${'\\uD83D\\uDE00\\u00e9\\ud800'.repeat(250_000)}"]`
     expect((await rest.post('/', body)).json).toEqual({ result: '😀é\ufffd'.repeat(250_000) })
   }, 30_000)
 
-  it('refuses an empty command name', async () => {
+  it('rejects an empty command name', async () => {
     expect(await rest.post('/', [''])).toMatchObject({ status: 400, json: unavailable('') })
   })
 
@@ -241,7 +241,7 @@ describe('JSON bodies', () => {
     expect(await rest.run('EXISTS', 'k')).toBe(0)
   })
 
-  it.each(['/pipeline', '/multi-exec'])('%s wants an array of arrays', async (path) => {
+  it.each(['/pipeline', '/multi-exec'])('%s requires an array of arrays', async (path) => {
     const texts: [unknown, string][] = [
       ['', 'EOF'],
       ['{}', 'expected JSON array'],
@@ -267,11 +267,11 @@ describe('JSON bodies', () => {
 })
 
 describe('methods', () => {
-  it.each(['GET', 'HEAD', 'POST', 'PUT'])('%s is allowed', async (method) => {
+  it.each(['GET', 'HEAD', 'POST', 'PUT'])('allow %s', async (method) => {
     expect((await rest.ask(method, '/ping')).status).toBe(200)
   })
 
-  it('HEAD runs the command and answers like GET without a body', async () => {
+  it('HEAD runs the command and responds like GET without a body', async () => {
     const head = await rest.ask('HEAD', '/set/k/v')
     expect(await rest.run('GET', 'k')).toBe('v')
     const get = await rest.ask('GET', '/set/k/v')
@@ -282,7 +282,7 @@ describe('methods', () => {
     expect(await rest.ask('HEAD', '/ping', { token: 'wrong' })).toMatchObject({ status: 401 })
   })
 
-  it.each(['DELETE', 'PATCH', 'TRACE', 'PROPFIND'])('%s is answered 405 with nothing else', async (method) => {
+  it.each(['DELETE', 'PATCH', 'TRACE', 'PROPFIND'])('%s is rejected with 405 and nothing else', async (method) => {
     for (const path of ['/', '/ping', '/pipeline', '/multi-exec']) {
       const answer = await rest.ask(method, path, { token: null })
       expect(answer).toMatchObject({ status: 405, body: null })
@@ -315,25 +315,25 @@ describe('methods', () => {
 describe('order of checks', () => {
   const badFormat = { 'service-response-format': 'xml' }
 
-  it('method before token', async () => {
+  it('has the method before the token', async () => {
     expect((await rest.ask('DELETE', '/ping', { token: 'wrong' })).status).toBe(405)
   })
 
-  it('token before headers and body', async () => {
+  it('has the token before headers and body', async () => {
     expect((await rest.post('/', '[', { token: 'wrong', headers: badFormat })).status).toBe(401)
     expect((await rest.get('/set/%zz', { token: 'wrong' })).status).toBe(401)
   })
 
-  it('headers before the body', async () => {
+  it('has the headers before the body', async () => {
     expect((await rest.post('/', '[', { headers: badFormat })).json).toEqual(error('ERR invalid response format'))
   })
 
-  it('the body before permissions', async () => {
+  it('has the body before permissions', async () => {
     const token = rest.sandbox.tokens.storeReadonly
     expect((await rest.post('/', '["SET","k",null]', { token })).json).toEqual(error('ERR null args are not supported'))
   })
 
-  it('permissions before what the command makes of its words', async () => {
+  it('has permissions before the arguments of the command', async () => {
     const token = rest.sandbox.tokens.storeReadonly
     const answer = await rest.post('/', ['SET', 'k', 'v', 'NONSENSE'], { token })
     expect(String((answer.json as { error: string }).error)).toMatch(/^NOPERM /)

@@ -14,7 +14,7 @@ const unavailable = (name: string) => ({
 })
 
 describe.each(['/pipeline', '/multi-exec'])('%s', (path) => {
-  it('answers the sample of the documentation', async () => {
+  it('replies to the sample of the documentation', async () => {
     const rows = [
       ['SET', 'key1', 'valuex'],
       ['SETEX', 'key2', 13, 'valuez'],
@@ -44,18 +44,18 @@ describe.each(['/pipeline', '/multi-exec'])('%s', (path) => {
     ])
   })
 
-  it('takes a PUT', async () => {
+  it('accepts a PUT', async () => {
     expect((await rest.ask('PUT', path, { body: '[["PING"]]' })).json).toEqual([{ result: 'PONG' }])
   })
 
-  it('takes a thousand rows', async () => {
+  it('accepts a thousand rows', async () => {
     const rows = Array.from({ length: 1000 }, () => ['INCR', 'n'])
     const items = (await rest.post(path, rows)).json as unknown[]
     expect(items).toHaveLength(1000)
     expect(items[999]).toEqual({ result: 1000 })
   })
 
-  it('does not take a query for arguments', async () => {
+  it('does not read the query as arguments', async () => {
     expect((await rest.post(`${path}?EX=10`, [['SET', 'k', 'v']])).json).toEqual([{ result: 'OK' }])
     expect(await rest.run('TTL', 'k')).toBe(-1)
   })
@@ -77,12 +77,12 @@ describe('a row that cannot run', () => {
     [['SUBSCRIBE', 'c'], 'ERR Command "SUBSCRIBE" is not allowed in REST or it has a special context path'],
   ]
 
-  it.each(rows)('%j is an item of a pipeline, the others run', async (row, text) => {
+  it.each(rows)('is an error item of a pipeline for %j, and the others run', async (row, text) => {
     const answer = await rest.post('/pipeline', [['SET', 'a', 1], row, ['GET', 'a']])
     expect(answer).toMatchObject({ status: 200, json: [{ result: 'OK' }, { error: text }, { result: '1' }] })
   })
 
-  it.each(rows)('%j discards a transaction', async (row, text) => {
+  it.each(rows)('discards a transaction for %j', async (row, text) => {
     expect(await rest.post('/multi-exec', [['SET', 'a', 1], row, ['GET', 'a']])).toMatchObject({
       status: 400,
       json: { error: text },
@@ -90,7 +90,7 @@ describe('a row that cannot run', () => {
     expect(await rest.run('EXISTS', 'a')).toBe(0)
   })
 
-  it('refused to the read-only token is an item of a pipeline and discards a transaction', async () => {
+  it('is an error item for the read-only token in a pipeline, and discards a transaction', async () => {
     const token = rest.sandbox.tokens.storeReadonly
     const refusal = { error: "NOPERM this user has no permissions to run the 'set' command or its subcommand" }
     const body = [
@@ -105,7 +105,7 @@ describe('a row that cannot run', () => {
   })
 })
 
-it('fails single rows of an accepted transaction and runs the others', async () => {
+it('fails alone in an accepted transaction, and the others run', async () => {
   const rows = [
     ['SET', 'k', 'v'],
     ['INCR', 'k'],
@@ -122,7 +122,7 @@ it('fails single rows of an accepted transaction and runs the others', async () 
   ])
 })
 
-it('stands in the traffic with the request as its cause', async () => {
+it('rows are logged with the request as their cause', async () => {
   await rest.post('/pipeline', [
     ['SET', 'k', 'v', 'EX', 10],
     ['GET', 'k'],
@@ -145,7 +145,7 @@ it('stands in the traffic with the request as its cause', async () => {
   ])
 })
 
-it('tells in the traffic which key has expired, when somebody looks', async () => {
+it('the log shows which key has expired when a command reads it', async () => {
   await rest.run('SET', 'k', 'v', 'PX', 100)
   await rest.sandbox.clock.advance(99)
   expect(await rest.run('GET', 'k')).toBe('v')

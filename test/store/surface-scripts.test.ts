@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// Scripts as the surface sees them. Expectations: store.md 2.2, 3.2, 4 and 6.2.
+// Scripts over REST. Expectations: store.md 2.2, 3.2, 4 and 6.2.
 
 let rest: Rest
 beforeEach(() => {
@@ -13,12 +13,12 @@ it.each([
   ["return redis.call('SET', 'k', 'v')", 'OK'],
   ["return {ok='FINE'}", 'RklORQ=='],
   ["return 'OK'", 'T0s='],
-])('base64 of %s', async (script, result) => {
+])('encodes %s in base64', async (script, result) => {
   const answer = await rest.post('/', ['EVAL', script, 0], { headers: { 'service-encoding': 'base64' } })
   expect(answer.json).toEqual({ result })
 })
 
-it('a script that writes changes the sync token', async () => {
+it('changes the sync token by a script that writes', async () => {
   const token = async (script: string) => (await rest.post('/', ['EVAL', script, 0])).headers['service-sync-token']
   const before = await token('return 1')
   const after = await token("return redis.call('SET', 'k', 'v')")
@@ -39,7 +39,7 @@ describe('read-only token', () => {
     ['evalsha_ro', 'EVALSHA_RO', 'x', '0'],
     ['script|load', 'SCRIPT', 'LOAD', 'return 1'],
     ['function|list', 'FUNCTION', 'LIST'],
-  ])('is refused %s', async (name, ...argv) => {
+  ])('cannot run %s', async (name, ...argv) => {
     expect(await rest.post('/', argv, { token: rest.sandbox.tokens.storeReadonly })).toMatchObject({
       status: 400,
       json: { error: `NOPERM this user has no permissions to run the '${name}' command or its subcommand` },

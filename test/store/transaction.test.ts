@@ -29,7 +29,7 @@ const execute = async (rows: readonly Row[], token?: string): Promise<Item[]> =>
 
 const results = async (rows: readonly Row[]) => (await execute(rows)).map(({ result, error }) => error ?? result)
 
-/** A body that arrives in pieces, each a turn of the event loop later than the last. */
+/** Returns a body that arrives in pieces, each in a later turn of the event loop. */
 const slowly = (text: string, pieces: number): ReadableStream<Uint8Array> => {
   const bytes = new TextEncoder().encode(text)
   const size = Math.ceil(bytes.length / pieces)
@@ -44,9 +44,9 @@ const slowly = (text: string, pieces: number): ReadableStream<Uint8Array> => {
   })
 }
 
-describe('isolation', () => {
+describe('isolation of transactions', () => {
   // hiett/serverless-redis-http#25: concurrent transactions shared a connection and mixed their commands.
-  it.each(['at once', 'in pieces'])('ten concurrent transactions, sent %s, never mix', async (how) => {
+  it.each(['at once', 'in pieces'])('keeps ten concurrent transactions separate, sent %s', async (how) => {
     const rowsOf = (client: number): Row[] => [
       ['GET', 'owner'],
       ['SET', 'owner', client],
@@ -96,9 +96,9 @@ describe('isolation', () => {
   })
 })
 
-describe('errors', () => {
+describe('errors in transactions', () => {
   // The sample of the documentation. [store.md 4]
-  it('of a command that runs are its own item only', async () => {
+  it('concern only the item of a command that ran', async () => {
     expect(
       await execute([
         ['SET', 'key1', 'valuex'],
@@ -122,7 +122,7 @@ describe('errors', () => {
     [['SUBSCRIBE', 'c'], /^ERR Command "SUBSCRIBE" is not allowed in REST/],
     [['BLPOP', 'l', '0'], /^ERR Command is not available: 'BLPOP'/],
     [['ACL', 'NOPE', 'u', 'get'], /^ERR Command is not available: 'ACL NOPE'/],
-  ])('%j discards everything, wherever it stands', async (row, text) => {
+  ])('discard everything for %j at any position', async (row, text) => {
     for (const rows of [
       [['SET', 'k', 'v'], row],
       [row, ['SET', 'k', 'v']],
@@ -155,7 +155,7 @@ describe('errors', () => {
     [['SET', 'k', 'v'], "NOPERM this user has no permissions to run the 'set' command or its subcommand"],
     [['GET', 'other'], 'NOPERM this user has no permissions to access one of the keys used as arguments'],
     [['PUBLISH', 'c', 'm'], 'NOPERM this user has no permissions to access one of the channels used as arguments'],
-  ])('a lack of permission for %j discards everything', async (row, text) => {
+  ])('discard everything without permission for %j', async (row, text) => {
     const token = String(sandbox.store.run('ACL', 'GENTOKEN', 'ann'))
     sandbox.store.run('ACL', 'SETUSER', 'ann', 'on', `>${token}`, '+get', '+incr', '+publish', '~n')
     const response = await request([['INCR', 'n'], row], undefined, token)
@@ -174,8 +174,8 @@ describe('errors', () => {
   })
 })
 
-describe('commands of all groups', () => {
-  it('run in order and see what those before have done', async () => {
+describe('commands of all groups in transactions', () => {
+  it('run in order and see the results of earlier ones', async () => {
     expect(
       await results([
         ['SET', 's', 'abc'],
@@ -218,7 +218,7 @@ describe('commands of all groups', () => {
     ])
   })
 
-  it('run scripts among others, which see what is done and may fail alone', async () => {
+  it('run scripts among others, which see earlier results and may fail alone', async () => {
     const move = "redis.call('RPUSH', KEYS[2], redis.call('GET', KEYS[1])); return redis.call('LLEN', KEYS[2])"
     expect(
       await results([
@@ -246,16 +246,16 @@ describe('commands of all groups', () => {
 })
 
 // [redis 7.0: MULTI, SAVE, EXEC]
-describe('SAVE', () => {
+describe('SAVE in transactions', () => {
   const refusal = 'ERR Command not allowed inside a transaction'
 
-  it('is refused by /multi-exec, and nothing runs', async () => {
+  it('is rejected by /multi-exec, and nothing runs', async () => {
     const response = await request([['SET', 'a', 1], ['save']])
     expect([response.status, await response.json()]).toEqual([400, { error: refusal }])
     expect(sandbox.store.run('EXISTS', 'a')).toBe(0)
   })
 
-  it('is refused between MULTI and EXEC, and takes the transaction with it', async () => {
+  it('is rejected between MULTI and EXEC, and invalidates the transaction', async () => {
     const connection = sandbox.store.connect()
     await expect(connection.run('SAVE')).resolves.toBe('OK')
     const Connector = ioredisConnector(sandbox)

@@ -11,7 +11,7 @@ import { Rest } from '../support/ask.js'
 import { runs } from '../support/effort.js'
 import { createScriptStore } from './scripting/script-store.js'
 
-// policy.maxWork: what a request costs is counted by the sizes that it touches.
+// policy.maxWork: the cost of a request depends on the sizes that it reads and writes.
 
 const tooMuch = expect.stringContaining('ERR max work exceeded. Limit: ')
 const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `m${at}`)
@@ -31,7 +31,7 @@ function filled() {
   run('SETRANGE', 'bits', 2_000_000, 'x')
   run('JSON.SET', 'json', '$', JSON.stringify(many(2000)))
   for (let at = 0; at < 12_000; at += 1000) run('MSET', ...many(1000).flatMap((key) => [`${at}${key}`, 'v']))
-  // Little enough for what is there now.
+  // Less than the existing keys cost.
   Object.assign(small.store.options.policy, { maxWork: 2_000 })
   small.store.work.left = 0
   return small
@@ -39,7 +39,7 @@ function filled() {
 
 const before = filled()
 
-describe('the work of one command', () => {
+describe('work of one command', () => {
   it.each([
     'KEYS *',
     'LREM list 0 x',
@@ -89,7 +89,7 @@ describe('the work of one command', () => {
     'JSON.SET json $[*] [1,2,3,4,5]',
     'JSON.DEL json $[*]',
     'JSON.RESP json $',
-  ])('is refused before anything happens: %s', (line) => {
+  ])('is rejected before any effect: %s', (line) => {
     const words = line.split(' ')
     const dump = before.run('DBSIZE')
     expect(before.failure(...words)).toEqual(tooMuch)
@@ -100,7 +100,7 @@ describe('the work of one command', () => {
     ])
   })
 
-  it('begins anew with each command, and ends at the same place', () => {
+  it('is full for each command, and ends at the same place', () => {
     for (let times = 0; times < 20; times++) {
       expect(before.run('LRANGE', 'list', 0, 1999)).toHaveLength(2000)
       expect(before.failure('LRANGE', 'list', 0, 2000)).toEqual(tooMuch)
@@ -108,7 +108,7 @@ describe('the work of one command', () => {
   })
 })
 
-it('answers fewer members with their positions and distances than without', () => {
+it('returns fewer members with their positions and distances than without', () => {
   const { run, store } = createScriptStore()
   run('GEOADD', 'geo', ...many(1000).flatMap((member, at) => [(at % 90) / 10, (at % 80) / 10, member]))
   Object.assign(store.options.policy, { maxWork: 40_000 })
@@ -118,9 +118,9 @@ it('answers fewer members with their positions and distances than without', () =
   expect(() => run(...near, 'WITHCOORD', 'WITHDIST')).toThrow(/max work exceeded/)
 })
 
-describe('the work of one request', () => {
+describe('work of one request', () => {
   const open = () => {
-    // Five times a list that is read and answered, and what the rows cost.
+    // Reading and sending the list five times, and the cost of the rows.
     const rest = Rest.open({ policy: { maxWork: 62_000 } })
     rest.sandbox.store.run('RPUSH', 'list', ...many(4000))
     return rest
@@ -144,7 +144,7 @@ describe('the work of one request', () => {
     ])
   })
 
-  it('refuses a transaction before its first command, when the sum can be known', async () => {
+  it('rejects a transaction before its first command, if the sum is predictable', async () => {
     const rest = open()
     const rows = [['INCR', 'n'], ...Array.from({ length: 16 }, () => ['LRANGE', 'list', '0', '-1'])]
     expect(await rest.post('/multi-exec', rows)).toMatchObject({ status: 400, json: { error: tooMuch } })
@@ -153,7 +153,7 @@ describe('the work of one request', () => {
     expect((await rest.post('/multi-exec', freed)).status).toBe(200)
   })
 
-  it('bounds the rows of a pipeline', async () => {
+  it('limits the rows of a pipeline', async () => {
     const rest = open()
     const rows = Array.from({ length: 1034 }, () => ['INCR', 'n'])
     for (const path of ['/pipeline', '/multi-exec']) {
@@ -163,7 +163,7 @@ describe('the work of one request', () => {
     expect((await rest.post('/pipeline', rows.slice(100))).status).toBe(200)
   })
 
-  it('covers the reading of its body: its bytes, words and rows', async () => {
+  it('covers reading the body: its bytes, arguments and rows', async () => {
     const rest = open()
     const long = 'x'.repeat(1_100_000)
     const words = ['DEL', ...many(31_000)]
@@ -187,14 +187,14 @@ describe('the work of one request', () => {
     expect(await rest.run('EXISTS', 'long', 'n')).toBe(0)
   })
 
-  it('refuses a command by the length of its body where no command is so long', async () => {
+  it('rejects a command by the length of its body if no command is that long', async () => {
     const rest = Rest.open({ policy: { maxRequestSize: 1000 } })
     const { status, json } = await rest.post('/', `["SET","k","${'x'.repeat(1_100_000)}"`)
     expect(status).toBe(413)
     expect(json).toEqual({ error: expect.stringContaining('ERR max request size exceeded. Limit: 1000 bytes') })
   })
 
-  it('covers the encoding of its answer: a reply that is too much is withheld, and no more commands are run', async () => {
+  it('covers encoding the response: a reply that costs too much is withheld, and no further commands run', async () => {
     const rest = Rest.open({ policy: { maxWork: 100_000 } })
     rest.sandbox.store.run('SET', 'long', 'x'.repeat(1_000_000))
     rest.sandbox.store.run('SET', 'controls', '\x01'.repeat(300_000))
@@ -226,8 +226,8 @@ describe('the work of one request', () => {
   })
 })
 
-describe('a glob', () => {
-  it('costs pattern times text at most, whatever stands in them', () => {
+describe('a glob pattern', () => {
+  it('costs at most pattern times text, for all contents', () => {
     const letters = fc.array(fc.constantFrom('a', 'b', '*', '?', '[ab]', '\\*'), { maxLength: 60 })
     fc.assert(
       fc.property(letters, fc.integer({ min: 0, max: 400 }), fc.constantFrom('a', 'ab', 'b'), (parts, times, unit) => {
@@ -244,14 +244,14 @@ describe('a glob', () => {
     )
   })
 
-  it('ends where the work ends', () => {
+  it('ends when the work is used up', () => {
     const work = new Work(1000, () => new Error('enough'))
     const matches = globMatcher(utf8(`*${'a'.repeat(5000)}b`), work)
     expect(() => matches(utf8('a'.repeat(30_000)))).toThrow('enough')
   })
 })
 
-describe('the largest words that a command takes', () => {
+describe('largest arguments of a command', () => {
   const huge = 'y'.repeat(1_000_000)
   const numbers = [
     '0',
@@ -302,7 +302,7 @@ describe('the largest words that a command takes', () => {
   )
 })
 
-describe('a hundred thousand at once', () => {
+describe('a hundred thousand members', () => {
   const names = many(100_000)
 
   it.each<[string, (name: string, at: number) => (string | number)[], unknown]>([
@@ -311,7 +311,7 @@ describe('a hundred thousand at once', () => {
     ['ZADD key', (name, at) => [(at * 7919) % 100_000, name], 100_000],
     ['MSET', (name, at) => [name, at], 'OK'],
     ['RPUSH key', (name) => [name], 100_000],
-  ])('are added: %s', async (command, words, reply) => {
+  ])('are added at once: %s', async (command, words, reply) => {
     const rest = Rest.open()
     expect((await rest.post('/', [...command.split(' '), ...names.flatMap(words)])).json).toEqual({ result: reply })
   })
@@ -328,7 +328,7 @@ describe('a hundred thousand at once', () => {
   })
 })
 
-it('sorts fewer long texts than short ones, whether they are elements or found by a pattern', () => {
+it('SORT sorts fewer long texts than short ones, as elements or by a pattern', () => {
   const { run, failure, store } = createScriptStore()
   const far = 'x'.repeat(2_000)
   for (const name of many(1000)) {
@@ -346,7 +346,7 @@ it('sorts fewer long texts than short ones, whether they are elements or found b
   expect(run('EXISTS', 'to')).toBe(0)
 })
 
-it.each(['plain', 'base64'])('answers with 63 MB of strings, and not with 72 MB: %s', async (encoding) => {
+it.each(['plain', 'base64'])('returns 63 MB of strings, but not 72 MB: %s', async (encoding) => {
   const rest = Rest.open()
   await rest.run('SET', 'key', 'abcdefgh!'.repeat(1_000_000))
   const asked = (times: number) =>

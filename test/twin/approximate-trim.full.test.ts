@@ -5,8 +5,8 @@ import { createEngine } from '../support/engine.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 
-// The named difference of `~`: redis-server deletes whole nodes of 100 entries and the service all that are too many,
-// both nothing as long as fewer than 100 are. [store.md 7.2]
+// Known difference of `~`: redis-server deletes whole nodes of 100 entries, and the service all surplus entries; both
+// delete nothing if fewer than 100 are surplus. [store.md 7.2]
 
 let redis: LiveRedis
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => redis.stop())
 
 const fill = `for n = 1, tonumber(ARGV[1]) do redis.call('XADD', KEYS[1], n .. '-1', 'n', n) end`
 
-it('MAXLEN and MINID with ~ delete what the live server deletes, and the part of a node that it leaves', async () => {
+it('MAXLEN and MINID with ~ delete what the live server deletes, and the part of a node that it keeps', async () => {
   const trims = fc.record({
     length: fc.integer({ min: 1, max: 1200 }),
     keep: fc.integer({ min: 0, max: 1200 }),
@@ -37,7 +37,7 @@ it('MAXLEN and MINID with ~ delete what the live server deletes, and the part of
       }
       const tooMany = Math.max(length - keep, 0)
       expect(ours).toBe(tooMany < 100 ? 0 : tooMany)
-      // The last node, which is not full, goes when nothing is to stay.
+      // The last, incomplete node is deleted if no entry should stay.
       expect(theirs).toBe(tooMany === length ? length : Math.floor(ours / 100) * 100)
     }),
     { numRuns: runs(50, 150, 1500) },

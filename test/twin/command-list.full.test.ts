@@ -8,7 +8,7 @@ it('every command of the live server has a row in docs/protocol/commands.json', 
   await redis.stop()
   const names = 'array' in list ? list.array.map((name) => ('bulk' in name ? name.bulk.toUpperCase() : '')) : []
   const known = new Set(documentedCommands().map(({ name }) => name))
-  // A container has rows for its subcommands only.
+  // A container only has rows for its subcommands.
   const containers = new Set(names.filter((name) => name.includes('|')).map((name) => name.split('|')[0]!))
   const missing = names
     .map((name) => name.replace('|', ' '))

@@ -3,9 +3,9 @@ import { createRandom } from '../../src/kernel/random.js'
 import { createEngine } from '../support/engine.js'
 import { startRedis } from '../support/live-redis.js'
 
-// Of several subsequences that are equally long the same one has to be found, so strings of few letters tell most.
+// Strings with few different letters have many equally long subsequences, of which the same one must be found.
 
-it('LCS finds the very subsequence that the live server finds, in 3000 pairs', { timeout: 60_000 }, async () => {
+it('LCS finds exactly the subsequence of the live server, in 3000 pairs', { timeout: 60_000 }, async () => {
   const redis = await startRedis()
   const engine = createEngine()
   const random = createRandom('lcs')

@@ -6,7 +6,10 @@ import { decodeReply } from '../support/resp.js'
 import { type Section, showReply } from '../support/steps.js'
 import { replaySection } from '../support/transcript.js'
 
-/** Runs the transcripts of command groups on a real redis-server, and compares replies with the recording and our store. */
+/**
+ * Runs the transcripts of command groups on a real redis-server, and compares its replies with the recording and the
+ * double.
+ */
 export function compareTranscripts(groups: readonly string[]): void {
   let redis: LiveRedis
 
@@ -19,8 +22,8 @@ export function compareTranscripts(groups: readonly string[]): void {
   })
 
   describe.each(groups)('%s', (group) => {
-    // A live server on a busy machine may be late by more than is allowed; what really differs, differs again.
-    it('is answered by the live server as recorded, and by our store as by the live server', { retry: 2 }, async () => {
+    // A live server on a busy machine may be late by more than is allowed; real differences occur again.
+    it('has the recorded replies on the live server, and the same in the double', { retry: 2 }, async () => {
       const { steps } = (await import(`../store/${group}.steps.ts`)) as { steps: readonly Section[] }
       const live = await record(redis.client, steps)
       const recorded = readRecording(group)

@@ -12,7 +12,7 @@ const message = /pmessage\r\n\$16\r\n__keyevent@0__:\*\r\n\$\d+\r\n__keyevent@0_
 
 const pong = '$4\r\npong\r\n$0\r\n\r\n'
 
-/** A second connection that hears of every event; `heard` gives those since the last call. */
+/** Second connection that receives every event; `heard` returns those since the last call. */
 class EventFeed {
   readonly #socket: Socket
   #buffer = ''
@@ -33,7 +33,7 @@ class EventFeed {
     return feed
   }
 
-  /** The answer to a ping comes after everything that was sent before it; a key may expire just behind it. */
+  /** Waits for the reply to a ping, which follows everything that was sent before; a key may expire right after it. */
   async heard(): Promise<string[]> {
     this.#socket.write('*1\r\n$4\r\nPING\r\n')
     while (!this.#buffer.includes(pong)) {
@@ -67,7 +67,7 @@ afterAll(async () => {
 })
 
 describe.each(groups)('%s', (group) => {
-  it('tells of the same keyspace events in the same order', async () => {
+  it('publishes the same keyspace events in the same order', async () => {
     const { steps } = (await import(`../store/${group}.steps.ts`)) as { steps: readonly Section[] }
     const differences: string[] = []
     for (const section of steps.filter(({ source }) => source === undefined)) {
@@ -75,10 +75,10 @@ describe.each(groups)('%s', (group) => {
       const engine = createEngine((event, key) => ours.push(`${event} ${key}`))
       await redis.client.send(['FLUSHALL'])
       await feed.heard()
-      // A real server may forget a key whose time is over before anybody asks for it.
+      // A real server may delete an expired key before a command reads it.
       const early = new Set<string>()
       for (const step of section.steps.filter(({ advance }) => advance === undefined)) {
-        // What only the service takes changes nothing there.
+        // Commands that only the service has change nothing on the live server.
         if (isServicesOwn(wordsAt(step, 0))) continue
         ours.length = 0
         engine.execute(wordsAt(step, engine.now()))
@@ -89,7 +89,7 @@ describe.each(groups)('%s', (group) => {
           return !early.has(event)
         })
         const told = ours.filter((event) => !early.delete(event))
-        // What chance takes away may empty a key here and not there.
+        // Random removals may empty a key on one side only.
         if (step.loose.has('shape')) continue
         if (theirs.join() !== told.join()) differences.push(`${step.text}: ${theirs.join()} | ${told.join()}`)
       }

@@ -8,10 +8,12 @@ import { type Row, rows as rowsOf, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 import { showReply } from '../support/steps.js'
 
-// Sequences of commands of all groups, written at random after the usage in the command table, must leave both
-// servers with the same replies and the same keys. A failure is shrunk and printed as rows to paste into a transcript.
+// Random sequences of commands of all groups, generated from the usage in the command table, must leave both servers
+// with the same replies and keys. A failure is shrunk and printed as rows for a transcript.
 
-/** Groups and commands that redis-server 7.0 has, too, with replies that do not depend on chance or on the machine. */
+/**
+ * Groups and commands that redis-server 7.0 also has, with replies that do not depend on random numbers or the machine.
+ */
 const groups = new Set([
   'string',
   'bitmap',
@@ -25,12 +27,15 @@ const groups = new Set([
   'generic',
   'server',
 ])
-/** Those of chance, of the time of day and of the machine; those that compute in extended precision; ranges of bytes, which mean nothing among different scores. */
+/**
+ * Excluded: commands that depend on random numbers, the time of day or the machine; those with extended precision;
+ * ranges of bytes, which are meaningless for different scores.
+ */
 const excluded =
   /^(H?INCRBYFLOAT|P?EXPIREAT|P?EXPIRETIME|SCAN|[HSZ]SCAN|SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|DUMP|RESTORE.*|OBJECT .*|MEMORY .*|INFO|TIME|CONFIG .*|COMMAND.*|WAIT|MOVE|SWAPDB|LASTSAVE|SAVE|BG.*|ROLE|LOLWUT|PFSELFTEST|LATENCY .*|SLOWLOG .*|MODULE .*|.* HELP|XINFO .*|XPENDING|XCLAIM|XAUTOCLAIM|XSETID|SORT.*|Z.*LEX.*)$/
 let comparableOnly: (name: string, group: string) => boolean
 
-/** Newer options, and options whose replies or waits depend on the time of day. */
+/** Returns whether a command is comparable: no newer options, and no options that depend on the time of day. */
 function isComparable(row: Row): boolean {
   if ('advance' in row) return true
   if (isServicesOwn(row.argv)) return false
@@ -43,7 +48,7 @@ function isComparable(row: Row): boolean {
   )
     return false
   if (/^Z(REV)?RANK$/.test(name) && words.length > 2) return false
-  // Its opposite does not exist: the 7.0 server goes on with it, the service cannot.
+  // This number has no positive counterpart: the 7.0 server continues with it, the service cannot.
   if (name === 'LPOS' && options.includes('-9223372036854775808')) return false
   return !(name === 'XADD' && options.includes('*'))
 }
@@ -59,7 +64,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-/** Time passes for the live server by taking it from all deadlines. */
+/** Moves time on the live server by reducing all expirations. */
 const age =
   "for _, k in ipairs(redis.call('KEYS', '*')) do local t = redis.call('PTTL', k) if t >= 0 then redis.call('PEXPIRE', k, t - ARGV[1]) end end"
 
@@ -80,7 +85,7 @@ function ours(engine: Engine, rows: readonly Row[]): RespReply[] {
   })
 }
 
-/** Sets and hashes have no order. A sorted set prints -0 in some encodings of redis only. */
+/** Sets and hashes have no order. A sorted set prints -0 only in some encodings of redis. */
 function comparable(reply: RespReply, argv: readonly string[]): string {
   const name = argv[0]!
   if ('array' in reply && /^(SMEMBERS|SINTER|SUNION|SDIFF|KEYS|HKEYS|HVALS|HGETALL)$/.test(name)) {
@@ -88,18 +93,18 @@ function comparable(reply: RespReply, argv: readonly string[]): string {
     const rows = name === 'HGETALL' ? items.flatMap((item, at) => (at % 2 ? [] : [`${item}: ${items[at + 1]}`])) : items
     return rows.sort().join(', ')
   }
-  // Deadlines: the live server needs some time for all this.
+  // Expirations: the live server needs some time for all commands.
   if (/TTL$|TIME$/.test(name) && 'integer' in reply) {
     const value = Number(reply.integer)
     return value < 0 ? String(value) : `about ${Math.round(value / (name.startsWith('P') ? 2000 : 2))}`
   }
-  // In our error texts a byte that is no UTF-8 is U+FFFD; redis-server names GEOSEARCH as it was sent.
+  // In error texts of the double a byte that is not UTF-8 is U+FFFD; redis-server repeats GEOSEARCH as it was sent.
   if ('error' in reply)
     return reply.error.replace(/[^\x20-\x7e]+/g, '?').replace(/GEOSEARCH(STORE)?$/, (sent) => sent.toLowerCase())
   return showReply(reply).replaceAll('"-0"', '"0"')
 }
 
-/** Asks for everything that is stored. */
+/** Returns commands that read everything that is stored. */
 const state = (keys: readonly string[]): Row[] =>
   keys.flatMap((key) =>
     [
@@ -114,7 +119,7 @@ const state = (keys: readonly string[]): Row[] =>
     ].map(([name, ...rest]) => ({ argv: [name!, key, ...rest] })),
   )
 
-it('sequences of 50 commands on average leave the same behind', { timeout: 120_000 }, async () => {
+it('sequences of 50 commands on average leave the same state', { timeout: 120_000 }, async () => {
   const sequences = fc.array(rowsOf({ only: comparableOnly, mistakes: true }).filter(isComparable), {
     minLength: 1,
     maxLength: 99,
@@ -132,7 +137,7 @@ it('sequences of 50 commands on average leave the same behind', { timeout: 120_0
   )
 })
 
-/** Runs rows on both; fails with the first that is answered differently, and with what led to it. */
+/** Runs commands on both; fails at the first different reply, with the commands that led to it. */
 async function same(engine: Engine, rows: readonly Row[], history: readonly Row[]): Promise<void> {
   const theirReplies = await live(rows)
   const ourReplies = ours(engine, rows)

@@ -9,12 +9,14 @@ import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 import { showReply } from '../support/steps.js'
 
-// Commands with words that mostly make no sense, few or many: whichever of several mistakes is told must be the same.
+// Commands with few or many mostly meaningless arguments: both must report the same of several errors.
 
 const groups = new Set('string bitmap hash list set sorted-set geo hyperloglog generic connection'.split(' '))
-/** These wait, leave the database, or compute in extended precision. */
+/** Excluded: commands that wait, leave the database, or compute in extended precision. */
 const excluded = /^(WAIT|SELECT|MOVE|PFSELFTEST|H?INCRBYFLOAT)$/
-/** Of these only errors can be compared: the rest depends on chance, on time, on the machine, or on how keys are held. */
+/**
+ * Only errors of these are compared: other replies depend on random numbers, on time, on the machine, or on encodings.
+ */
 const errorsOnly =
   /^(SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|DUMP|MEMORY USAGE|OBJECT .*|[HSZ]?SCAN|P?TTL|P?EXPIRETIME)$/
 
@@ -46,21 +48,25 @@ function randomWords(command: Command, random: Random): string[] {
   return [...name, ...words]
 }
 
-/** Options that 7.0 does not know, text that would become megabytes, and single differences. */
+/**
+ * Returns whether a command is comparable: no options that 7.0 does not know, no text of megabytes, and no known
+ * differences.
+ */
 function isComparable(name: string, argv: readonly string[]): boolean {
   const words = argv.map((word) => word.toUpperCase())
   if (words.some((word) => /^(IFD?(EQ|NE)|WITHTYPE|NOVALUES)$/.test(word))) return false
-  // The third word of ZRANK is newer, there is one database, and RESTORE looks at FREQ behind IDLETIME in another order.
+  // The third argument of ZRANK is newer, there is one database, and RESTORE checks FREQ after IDLETIME in another
+  // order.
   if (/^Z(REV)?RANK$/.test(name) && argv.length === 4) return false
   if (isServicesOwn(argv)) return false
   if (words.includes('DB') || (words.includes('FREQ') && words.includes('IDLETIME'))) return false
-  // Its opposite does not exist: the 7.0 server goes on with it.
+  // This number has no positive counterpart: the 7.0 server continues with it.
   if (name === 'LPOS' && words.includes('-9223372036854775808')) return false
   return !(/^(SETRANGE|SETBIT|BITFIELD)$/.test(name) && argv.some((word) => word.length > 6))
 }
 
 function comparable(reply: RespReply, name: string): string {
-  // redis-server names GEOSEARCH as it was sent, and knows -0 in some places only.
+  // redis-server repeats GEOSEARCH as it was sent, and prints -0 only in some places.
   if ('error' in reply)
     return reply.error.replace(/GEOSEARCH(STORE)?$/, (sent) => sent.toLowerCase()).replaceAll('-0.000000', '0.000000')
   if (errorsOnly.test(name)) return 'no error'
@@ -82,7 +88,7 @@ beforeAll(async () => {
 afterAll(() => redis.stop())
 
 it.each(Array.from({ length: runs(1, 3, 6) }, (_, index) => index + 1))(
-  'tells the same mistakes as the live server, seed %i',
+  'reports the same errors as the live server, seed %i',
   { timeout: 60_000 },
   async (seed) => {
     const random = createRandom(seed)

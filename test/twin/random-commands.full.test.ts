@@ -6,7 +6,7 @@ import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 import { showReply } from '../support/steps.js'
 
-/** What a capital letter in a form may stand for: mostly sensible words, some that are mistakes. */
+/** Arguments for each capital letter in a form: mostly valid ones, some that are errors. */
 const words: Readonly<Record<string, readonly string[]>> = {
   K: ['z1', 'z2', 'z3', 's1', 's2', 'l1', 'l2', 'h1', 'h2', 'str', 'none', 'g1', 'p1'],
   M: ['a', 'b', 'c', 'd', 'e', '', 'aa', 'ab', '\xff', '1', '2'],
@@ -49,7 +49,9 @@ const forms = `
   .map((form) => form.trim().split(' '))
   .filter((form) => form.length > 1)
 
-/** Keys that fit the first letter of a command; most rows use one of these, so that values meet their own commands. */
+/**
+ * Keys by the first letter of a command. Most rows use one of these, so that commands find values of their type.
+ */
 const fittingKeys: Readonly<Record<string, readonly string[]>> = {
   Z: ['z1', 'z2', 'z3', 's1'],
   S: ['s1', 's2'],
@@ -73,7 +75,7 @@ function randomCommand(random: Random): string[] {
   return argv
 }
 
-/** Replies that are sets have no order; a sorted set prints -0 in some encodings of redis only. */
+/** Replies that are sets have no order; a sorted set prints -0 only in some encodings of redis. */
 function comparable(reply: RespReply, argv: readonly string[]): string {
   if (!('array' in reply)) return showReply(reply).replaceAll('"-0"', '"0"')
   const items = reply.array.map(showReply)
@@ -81,7 +83,7 @@ function comparable(reply: RespReply, argv: readonly string[]): string {
   return items.join(', ').replaceAll('"-0"', '"0"')
 }
 
-/** Newer than 7.0: ZRANK takes a third word. */
+/** Newer than 7.0: ZRANK accepts a third argument. */
 const isKnownDeviation = (argv: readonly string[]) =>
   isServicesOwn(argv) || (/^Z(REV)?RANK$/.test(argv[0]!) && argv.length === 4)
 
@@ -95,7 +97,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-it.each([1, 2, 3, 4])('answers 5,000 random commands like the live server, seed %i', async (seed) => {
+it.each([1, 2, 3, 4])('replies to 5,000 random commands like the live server, seed %i', async (seed) => {
   const random = createRandom(seed)
   const engine = createEngine()
   await redis.client.send(['FLUSHALL'])

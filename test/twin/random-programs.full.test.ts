@@ -18,11 +18,11 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Some seeds make a program that crashes redis-server 7.0: it does not expect an error table without `err`. */
+/** Some seeds create a program that crashes redis-server 7.0, which does not support an error table without `err`. */
 const seed = 'one'
 const count = 2000
 
-it(`${count} random Lua programs end alike in both`, async () => {
+it(`${count} random Lua programs end the same in both`, async () => {
   const random = createRandom(seed)
   const differences: string[] = []
   let compared = 0
@@ -30,7 +30,7 @@ it(`${count} random Lua programs end alike in both`, async () => {
     const source = at % 6 === 0 ? randomText(random) : randomProgram(random)
     const argv = ['EVAL', source, '2', 'k1', 'k2', '5', 'text', '']
     const raw = createScriptStore({ maxScriptSteps: 20_000 }).execute(argv)
-    // What never ends would not end there either; and how much stack and memory there is, is a matter of the machine.
+    // An endless program would also be endless there, and the amount of stack and memory depends on the machine.
     if (/Script killed|stack overflow|not enough memory/.test(raw)) continue
     await redis.client.send(['FLUSHALL'])
     const expected = asService(decodeReply(await redis.client.raw(argv)), argv)
@@ -44,8 +44,8 @@ it(`${count} random Lua programs end alike in both`, async () => {
 })
 
 /**
- * Not addresses, not bytes that are not text in an error, and not the name that the reference gives to what a `for` loop
- * calls: it is that of whatever was in a register before.
+ * Returns whether a reply is comparable: no addresses, no invalid UTF-8 in an error, and no name of the function that a
+ * `for` loop calls, because the reference implementation takes it from an arbitrary register.
  */
 function isComparable(reply: RespReply): boolean {
   const shown = showReply(reply)

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const count = runs(20, 60, 300)
 
-it(`${count} random programs of connections that wait: everybody gets the same`, async () => {
+it(`${count} random programs of blocked connections give the same replies to all`, async () => {
   const differences: string[] = []
   for (let program = 0; program < count; program++) {
     const seed = `${process.env.SEED ?? 'live'} ${program}`

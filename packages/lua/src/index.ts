@@ -1,4 +1,4 @@
-// Lua 5.1 with counted work: what the store runs scripts with.
+// Lua 5.1 with counted work, in which the store runs scripts.
 export { compile, load } from './compiler/chunk.js'
 export { deepestNode } from './compiler/compile.js'
 export { deepestDecoded } from './libraries/json-decode.js'

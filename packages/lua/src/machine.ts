@@ -14,16 +14,17 @@ import type { LuaFunction, LuaValue, Result } from './runtime/lua-value.js'
 import { isMany, LuaTable } from './runtime/lua-value.js'
 import { plainText } from './runtime/operations.js'
 
-/** One Lua state: what lasts between runs and is not in a table. */
+/** Lua state: everything that is kept between runs and is not in a table. */
 export interface Machine {
   /**
-   * Calls a function with an environment, the table behind global names, and gives all it returned. One step is one
-   * loop turn or call of usual length. Throws `LuaError`, and `BudgetExhausted` when the steps are used up.
+   * Calls a function with an environment, the table of globals, and returns all its results. One step is one loop
+   * iteration or call of usual length.
+   * @throws LuaError when the function fails, and `BudgetExhausted` when the steps are used up
    */
   run(target: LuaFunction, args: readonly LuaValue[], environment: LuaTable, budget: Budget): readonly LuaValue[]
 }
 
-/** Costs next to nothing: the libraries are shared by all machines and read-only. */
+/** Creates a machine. This is cheap, because all machines share the read-only libraries. */
 export function createMachine(random: RandomState = initialRandom()): Machine {
   const state: MachineState = { addresses: new WeakMap(), addressCount: 0, random, json: initialJsonSettings() }
   return {
@@ -36,8 +37,8 @@ export function createMachine(random: RandomState = initialRandom()): Machine {
 }
 
 /**
- * The globals of a script: the libraries of redis, without the dangerous rest of Lua, and those of the host. Scripts
- * cannot change the table, the host can.
+ * Returns the globals of a script: the libraries of redis, without the dangerous parts of Lua, and those of the host.
+ * Scripts cannot change the table, but the host can.
  */
 export function createEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   const globals = new LuaTable()
@@ -46,7 +47,7 @@ export function createEnvironment(host: Readonly<Record<string, LuaValue>>): Lua
   return closeEnvironment(globals, host)
 }
 
-/** Globals with nothing but what the host adds, for code that is only loaded. */
+/** Returns globals with only the values of the host, for code that is only loaded. */
 export function createBareEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   return closeEnvironment(new LuaTable(), host)
 }
@@ -72,7 +73,7 @@ const shared: readonly (readonly [string, LuaValue])[] = [
   ['table', tableLibrary],
 ]
 
-/** Reading an unknown name is an error, so that a typo does not pass for nil. */
+/** Reading an unknown name is an error, so that a typo is not read as nil. */
 export const protection: LuaTable = new LuaTable()
 protection.set('__index', (_table: LuaValue, name: LuaValue): Result => {
   throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)

@@ -8,10 +8,10 @@ import { LuaError } from '../src/runtime/activation.js'
 import { LuaTable, type LuaValue } from '../src/runtime/lua-value.js'
 import { preciseText } from '../src/runtime/number-text.js'
 
-/** So many steps, and as much work. */
+/** Returns a budget of steps, with the same amount of work. */
 const budget = (most: number) => ({ most, work: new Work(most, () => new Error('too much work')) })
 
-describe('a machine', () => {
+describe('createMachine()', () => {
   const machine = createMachine()
   const environment = createEnvironment({
     twice: (...args: LuaValue[]) => [args[0], args[0]],
@@ -29,20 +29,20 @@ describe('a machine', () => {
     expect(run('return nil')).toEqual([undefined])
   })
 
-  it('calls host functions, which give any number of values', () => {
+  it('calls host functions with any number of results', () => {
     expect(run('return twice(5)')).toEqual([5, 5])
     expect(run('return (twice(5))')).toEqual([5])
     expect(run('return select("#", nothing())')).toEqual([0])
     expect(run('return {pcall(fail)}')[0]).toMatchObject({ list: [false, 'from the host'] })
   })
 
-  it('gives functions that can be called later, with the locals they closed over', () => {
+  it('returns functions that can be called later and keep their locals', () => {
     const [counter] = run('local n = 0 return function(by) n = n + by return n end')
     const call = (by: number): readonly LuaValue[] => machine.run(counter as never, [by], environment, budget(100))
     expect([call(1), call(10)]).toEqual([[1], [11]])
   })
 
-  it('shows addresses that are the same in every run', () => {
+  it('invents addresses that are the same in every run', () => {
     const texts = [1, 2].map(() =>
       createMachine().run(
         load('return tostring({}), tostring(print)', '=t')(),
@@ -55,7 +55,7 @@ describe('a machine', () => {
     expect(texts[0]![0]).toMatch(/^table: 0x[0-9a-f]{12}$/)
   })
 
-  it('shares compiled chunks, not state', () => {
+  it('shares compiled chunks but no state between machines', () => {
     const chunk = load('counter = (counter or 0) + 1 return counter', '=shared')
     const open = (): LuaTable => {
       const table = new LuaTable()
@@ -67,7 +67,7 @@ describe('a machine', () => {
     expect(machine.run(chunk(), [], two, budget(100))).toEqual([1])
   })
 
-  it('runs inside a run of another one', () => {
+  it('runs inside a run of another machine', () => {
     const inner = createMachine()
     const outer = createEnvironment({
       nested: (...args: LuaValue[]) =>
@@ -78,7 +78,7 @@ describe('a machine', () => {
 })
 
 describe('os', () => {
-  it('has a clock that counts the work of the script, and nothing else', () => {
+  it('counts the steps of the script in clock(), and has no other function', () => {
     const { run, failure } = createScriptStore()
     const source =
       'local a = os.clock() for i = 1, 100000 do end return {a < os.clock(), tostring(os.clock()), os.clock() < 1}'
@@ -89,14 +89,14 @@ describe('os', () => {
   })
 })
 
-describe('tables', () => {
+describe('LuaTable', () => {
   const keysOf = (table: LuaTable): LuaValue[] => {
     const keys: LuaValue[] = []
     for (const cursor = table.cursor(); cursor.advance(); ) keys.push(cursor.key)
     return keys
   }
 
-  it('agree with a Map under random changes', () => {
+  it('agrees with a Map under random changes', () => {
     let seed = 1
     const next = (below: number): number => {
       seed = (seed * 48271) % 2147483647
@@ -122,7 +122,7 @@ describe('tables', () => {
     }
   })
 
-  it('are walked by next and by a cursor alike, while elements are deleted', () => {
+  it('visits the same elements with next and with a cursor while elements are deleted', () => {
     const filled = (): LuaTable => {
       const table = new LuaTable()
       for (let at = 1; at <= 20; at++) table.set(at, at)
@@ -146,7 +146,7 @@ describe('tables', () => {
   })
 })
 
-describe('numbers', () => {
+describe('preciseText()', () => {
   it.each([
     [0.1, '0.1'],
     [-0, '-0'],
@@ -157,14 +157,14 @@ describe('numbers', () => {
     [0.0001, '0.0001'],
     [0.00001234, '1.234e-05'],
     [Number.POSITIVE_INFINITY, 'inf'],
-  ])('%d has the shortest text %s', (value, text) => {
+  ])('formats %d as %s', (value, text) => {
     expect(preciseText(value)).toBe(text)
     if (Number.isFinite(value)) expect(Number(text)).toBe(value)
   })
 })
 
-describe('stores', () => {
-  it('share nothing but compiled sources', () => {
+describe('Scripts', () => {
+  it('shares only compiled sources between stores', () => {
     const [one, two] = [createScriptStore(), createScriptStore()]
     one.run('EVAL', 'cjson.encode_number_precision(3) math.randomseed(5)', 0)
     expect(one.run('EVAL', 'return cjson.encode(1 / 3)', 0)).toBe('0.333')
@@ -173,10 +173,10 @@ describe('stores', () => {
     expect(two.failure('EVALSHA', String(digest), 0)).toMatch(/^NOSCRIPT /)
   })
 
-  it('draw the numbers that a fresh server draws, in scripts and functions in turn', () => {
+  it('draws the random numbers of a new server, in alternating scripts and functions', () => {
     const { run, store } = createScriptStore()
     run('FUNCTION', 'LOAD', "#!lua name=l\nredis.register_function('f', function() return math.random(100) end)")
-    // Seen on a redis-server 7.0.15 just started.
+    // Recorded from a newly started redis-server 7.0.15.
     expect(run('FCALL', 'f', 0)).toBe(40)
     expect(run('EVAL', 'return math.random(100)', 0)).toBe(85)
     store.reset()
@@ -185,7 +185,7 @@ describe('stores', () => {
     ).toEqual(['0.39646477363839', '0.84048536971234', 4, 7])
   })
 
-  it('forget scripts and functions when reset, not when flushed', () => {
+  it('keeps scripts and functions on FLUSHALL and deletes them on reset()', () => {
     const { run, failure, store } = createScriptStore()
     const digest = String(run('SCRIPT', 'LOAD', 'return 7'))
     run('FUNCTION', 'LOAD', "#!lua name=l\nredis.register_function('f', function() return 1 end)")
@@ -196,7 +196,7 @@ describe('stores', () => {
     expect(failure('FCALL', 'f', 0)).toBe('ERR Function not found')
   })
 
-  it('may be used by listeners while a script runs', () => {
+  it('runs scripts of listeners while another script runs', () => {
     const { run, store } = createScriptStore()
     const seen: unknown[] = []
     store.listen({
@@ -210,7 +210,7 @@ describe('stores', () => {
     expect(run('GET', 'inner')).toBe('y')
   })
 
-  it('pass any byte through a script', () => {
+  it('preserves all bytes that pass through a script', () => {
     const { execute } = createScriptStore()
     const all = latin1(Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join(''))
     expect(

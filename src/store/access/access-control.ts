@@ -34,7 +34,7 @@ export interface Tokens {
   readonly readOnly: string
 }
 
-/** A user as ACL GETUSER and ACL LIST show it. */
+/** User as ACL GETUSER and ACL LIST show it. */
 export interface UserDescription {
   readonly name: string
   readonly flags: readonly string[]
@@ -45,23 +45,23 @@ export interface UserDescription {
   readonly selectors: readonly Permissions[]
 }
 
-/** The prefix of every token, so that it looks like those of the service. */
+/** Prefix of every token, so that it looks like those of the service. */
 const tokenHead = latin1('\x01\x87')
 const secretLength = 16
 const shortestPassword = 8
 
-/** Who may do what, as JSON. */
+/** Users and tokens as JSON. */
 export interface AccessDump {
   readonly tokens: Tokens
-  /** Signs the tokens of users. */
+  /** Key that signs the tokens of users. */
   readonly key: PortableString
   readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
 }
 
-/** Who may do what, and which token belongs to whom. */
+/** Users, their permissions and their tokens. */
 export class AccessControl {
   readonly #random: Random
-  /** Signs the tokens of GENTOKEN, so that others are recognised as foreign. */
+  /** Signs the tokens of GENTOKEN, so that tokens of other stores are recognized. */
   #key: Bytes
   #tokens: Tokens
   #users = new Map<string, AclUser>()
@@ -82,19 +82,19 @@ export class AccessControl {
     return standard
   }
 
-  /** `undefined` when there is none of this name. */
+  /** Returns the user with this name, or `undefined`. */
   userNamed(name: string): User | undefined {
     return [standard, readOnly].find((user) => user.name === name) ?? this.#users.get(name)
   }
 
-  /** The user of a token; `undefined` when it is unknown or revoked, or when the user is disabled. */
+  /** Returns the user of a token; `undefined` if the token is unknown or revoked, or the user is disabled. */
   userOf(token: string): User | undefined {
     if (token === this.#tokens.standard) return standard
     if (token === this.#tokens.readOnly) return readOnly
     return this.holderOf(token)
   }
 
-  /** The user of this name who signs in with a password or a token. */
+  /** Returns the user with this name if the password or token is correct. */
   userWith(name: string, password: string): User | undefined {
     const user = this.#users.get(name)
     if (user?.enabled && user.accepts(password as Bytes)) return user
@@ -102,26 +102,26 @@ export class AccessControl {
     return holder?.name === name ? holder : undefined
   }
 
-  /** The user to whom ACL SETUSER gave a token. */
+  /** Returns the user to whom ACL SETUSER gave a token. */
   holderOf(token: string): User | undefined {
     const holder = this.#holders.get(token)
     return holder?.enabled ? holder : undefined
   }
 
-  /** Resetting the password revokes both built-in tokens. */
+  /** Replaces both built-in tokens, which revokes the old ones. */
   replaceTokens(tokens: Tokens): void {
     this.#tokens = tokens
     this.#changed()
   }
 
-  /** Calls back after every change of users or tokens. */
+  /** Adds a callback for every change of users or tokens. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener)
   }
 
   // ---- users ----------------------------------------------------------------------------------------------------
 
-  /** Applies rules to a user, who is created if missing. */
+  /** Applies rules to a user, which is created if missing. */
   setUser(name: Bytes, rules: readonly Bytes[], rights: Pick<RuleContext, 'dialect' | 'hasCommand'>): void {
     if (/[ \0]/.test(name)) throw replyError('userName')
     if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
@@ -132,12 +132,12 @@ export class AccessControl {
     this.#changed()
   }
 
-  /** How many patterns of keys and channels a user has. */
+  /** Returns the number of key and channel patterns of a user. */
   patternsOf(name: Bytes): number {
     return this.#users.get(name)?.patterns ?? 0
   }
 
-  /** Returns how many there were. Built-in users stay. */
+  /** Deletes users and returns how many existed. Built-in users cannot be deleted. */
   deleteUsers(names: readonly Bytes[]): number {
     const builtIn = names.find(isBuiltIn)
     if (builtIn !== undefined) throw userNotRemovable(builtIn)
@@ -146,13 +146,13 @@ export class AccessControl {
     return deleted
   }
 
-  /** All users, built-in ones first, then by name. */
+  /** Returns all users: built-in ones first, then by name. */
   describe(): UserDescription[] {
     const described = [...this.#users.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(describeUser)
     return [...builtIn(this.#tokens), ...described]
   }
 
-  /** Tokens and users as JSON. */
+  /** Returns tokens and users as JSON. */
   dump(): AccessDump {
     return {
       tokens: this.#tokens,
@@ -164,12 +164,12 @@ export class AccessControl {
     }
   }
 
-  /** Replaces tokens and users with what `dump` returned. */
+  /** Replaces tokens and users with the result of `dump()`. */
   load({ tokens, key, users }: AccessDump, hasCommand: (name: string) => boolean): void {
     this.#tokens = tokens
     this.#key = bytesOf(key)
     this.#users = new Map()
-    // It may come from where other rules were taken.
+    // The dump may come from a sandbox that accepted other rules.
     const rights = { dialect: 'redis', hasCommand } as const
     for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), rights)
     this.#changed()
@@ -177,14 +177,16 @@ export class AccessControl {
 
   // ---- tokens ---------------------------------------------------------------------------------------------------
 
-  /** A token for a user, who need not exist yet; the same one for the same password. */
+  /** Returns a token for a user, who need not exist yet. The same password gives the same token. */
   generateToken(user: Bytes, password: Bytes | undefined): string {
     if (password === undefined) return this.#tokenOf(user, latin1(this.#randomBytes(secretLength)))
     if (password.length < shortestPassword) throw replyError('weakPassword')
     return this.#tokenOf(user, this.#secretOf(user, password))
   }
 
-  /** The token of a user who is known by the password of GENTOKEN, by that token itself, or by a password of its own. */
+  /**
+   * Returns the REST token of a user, given the password of GENTOKEN, that token itself, or the user's own password.
+   */
   tokenFor(name: Bytes, password: Bytes): string | undefined {
     if (name === standard.name) return password === this.#tokens.standard ? password : undefined
     if (name === readOnly.name) return password === this.#tokens.readOnly ? password : undefined
@@ -196,7 +198,7 @@ export class AccessControl {
     return this.#restToken(user, user.hasNoPassword ? '' : hashOf(password))
   }
 
-  /** Random hexadecimal digits, for ACL GENPASS. */
+  /** Returns random hexadecimal digits, for ACL GENPASS. */
   randomHex(digits: number): string {
     return hexId(this.#random, digits)
   }
@@ -205,7 +207,7 @@ export class AccessControl {
     return hmacSha256(this.#key, latin1(`password\0${user}\0${password}`)).slice(0, secretLength) as Bytes
   }
 
-  /** The token for REST of a user with a password of its own, of which only the hash is known. */
+  /** Returns the REST token of a user with its own password, of which only the hash is stored. */
   #restToken(user: AclUser, hash: string): string {
     return this.#tokenOf(
       user.name,
@@ -276,7 +278,7 @@ function describeUser(user: AclUser): UserDescription {
   return { name, flags, passwords: [...passwords.keys()], commands, keys, channels, selectors }
 }
 
-/** @throws ReplyError where a selector does not end */
+/** @throws ReplyError when a selector is not closed */
 function wholeRules(rules: readonly Bytes[]): readonly Bytes[] {
   try {
     return joinedRules(rules)

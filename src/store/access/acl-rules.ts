@@ -3,9 +3,9 @@ import { sha256Bytes } from '../../kernel/digest.js'
 import { Permissions, RefusedRule, type RuleContext } from './permissions.js'
 import type { AclUser } from './user.js'
 
-// The rules of ACL SETUSER, one word each. [store.md 6.3]
+// The rules of ACL SETUSER, one argument each. [store.md 6.3]
 
-/** Applies all of the rules, or none. Throws at the first that is wrong, handing it to `refused`. */
+/** Applies all of the rules, or none. Passes the first invalid rule to `refused`, and throws its result. */
 export function applyRules(
   rules: readonly Bytes[],
   user: AclUser,
@@ -23,7 +23,10 @@ export function applyRules(
   user.take(changed)
 }
 
-/** Throws `RefusedRule` when the rule cannot be applied. */
+/**
+ * Applies one rule.
+ * @throws RefusedRule when it cannot be applied
+ */
 function applyRule(rule: Bytes, user: AclUser, context: RuleContext): void {
   const simple = simpleRules.get(rule.toLowerCase())
   if (simple !== undefined) {
@@ -38,8 +41,8 @@ function applyRule(rule: Bytes, user: AclUser, context: RuleContext): void {
 }
 
 /**
- * The rules as redis-server reads them: a selector may be spread over several words.
- * @throws RefusedRule where one does not end
+ * Joins rules as redis-server does: a selector may span several arguments.
+ * @throws RefusedRule when a selector is not closed
  */
 export function joinedRules(rules: readonly Bytes[]): readonly Bytes[] {
   const joined: Bytes[] = []
@@ -59,7 +62,7 @@ export function joinedRules(rules: readonly Bytes[]): readonly Bytes[] {
   return joined
 }
 
-/** Refuses what only redis-server takes, with the reason. */
+/** Rejects a rule that only redis-server accepts, with the reason. */
 function onlyRedis({ dialect }: RuleContext, reason: string): void {
   if (dialect === 'service') throw new RefusedRule(reason)
 }
@@ -85,7 +88,7 @@ const simpleRules: ReadonlyMap<string, (user: AclUser, context: RuleContext) => 
   }),
 )
 
-/** Those about commands, keys and channels, which selectors have, too. */
+/** Rules about commands, keys and channels, which selectors also have. */
 const simplePermissions: ReadonlyMap<string, (permissions: Permissions) => void> = new Map(
   Object.entries<(permissions: Permissions) => void>({
     allkeys: (permissions) => permissions.allowAllKeys(),
@@ -116,7 +119,7 @@ const prefixedPermissions: ReadonlyMap<string, PrefixedPermission> = new Map(
   }),
 )
 
-/** Whether the rule was one about commands, keys or channels, and is applied now. */
+/** Applies a rule about commands, keys or channels. Returns whether it was one. */
 function applyPermission(rule: Bytes, permissions: Permissions, context: RuleContext): boolean {
   const simple = simplePermissions.get(rule.toLowerCase())
   if (simple !== undefined) {

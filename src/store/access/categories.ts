@@ -1,11 +1,11 @@
 import type { CommandDescription, CommandFlag } from '../command/command-description.js'
 
-// What access control knows about commands.
+// Categories and names of commands for access control.
 
-/** What permission depends on in a command. */
+/** Properties of a command that permissions depend on. */
 export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
-/** Every category, in the order in which ACL CAT lists them. `json` is the service's own. [store.md 6.3, redis 7.0] */
+/** Every category, in the order of ACL CAT. `json` is the service's own. [store.md 6.3, redis 7.0] */
 export const categories = [
   'keyspace',
   'read',
@@ -39,26 +39,26 @@ export function isCategory(name: string): name is Category {
   return known.has(name)
 }
 
-/** Groups of the documentation whose category has another name. */
+/** Groups of the documentation whose category has a different name. */
 const categoryOfGroup: Readonly<Record<string, Category>> = {
   'sorted-set': 'sortedset',
   functions: 'scripting',
 }
 
-/** Commands that work on values of several types. */
+/** Additional categories of commands that work on several types. */
 const furtherCategories: Readonly<Record<string, readonly Category[]>> = {
   SORT: ['set', 'sortedset', 'list'],
   SORT_RO: ['set', 'sortedset', 'list'],
 }
 
-/** The categories of a command follow from its group and its flags. */
+/** Returns the categories of a command, derived from its group and flags. */
 export function categoriesOf({ name, group, flags }: Permissible): ReadonlySet<Category> {
   const found = new Set<Category>(furtherCategories[name])
   const own = categoryOfGroup[group] ?? group
-  // redis-server has this help in no group.
+  // redis-server lists this HELP in no group.
   if (isCategory(own) && name !== 'PUBSUB HELP') found.add(own)
   for (const flag of flags) if (isCategory(flag)) found.add(flag)
-  // Scripts that only read are not part of `read`: nobody can tell before they run.
+  // Read-only scripts are not part of `read`: a script is not known to be read-only before it runs.
   if (found.has('scripting')) found.delete('read')
   return found
 }
@@ -68,7 +68,7 @@ function bound(name: string, group: string, ...flags: CommandFlag[]): readonly [
 }
 
 /**
- * Commands that need a connection, or have an endpoint of their own: nobody can send them, but users may have, or lack,
+ * Commands that need a connection or have their own endpoint. They cannot be sent over REST, but users may have or lack
  * the permission for their endpoints. [store.md 7.4]
  */
 export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
@@ -88,7 +88,7 @@ export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('MONITOR', 'server', 'slow', 'admin', 'dangerous'),
 ])
 
-/** Subcommands of CLIENT, of which rules of users may name one. store/native has them. */
+/** Subcommands of CLIENT that user rules may name. They are implemented in store/resp. */
 export const clientSubcommands: ReadonlySet<string> = new Set(
   'ID SETNAME GETNAME SETINFO INFO LIST UNBLOCK KILL NO-EVICT GETREDIR REPLY'.split(' '),
 )

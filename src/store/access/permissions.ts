@@ -5,16 +5,16 @@ import type { KeyUse, Names } from '../command/arguments.js'
 import type { Denial } from '../command/errors.js'
 import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
 
-/** Why a rule was refused; the texts are redis-server's where it refuses the same. */
+/** Reason why a rule was rejected. The texts are those of redis-server if it rejects the same. */
 export class RefusedRule extends Error {}
 
-/** What a user must know about the store to judge a rule. */
+/** What a user needs from the store to check a rule. */
 export interface RuleContext {
-  /** Whose rules are taken: those of the service's page, or also those of redis-server. */
+  /** Accepted rules: those of the service's page, or also those of redis-server. */
   readonly dialect: 'service' | 'redis'
-  /** Whether a command of this lower-case name exists: the name of the whole, or of a subcommand behind a bar. */
+  /** Returns whether a command with this lower-case name exists; a subcommand follows after `|`. */
   hasCommand(name: string): boolean
-  /** Whether GENTOKEN made this token for the user. */
+  /** Returns whether GENTOKEN created this token for the user. */
   isToken(user: Bytes, token: string): boolean
 }
 
@@ -29,33 +29,33 @@ interface ChannelRule {
   readonly matches: Glob
 }
 
-/** `+get`, `-@dangerous`: the last rule that covers a command decides. */
+/** Rule such as `+get` or `-@dangerous`. The last rule that covers a command decides. */
 interface CommandRule {
   readonly allow: boolean
-  /** Lower case, a category with its `@`, a subcommand behind a bar. */
+  /** Lower-case name; a category begins with `@`, a subcommand follows after `|`. */
   readonly target: string
 }
 
-/** What a command names. `kind` is `pattern` for subscriptions to all channels that match. */
+/** Keys and channels that a command names. `kind` is `pattern` for subscriptions to patterns. */
 export interface Named extends Partial<Names> {
   readonly kind?: 'pattern'
 }
 
 const everything = (): boolean => true
 
-/** Which commands may be run with which keys and channels: a user's own rules, or one of its selectors. [redis 7.0] */
+/** Permissions for commands, keys and channels: a user's own rules, or one of its selectors. [redis 7.0] */
 export class Permissions {
   #keys: KeyRule[] = []
   #channels: ChannelRule[] = []
-  /** What the rules start from. */
+  /** Whether the rules start from `+@all`. */
   #base = false
   #commands: CommandRule[] = []
-  /** By name. */
+  /** Cached decisions by command name. */
   #decisions = new Map<string, boolean>()
 
-  // ---- what they allow ------------------------------------------------------------------------------------------
+  // ---- checks ---------------------------------------------------------------------------------------------------
 
-  /** What is denied first; `undefined` when nothing is. */
+  /** Returns the first denial, or `undefined` if everything is allowed. */
   denial(command: Permissible, { keys = [], channels = [], kind }: Named, work?: Work): Denial | undefined {
     if (!this.mayRun(command)) return { of: 'command' }
     const key = keys.find(({ name, use }) => !this.#mayUseKey(name, use, work))
@@ -78,7 +78,7 @@ export class Permissions {
     return this.#keys.some((rule) => [...use].every((each) => rule.use.includes(each)) && rule.matches(key, work))
   }
 
-  /** A pattern may be subscribed to only as it is written in the rules, unless all channels are allowed. */
+  /** A pattern must be written exactly as in the rules, unless all channels are allowed. */
   #mayUseChannel(channel: Bytes, kind: Named['kind'], work: Work | undefined): boolean {
     work?.charge(this.#channels.length)
     return this.#channels.some(({ pattern, matches }) =>
@@ -100,7 +100,7 @@ export class Permissions {
     return rule?.allow ?? this.#base
   }
 
-  // ---- changing them --------------------------------------------------------------------------------------------
+  // ---- changes --------------------------------------------------------------------------------------------------
 
   allowKeys(pattern: Bytes, use: KeyRule['use']): void {
     if (this.#keys.some((rule) => rule.pattern === '*' && rule.use === 'RW')) throw new RefusedRule(patternAfterAll)
@@ -149,7 +149,7 @@ export class Permissions {
     if (/[| ]/.test(name)) checkSubcommand(name, allow, context)
     const exists = name[0] === '@' ? isCategory(name.slice(1)) : context.hasCommand(name)
     if (!exists) throw new RefusedRule('Unknown command or category name in ACL')
-    // An earlier rule about the same, or about a part of it, has no effect any more.
+    // Earlier rules about the same command or its subcommands no longer have an effect.
     this.#commands = this.#commands.filter((rule) => rule.target !== name && !rule.target.startsWith(`${name}|`))
     this.#commands.push({ allow, target: name })
     this.#decisions.clear()
@@ -170,9 +170,9 @@ export class Permissions {
     return copy
   }
 
-  // ---- how they are shown ---------------------------------------------------------------------------------------
+  // ---- display --------------------------------------------------------------------------------------------------
 
-  /** `+@all -@dangerous`, as it was given, without what no longer has an effect. */
+  /** Command rules as they were given, such as `+@all -@dangerous`, without rules that have no effect anymore. */
   get commandText(): string {
     const rules = this.#commands.map(({ allow, target }) => ` ${allow ? '+' : '-'}${target}`)
     return `${this.#base ? '+' : '-'}@all${rules.join('')}`
@@ -188,14 +188,14 @@ export class Permissions {
     ]
   }
 
-  /** What would make the same ones of none. */
+  /** Rules that create the same permissions from empty ones. */
   get rules(): readonly string[] {
     const keys = this.keyPatterns.map((pattern) => (pattern.startsWith('%') ? pattern : `~${pattern}`))
     const channels = this.channelPatterns.map((pattern) => `&${pattern}`)
     return [...keys, ...channels, ...this.commandText.split(' ')]
   }
 
-  /** Patterns as they are; those for reading or writing only with their prefix. */
+  /** Patterns of keys; those only for reading or only for writing have a prefix. */
   get keyPatterns(): readonly string[] {
     return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))
   }
@@ -205,7 +205,7 @@ export class Permissions {
   }
 }
 
-/** @throws RefusedRule for what cannot be the name of a subcommand; whether there is one is asked afterwards */
+/** @throws RefusedRule when `name` cannot be a subcommand; the caller checks whether the subcommand exists */
 function checkSubcommand(name: string, allow: boolean, { dialect }: RuleContext): void {
   if (dialect === 'service') throw new RefusedRule('Rules for subcommands are not supported')
   const parts = name.split('|')

@@ -6,38 +6,38 @@ import type { Denial } from '../command/errors.js'
 import type { Permissible } from './categories.js'
 import { type Named, Permissions, RefusedRule, type RuleContext } from './permissions.js'
 
-/** Somebody with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
+/** User with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
 export interface User {
   readonly name: string
-  /** Whether every command and key is allowed, so that no check is needed. */
+  /** Whether every command and key is allowed, so that checks can be skipped. */
   readonly unrestricted: boolean
   mayRun(command: Permissible): boolean
-  /** What keeps it from a command with what that names; `undefined` when nothing does. */
+  /** Returns why the user may not run a command with these names, or `undefined` if it may. */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined
 }
 
-/** A user that ACL SETUSER created. Rules are applied from left to right. [store.md 6.3, redis 7.0] */
+/** User that ACL SETUSER created. Rules are applied from left to right. [store.md 6.3, redis 7.0] */
 export class AclUser implements User {
   readonly unrestricted = false
   enabled = false
-  /** Whether any password is right. */
+  /** Whether every password is accepted. */
   hasNoPassword = false
-  /** Those of its own rules. */
+  /** Permissions by the user's own rules. */
   permissions: Permissions = new Permissions()
-  /** Further ones, of which each allows commands by itself. */
+  /** Further permissions; each allows commands independently. */
   selectors: readonly Permissions[] = []
-  /** Passwords by the hash that ACL GETUSER shows; only tokens of GENTOKEN are kept as they are. */
+  /** Passwords by the hash that ACL GETUSER shows. Only tokens of GENTOKEN are kept in plain text. */
   #passwords = new Map<string, string | undefined>()
 
   constructor(readonly name: Bytes) {}
 
-  // ---- what it may ----------------------------------------------------------------------------------------------
+  // ---- permissions ----------------------------------------------------------------------------------------------
 
   mayRun(command: Permissible): boolean {
     return this.permissions.mayRun(command) || this.selectors.some((one) => one.mayRun(command))
   }
 
-  /** Of several denials the one that came furthest counts. [redis 7.0] */
+  /** If all permissions deny a command, the denial that came furthest is returned. [redis 7.0] */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined {
     let furthest: Denial | undefined
     for (const one of [this.permissions, ...this.selectors]) {
@@ -52,9 +52,9 @@ export class AclUser implements User {
     return [this.permissions, ...this.selectors].reduce((count, { patterns }) => count + patterns, 0)
   }
 
-  // ---- who it is ------------------------------------------------------------------------------------------------
+  // ---- passwords ------------------------------------------------------------------------------------------------
 
-  /** Hashes of its passwords, and the tokens among them. */
+  /** Passwords by hash, with the token if the password is one. */
   get passwords(): ReadonlyMap<string, string | undefined> {
     return this.#passwords
   }
@@ -93,7 +93,7 @@ export class AclUser implements User {
     this.hasNoPassword = true
   }
 
-  // ---- changing it ----------------------------------------------------------------------------------------------
+  // ---- changes --------------------------------------------------------------------------------------------------
 
   reset(): void {
     this.enabled = false
@@ -108,7 +108,7 @@ export class AclUser implements User {
     return copy
   }
 
-  /** Becomes as another user of this name. */
+  /** Copies the rules of another user with this name. */
   take(other: AclUser): void {
     this.enabled = other.enabled
     this.hasNoPassword = other.hasNoPassword
@@ -117,13 +117,13 @@ export class AclUser implements User {
     this.selectors = [...other.selectors]
   }
 
-  // ---- how it is shown ------------------------------------------------------------------------------------------
+  // ---- display --------------------------------------------------------------------------------------------------
 
   get flags(): readonly string[] {
     return [this.enabled ? 'on' : 'off', ...this.permissions.flags, ...(this.hasNoPassword ? ['nopass'] : [])]
   }
 
-  /** What ACL SETUSER would make the same user of. */
+  /** Rules with which ACL SETUSER creates the same user. */
   get rules(): readonly Bytes[] {
     const passwords = [...this.#passwords].map(([hash, token]) => (token === undefined ? `#${hash}` : `>${token}`))
     const selectors = this.selectors.map(({ rules }) => `(${rules.join(' ')})`)
@@ -132,7 +132,7 @@ export class AclUser implements User {
   }
 }
 
-/** How far a command came before it was denied. */
+/** Order in which a command is checked. */
 const order: readonly Denial['of'][] = ['command', 'key', 'channel']
 
 function hashOf(password: Bytes): string {

@@ -5,61 +5,64 @@ import type { User } from '../access/user.js'
 import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 
-/** How a wait ended. */
+/** Result of a wait. */
 export type WaitEnd = { readonly reply: Reply } | { readonly error: unknown }
 
-/** Somebody who sends commands one after the other, and waits for the reply to each: a connection. */
+/** Client that sends commands one after another and waits for each reply: a connection. */
 export interface CommandClient {
-  /** The address that monitors see. */
+  /** Address that monitors show. */
   readonly address?: string
-  /** The work of this process that awaits its replies, if any: it counts as asleep while it waits. */
+  /** Task of this process that awaits the replies, if any. It counts as asleep while a command waits. */
   readonly task?: Task
-  /** Bytes that are kept for it beside what it waits for. */
+  /** Bytes that are kept for the client, in addition to the keys that it waits for. */
   readonly kept?: number
 }
 
-/** Is there when a wait goes on: the log, which writes down what comes of it. */
+/** Receives the continuation of a wait; used by the log to record its result. */
 export interface BlockObserver {
-  /** Somebody outside ends it. */
+  /** Called when the wait is ended from outside, for example by CLIENT UNBLOCK. */
   unblocked(how: Unblocking): void
-  /** Around the command that takes what was waited for. */
+  /** Wraps the command that takes the element. */
   during<T>(take: () => T): T
-  /** @param took the command that took it; `undefined` where nothing was taken */
+  /** @param took the command that took the element; `undefined` if nothing was taken */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }
 
-/** Where it waits. */
+/** Collection of waiting commands that a blocked command belongs to. */
 interface Room {
   forget(blocked: Blocked): void
   tell(listener: () => void): void
 }
 
-/** A command that waits. Its connection is not served before it has ended. */
+/** Command that waits. Its connection is not served until it has ended. */
 export class Blocked {
   witness: BlockObserver | undefined
   #end: WaitEnd | undefined
   #listeners: ((end: WaitEnd) => void)[] = []
   readonly #room: Room
 
-  /** Comes of `store.begin()`. */
+  /** Created by `store.begin()`. */
   constructor(
     readonly argv: readonly Bytes[],
     readonly user: User,
     readonly want: BlockingRequest,
     readonly client: CommandClient,
-    /** Bytes that the keys are kept with for which it waits. */
+    /** Bytes of the keys that it waits for. */
     readonly size: number,
     room: Room,
   ) {
     this.#room = room
   }
 
-  /** How it ended; `undefined` while it waits. */
+  /** Result of the wait; `undefined` while it waits. */
   get end(): WaitEnd | undefined {
     return this.#end
   }
 
-  /** Its reply. Rejects with `ReplyError` for an error reply, with what `cancel()` was given, and when its world is over. */
+  /**
+   * Resolves with the reply. Rejects with `ReplyError` for an error reply, with the error given to `cancel()`, or when the
+   * sandbox is disposed.
+   */
   get ended(): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.onEnd((end) => ('reply' in end ? resolve(end.reply) : reject(end.error)))
@@ -67,9 +70,11 @@ export class Blocked {
   }
 
   /**
-   * Calls back without a turn of the event loop: right after everybody was served whom the same command, transaction or
-   * script brought something. At once when it has ended. The next command of the connection is to come later, if only by
-   * `await undefined`: it is no part of what ended this one.
+   * Calls back synchronously, after all clients were served for which the same command, transaction or script added
+   * something. If the wait has already ended, calls back immediately.
+   *
+   * The connection must run its next command later, at least after `await undefined`: that command is not part of the
+   * one that ended this wait.
    */
   onEnd(listener: (end: WaitEnd) => void): void {
     if (this.#end === undefined) this.#listeners.push(listener)
@@ -77,7 +82,7 @@ export class Blocked {
   }
 
   /**
-   * CLIENT UNBLOCK: ends it as if its time were over, or with the error `UNBLOCKED`.
+   * Implements CLIENT UNBLOCK: ends the wait as after its timeout, or with the error `UNBLOCKED`.
    * @returns whether it was still waiting
    */
   unblock(how: 'TIMEOUT' | 'ERROR' = 'TIMEOUT'): boolean {
@@ -88,8 +93,8 @@ export class Blocked {
     return this.#unblock(how, end)
   }
 
-  /** The connection is gone: nobody serves it any more. @returns whether it was still waiting */
-  cancel(error: Error = new Error('The connection was closed while it waited.')): boolean {
+  /** Ends the wait because the connection was closed. @returns whether it was still waiting */
+  cancel(error: Error = new Error('The connection was closed while a command waited for its reply.')): boolean {
     return this.#unblock('closed', { error })
   }
 
@@ -98,7 +103,7 @@ export class Blocked {
     return this.finish(end)
   }
 
-  /** Ends it, and tells whoever listens. */
+  /** Ends the wait and calls the listeners. @returns whether it was still waiting */
   finish(end: WaitEnd, took?: readonly Bytes[]): boolean {
     if (this.#end !== undefined) return false
     this.#end = end

@@ -13,7 +13,7 @@ import type { StoreClock } from '../keyspace/store-clock.js'
 import { Stream } from '../values/stream-value.js'
 import { Blocked, type CommandClient, type WaitEnd } from './blocked.js'
 
-/** The store as commands that wait see it. What `lookup` gives is what `executePart` is called with. */
+/** Store as blocked commands see it. `executePart` takes the result of `lookup`. */
 interface WaitingStore {
   readonly db: Database
   readonly work: Work
@@ -29,37 +29,40 @@ interface WaitingStore {
   awaitExpiry(isAwaited: boolean): void
 }
 
-/** What goes along with a wait until it ends: its alarm, and the sleep of the work that awaits it. */
+/** Resources of a wait that are released when it ends: its timer, and the sleep of the task that awaits it. */
 interface Companions {
   readonly alarm: Timer | undefined
   readonly rouse: (() => void) | undefined
 }
 
 /**
- * Who waits for what: commands that found nothing, by the keys that they want. Whoever has waited longest for a key is
- * served first, after the whole command, transaction or script that brought something. [redis 7.0]
+ * Blocked commands by the keys that they wait for. The client that has waited longest for a key is served first, after
+ * the whole command, transaction or script that added something. [redis 7.0]
  */
 export class BlockedClients {
-  /** How many commands wait; a field, because every command looks at it. */
+  /** Number of blocked commands. A plain field, because every command reads it. */
   size = 0
   readonly #store: WaitingStore
-  /** In the order in which they began to wait. One alone has no set around it: there may be very many keys. */
+  /**
+   * Blocked commands by key, longest wait first. A single one is stored without a set, because there may be very many
+   * keys.
+   */
   #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   /**
-   * Those that have ended and still stand at their keys: they are taken away little by little, so that many who waited for
-   * very many keys can leave at once.
+   * Ended waits that are still listed at their keys. They are removed in small steps, so that many clients that waited
+   * for very many keys can leave at the same time.
    */
   #leaving: { readonly blocked: Blocked; at: number }[] = []
   readonly #all = new Map<Blocked, Companions>()
-  /** How many of them wait in a consumer group: they are told when its stream expires. */
+  /** Number of blocked commands that read a consumer group. They must be served when their stream expires. */
   #inGroups = 0
-  /** Keys at which something may be had, in the order in which it came. */
+  /** Keys that may have elements for blocked commands, in the order of the changes. */
   #ready = new Set<Bytes>()
   #isHeld = false
   #isTransaction = false
-  /** Listeners of what has ended, while others are still being served. */
+  /** Listeners that are called after all clients were served. */
   readonly #untold: (() => void)[] = []
-  /** Whether the command that runs now may wait, and what it then wants. */
+  /** Whether the running command may wait, and what it then waits for. */
   #mayWait = false
   #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined
@@ -68,30 +71,30 @@ export class BlockedClients {
     this.#store = store
   }
 
-  /** Those that wait, longest first. */
+  /** Blocked commands, longest wait first. */
   get blocked(): readonly Blocked[] {
     return [...this.#all.keys()]
   }
 
-  /** The same for people. */
+  /** Readable descriptions of the blocked commands. */
   get names(): readonly { readonly name: string; readonly hasTimer: boolean }[] {
     return [...this.#all].map(([blocked, { alarm }]) => ({ name: nameOf(blocked), hasTimer: alarm !== undefined }))
   }
 
-  /** The command that took something in the place of the last one that began; `undefined` where that did it itself. */
+  /** Non-blocking command that took the element for the last command; `undefined` if that command took it directly. */
   get took(): readonly Bytes[] | undefined {
     return this.#took
   }
 
-  /** Whether somebody can perhaps be served. */
+  /** Whether a blocked client can possibly be served. */
   get isDue(): boolean {
     return this.#ready.size > 0 && !this.#isHeld
   }
 
-  /** Runs a command that was looked up and permitted and may wait; it does where it found nothing. */
+  /** Runs a looked-up and permitted command that may wait. It waits if it finds nothing. */
   begin(command: CommandDescription, argv: readonly Bytes[], user: User, client: CommandClient): Reply | Blocked {
     this.#took = undefined
-    // What a script calls does not wait.
+    // Commands called by a script do not wait.
     this.#mayWait = !this.#isTransaction && !command.flags.includes('scripting')
     try {
       const reply = this.#store.executePart(command, argv, user, client.address ?? anybody)
@@ -102,12 +105,15 @@ export class BlockedClients {
     }
   }
 
-  /** Whether the commands of a transaction are run. */
+  /** Whether a transaction is running its commands. */
   get isTransaction(): boolean {
     return this.#isTransaction
   }
 
-  /** For the body of a command: takes what is there, key by key, and else waits where it may. */
+  /**
+   * Takes the first available element, key by key. If there is none, waits where waiting is possible. Called by
+   * commands.
+   */
   takeOrWait(want: BlockingRequest, user: User): Reply {
     const { db, work } = this.#store
     work.charge(unitsPerKey * want.keys.length)
@@ -121,7 +127,7 @@ export class BlockedClients {
     return this.waitFor(want)
   }
 
-  /** For the body of a command that found nothing. */
+  /** Starts a wait for a command that found nothing, or returns its empty reply. Called by commands. */
   waitFor(want: BlockingRequest): Reply {
     if (this.#mayWait) {
       this.#store.work.charge(unitsPerWait * want.keys.length)
@@ -130,7 +136,7 @@ export class BlockedClients {
     return want.atOnce === undefined ? want.nothing : want.atOnce
   }
 
-  /** Runs something between whose commands nobody is served. */
+  /** Runs something and serves blocked clients only afterwards. */
   after<T>(run: () => T): T {
     if (this.#isHeld) return run()
     this.#isHeld = true
@@ -144,7 +150,7 @@ export class BlockedClients {
     }
   }
 
-  /** The same for a transaction, in which nobody waits: who finds nothing is answered as if the time were over. */
+  /** Runs a transaction, in which no command waits: a command that finds nothing replies as after its timeout. */
   transaction<T>(run: () => T): T {
     const outer = this.#isTransaction
     this.#isTransaction = true
@@ -155,10 +161,10 @@ export class BlockedClients {
     }
   }
 
-  /** Something happened at a key. */
+  /** Records an event at a key. */
   record(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#byKey.has(key) || this.#ready.has(key)) return
-    // Nothing else that happens to a stream brings entries, or takes a group away.
+    // Other events of a stream neither add entries nor delete a group.
     if (eventClass === 't' && event !== 'xadd' && event !== 'xgroup-destroy') return
     const type = this.#store.db.typeNow(key)
     for (const { want } of this.#waitersAt(key)) {
@@ -168,7 +174,7 @@ export class BlockedClients {
     }
   }
 
-  /** Everything was removed at once. */
+  /** Records that all keys were deleted by one command. */
   cleared(): void {
     if (this.#inGroups === 0) return
     for (const key of this.#byKey.keys()) {
@@ -176,12 +182,12 @@ export class BlockedClients {
     }
   }
 
-  /** Gives whoever waits what there is. */
+  /** Serves the blocked clients whose keys have elements. */
   serve(): void {
     if (!this.isDue) return
     this.#isHeld = true
     try {
-      // What is made ready by serving, as by BLMOVE, comes after all that was ready before.
+      // Keys that become ready during serving, for example by BLMOVE, come after all keys that were ready before.
       while (this.#ready.size > 0) {
         const keys = this.#ready
         this.#ready = new Set()
@@ -193,12 +199,12 @@ export class BlockedClients {
     }
   }
 
-  /** The world is over, or goes on without its clients. */
+  /** Ends all waits, because the sandbox was disposed or continues without its clients. */
   close(error: Error): void {
     for (const blocked of this.blocked) blocked.finish({ error })
   }
 
-  /** A connection is gone. */
+  /** Ends the waits of a client whose connection was closed. */
   leave(client: CommandClient): void {
     for (const blocked of this.blocked) if (blocked.client === client) blocked.cancel()
   }
@@ -247,7 +253,7 @@ export class BlockedClients {
   #take(want: BlockingRequest, key: Bytes, user: User): Reply | undefined {
     const store = this.#store
     const argv = want.take(key)
-    // What is billed is the command that was sent.
+    // Only the command that the client sent is billed.
     const reply = store.meter.pause(() => store.executePart(store.lookup(argv), argv, user))
     return want.told(reply, key)
   }
@@ -256,7 +262,7 @@ export class BlockedClients {
     const size = costOfNames(want.keys)
     if ((client.kept ?? 0) + size > maxConnectionBytes) throw replyError('outOfMemory')
     const blocked = new Blocked(argv, user, want, client, size, this)
-    // What has ended goes faster than new ones come.
+    // Removing ended waits must be faster than adding new ones.
     this.#tidy(2 * want.keys.length)
     for (const key of want.keys) {
       const waiters = this.#byKey.get(key)
@@ -277,15 +283,15 @@ export class BlockedClients {
     const { clock } = this.#store.options
     const { timeout } = blocked.want
     const at = clock.now() + timeout
-    // A clock never gets to what lies behind its end.
+    // A clock never reaches an instant after its end.
     if (timeout === 0 || at > endOfTime) return undefined
-    // Who waits again and again, as workers do, must not keep a drain going for ever.
+    // Workers that wait again and again must not keep a drain from ending.
     const awaited = !(clock.isDraining === true && clock.mode !== 'auto')
     const timeIsUp = (): void => void blocked.finish({ reply: blocked.want.nothing })
     return clock.schedule?.(at, `${nameOf(blocked)} waits until ${iso(at)}`, timeIsUp, { awaited })
   }
 
-  /** One of them has ended. */
+  /** Removes a wait that has ended. */
   forget(blocked: Blocked): void {
     const companions = this.#all.get(blocked)
     this.#all.delete(blocked)
@@ -301,7 +307,7 @@ export class BlockedClients {
     companions?.rouse?.()
   }
 
-  /** Takes those that have ended away from so many keys. */
+  /** Removes ended waits from at most this many keys. */
   #tidy(keys: number): void {
     let left = keys
     for (let last = this.#leaving.at(-1); last !== undefined && left > 0; last = this.#leaving.at(-1)) {
@@ -317,7 +323,7 @@ export class BlockedClients {
     }
   }
 
-  /** What it leads to comes when everybody has been served. */
+  /** Calls the listener after all clients were served. */
   tell(listener: () => void): void {
     this.#untold.push(listener)
     if (!this.#isHeld) this.#tellAll()
@@ -331,19 +337,19 @@ export class BlockedClients {
   }
 }
 
-/** The address that MONITOR shows for every client without one. [store.md 5.1] */
+/** Address that MONITOR shows for clients without one. [store.md 5.1] */
 const anybody = '0.0.0.0:0'
 
 const maxKey = 40
 
-/** Keys from which those that have ended are taken away at a time. */
+/** Number of keys from which ended waits are removed in one step. */
 const tidied = 1_000
 
-/** To look at a key, and to begin and to end waiting for it. [measured] */
+/** Work to look up a key, and to begin and end waiting for it. [measured] */
 const unitsPerKey = 4
 const unitsPerWait = 28
 
-/** `BLPOP jobs, mails`: for the eyes of people. */
+/** Returns a readable name such as `BLPOP jobs, mails`. */
 function nameOf({ argv, want }: Blocked): string {
   const keys = want.keys.slice(0, 3).map((key) => {
     const shown = text(key).replace(/[\p{Cc}\p{Cf}]/gu, '�')

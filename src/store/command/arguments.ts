@@ -2,21 +2,21 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { invalidExpire, replyError, wrongArity } from './errors.js'
 import { parseDouble, parseInt64 } from './text.js'
 
-/** What a command does to a key: `R` hands its content on, `W` changes it, `''` tells no more than that it is there. */
+/** Use of a key: `R` returns its content, `W` changes it, `''` reveals only whether it exists. */
 export type KeyUse = '' | 'R' | 'W' | 'RW'
 
-/** What the words of one command name: what access control, scripts and faults ask about. */
+/** Keys and channels that the arguments of one command name, for access control, scripts and faults. */
 export interface Names {
   readonly keys: { readonly name: Bytes; use: KeyUse }[]
   readonly channels: Bytes[]
 }
 
-/** Reads one command's words from left to right. */
+/** Reads the arguments of one command from left to right. */
 export class ArgReader {
   readonly #command: string
   readonly #argv: readonly Bytes[]
   #at: number
-  /** Collects what was named so far; left out when the command is only run. */
+  /** Collects the names found so far; absent when the command is only run. */
   readonly names: Names | undefined
 
   constructor(command: string, argv: readonly Bytes[], start: number, names?: Names) {
@@ -30,26 +30,26 @@ export class ArgReader {
     return this.#argv.length - this.#at
   }
 
-  /** The command's name as it was sent. */
+  /** Name of the command as it was sent. */
   get name(): Bytes {
     return this.#argv[0]!
   }
 
-  /** The next word. Arity was checked before, so a missing one is a syntax error. */
+  /** Returns the next argument. The arity was already checked, so a missing argument is a syntax error. */
   next(): Bytes {
     const word = this.#argv[this.#at++]
     if (word === undefined) throw replyError('syntax')
     return word
   }
 
-  /** All words that are left, in an array of just their number. */
+  /** Returns all remaining arguments in an array of exactly that length. */
   rest(): Bytes[] {
     const words = this.#argv.slice(this.#at)
     this.#at = this.#argv.length
     return words
   }
 
-  /** The next word, the name of a key. */
+  /** Returns the next argument as the name of a key. */
   key(use: KeyUse): Bytes {
     const name = this.next()
     this.names?.keys.push({ name, use })
@@ -60,7 +60,7 @@ export class ArgReader {
     return this.#argv[this.#at]
   }
 
-  /** Takes the next word when it is this keyword, in any case. */
+  /** Consumes the next argument if it is this keyword, in any case. Returns whether it was. */
   takes(keyword: string): boolean {
     const word = this.#argv[this.#at]
     if (word === undefined || word.length !== keyword.length || word.toUpperCase() !== keyword) return false
@@ -68,24 +68,24 @@ export class ArgReader {
     return true
   }
 
-  /** Whether one of these keywords is among the words that are left, in any case. */
+  /** Returns whether one of these keywords is among the remaining arguments, in any case. */
   mentions(keywords: readonly string[]): boolean {
     return this.#argv.slice(this.#at).some((word) => keywords.includes(word.toUpperCase()))
   }
 
-  /** The refusal of words that do not come out even: the command's wrong number of arguments. */
+  /** Returns the error for incomplete groups of arguments: wrong number of arguments. */
   uneven(): Error {
     return wrongArity(this.#command)
   }
 }
 
-/** A parser for some words. Running out of words, or leaving some over, is an error that `command` states once. */
+/** Parser for one or more arguments. Missing or surplus arguments are an error that `command` defines once. */
 export interface Arg<T> {
-  /** As the reference shows it; the model tests write random commands after it. */
+  /** Usage as the reference shows it; the model tests derive random commands from it. */
   readonly usage: string
-  /** Words it takes at least. */
+  /** Minimum number of arguments. */
   readonly min: number
-  /** Words it takes at most. */
+  /** Maximum number of arguments. */
   readonly max: number
   read(from: ArgReader): T
 }
@@ -101,20 +101,20 @@ export const bytes: Arg<Bytes> = {
   read: (from) => from.next(),
 }
 
-/** No word of its own: the command's name as it was sent, for errors that repeat it. */
+/** Consumes no argument: the command's name as it was sent, for errors that repeat it. */
 export const nameAsSent: Arg<Bytes> = { usage: '', min: 0, max: 0, read: (from) => from.name }
 
-/** One word that means something else than its bytes. */
+/** Returns a parser for one argument with a converted value. */
 export function word<T>(usage: string, meaning: (word: Bytes) => T): Arg<T> {
   return { usage, min: 1, max: 1, read: (from) => meaning(from.next()) }
 }
 
-/** A key, and what becomes of it: all that access control has to know. [redis 7.0: key specifications] */
+/** Returns a parser for a key and its use, which is all that access control needs. [redis 7.0: key specifications] */
 export function key(use: KeyUse): Arg<Bytes> {
   return { usage: 'key', min: 1, max: 1, read: (from) => from.key(use) }
 }
 
-/** An argument that makes the command both read and change the key before it, when one of the keywords is in it. */
+/** Returns a parser that marks the key before it as read and written if one of the keywords occurs. */
 export function readingAndWriting<T>(keywords: readonly string[], arg: Arg<T>): Arg<T> {
   return {
     ...arg,
@@ -126,7 +126,7 @@ export function readingAndWriting<T>(keywords: readonly string[], arg: Arg<T>): 
   }
 }
 
-/** A channel to publish to: access control looks at it. */
+/** Parser for a channel to publish to, which access control checks. */
 export const channel: Arg<Bytes> = {
   usage: 'channel',
   min: 1,
@@ -138,10 +138,10 @@ export const channel: Arg<Bytes> = {
   },
 }
 
-/** A signed 64-bit integer, as a number; beyond 2^53 the nearest one. For indexes, counts and times. */
+/** Parser for a signed 64-bit integer as a number; beyond 2^53 it is rounded. For indexes, counts and times. */
 export const int: Arg<number> = word('integer', toInt)
 
-/** A signed 64-bit integer, exact: a bigint beyond 2^53. */
+/** Parser for an exact signed 64-bit integer: a bigint beyond 2^53. */
 export const int64: Arg<number | bigint> = word('integer', toInt64)
 
 export const float: Arg<number> = word('float', toFloat)
@@ -156,7 +156,7 @@ export function toInt(word: Bytes): number {
   return Number(toInt64(word))
 }
 
-/** Milliseconds to wait, 0 for ever. As in redis 7.0.15, the only limit is that of the integer. */
+/** Parses milliseconds to wait, 0 for unlimited. As in redis 7.0.15, the only limit is that of the integer. */
 export function toWaitTime(word: Bytes): number {
   const time = parseInt64(word)
   if (time === undefined) throw replyError('timeoutNotInteger')
@@ -170,7 +170,7 @@ export function toFloat(word: Bytes): number {
   return value
 }
 
-/** The same parser under another name in the reference. */
+/** Returns the same parser with another name in the reference. */
 export function named<T>(usage: string, arg: Arg<T>): Arg<T> {
   return { ...arg, usage }
 }
@@ -195,7 +195,7 @@ export function tuple<T extends readonly Arg<unknown>[]>(
   }
 }
 
-/** One or more of the same, to the end. A rest that does not come out even is the arity error. */
+/** Returns a parser for one or more repetitions up to the end. An incomplete repetition is the arity error. */
 export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   return {
     usage: `${arg.usage} [${arg.usage} …]`,
@@ -205,7 +205,7 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/** One or more times these plain words, all of them in one array. */
+/** Returns a parser for one or more repetitions of these plain arguments, all in one array. */
 export function inTurn(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
   const one = args.map((arg) => arg.usage).join(' ')
   return {
@@ -237,7 +237,7 @@ function manyReader<T>(arg: Arg<T>): (from: ArgReader) => T[] {
   }
 }
 
-/** Exactly as many as the count before them says, such as `numkeys key [key …]`. */
+/** Returns a parser for as many repetitions as a preceding count states, such as `numkeys key [key …]`. */
 export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
   return {
     usage: `${count.usage} ${arg.usage} [${arg.usage} …]`,
@@ -251,12 +251,12 @@ export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
   }
 }
 
-/** A word without a value among `options`. */
+/** Parser for a keyword without a value among `options`. */
 export const flag: Arg<true> = { usage: '', min: 0, max: 0, read: () => true }
 
 /**
- * Keywords in any order and any case, each followed by what its parser takes: `options({ ex: int, nx: flag })`.
- * Anything else, and a keyword without its value, is a syntax error. A keyword that comes twice keeps its last value.
+ * Returns a parser for keywords in any order and case, each followed by its value: `options({ ex: int, nx: flag })`. An
+ * unknown keyword, and a keyword without its value, is a syntax error. A repeated keyword keeps its last value.
  */
 export function options<T extends Record<string, Arg<unknown>>>(
   table: T,
@@ -279,13 +279,15 @@ export function options<T extends Record<string, Arg<unknown>>>(
   }
 }
 
-/** What `options` reads when there are none: the same object each time, so that a command can take a short cut. */
+/** Result of `options` for no options. Always the same object, so that commands can compare it and take a fast path. */
 export const noOptions: Readonly<Record<string, never>> = Object.freeze({})
 
 const seconds = named('seconds', bytes)
 const milliseconds = named('milliseconds', bytes)
 
-/** The options that set a deadline, of which a command takes one. Times are parsed later, because their errors come last. */
+/**
+ * Options that set an expiration, of which a command takes one. Times are parsed later, because their errors come last.
+ */
 export const deadlineOptions: {
   readonly ex: Arg<Bytes>
   readonly px: Arg<Bytes>
@@ -305,13 +307,13 @@ export interface ExpirationOptions {
   readonly pxat?: Bytes
 }
 
-/** Refuses more than one of the deadline options and of the flags that exclude them, such as KEEPTTL. */
+/** Rejects more than one of the expiration options and of the flags that exclude them, such as KEEPTTL. */
 export function oneDeadline({ ex, px, exat, pxat }: ExpirationOptions, ...others: (true | undefined)[]): void {
   const given = [ex, px, exat, pxat, ...others].filter((option) => option !== undefined)
   if (given.length > 1) throw replyError('syntax')
 }
 
-/** The deadline in milliseconds since the Unix epoch, `undefined` when no option was given. */
+/** Returns the expiration in milliseconds since the Unix epoch, or `undefined` if no option was given. */
 export function deadlineOf(words: ExpirationOptions, now: number, command: string): number | undefined {
   const { ex, px, exat, pxat } = words
   if (ex !== undefined) return deadline(ex, 1000, now, command)
@@ -321,7 +323,10 @@ export function deadlineOf(words: ExpirationOptions, now: number, command: strin
   return undefined
 }
 
-/** A positive time in units of `unit` milliseconds after `from`; nothing may leave the range of 64 bits. */
+/**
+ * Returns an instant `word` units after `from`, for a positive time in units of `unit` milliseconds. The result must
+ * fit into 64 bits.
+ */
 export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: string): number {
   const time = toInt64(word)
   if (time <= 0) throw invalidExpire(command)
@@ -330,7 +335,7 @@ export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: str
 
 const maxTime = 0x7fff_ffff_ffff_ffffn
 
-/** The same for times that may lie in the past. */
+/** Returns an instant like `deadline()`, but accepts times in the past. */
 export function deadlineIn(time: number | bigint, unit: 1 | 1000, from: number, command: string): number {
   if (typeof time === 'number' && Math.abs(time) < 1e12) return time * unit + from
   const length = BigInt(time) * BigInt(unit)

@@ -1,22 +1,22 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Reply } from './reply.js'
 
-/** What a command waits for that found nothing. */
+/** What a command that found nothing waits for. */
 export interface BlockingRequest {
-  /** The keys in the order in which they are looked at; none where only time has to pass. */
+  /** Keys in the order in which they are checked; empty if the command only waits for time. */
   readonly keys: readonly Bytes[]
-  /** What has to be there: a value of another type is passed over. */
+  /** Type of value that is required: values of other types are skipped. */
   readonly type: 'list' | 'zset' | 'stream' | undefined
-  /** Milliseconds of virtual time; 0 for ever. */
+  /** Milliseconds of virtual time; 0 for unlimited. */
   readonly timeout: number
-  /** The reply when the time is over. */
+  /** Reply after the timeout. */
   readonly nothing: Reply
-  /** The reply where nobody may wait, such as in a transaction. Default: the same. */
+  /** Reply where waiting is impossible, such as in a transaction. Default: `nothing`. */
   readonly atOnce?: Reply
-  /** The command that takes what is at a key: it does not wait, and has the same effect. */
+  /** Returns the non-blocking command that takes an element of the key with the same effect. */
   take(key: Bytes): readonly Bytes[]
-  /** What its reply is in the words of the command that waited; `undefined` when there was nothing for it. */
+  /** Converts its reply to that of the blocked command; `undefined` if there was no element. */
   told(reply: Reply, key: Bytes): Reply | undefined
-  /** The consumer group that it reads in: who waits there is told when the group is gone. */
+  /** Consumer group that the command reads. The client gets an error when the group is deleted. */
   readonly group?: Bytes
 }

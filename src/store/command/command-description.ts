@@ -2,9 +2,11 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Names } from './arguments.js'
 
 /**
- * `write`, `read`: what the command does to data; `dangerous`: refused to the read-only token; `fast`, `slow`, `admin`,
- * `blocking`, `connection`, `scripting`, `pubsub`, `transaction`: categories as redis-server has them;
- * `noscript`: refused inside scripts; `nomulti`: refused inside transactions.
+ * Flags of a command.
+ *
+ * `write`, `read`: what the command does to data; `dangerous`: rejected for the read-only token; `fast`, `slow`,
+ * `admin`, `blocking`, `connection`, `scripting`, `pubsub`, `transaction`: categories of redis-server; `noscript`:
+ * rejected in scripts; `nomulti`: rejected in transactions.
  */
 export type CommandFlag =
   | 'write'
@@ -22,30 +24,30 @@ export type CommandFlag =
   | 'nomulti'
   | 'keyspace'
 
-/** Whether the service documents a command, or only redis-server has it. The witness is docs/protocol/commands.json. */
+/** Whether the service documents a command or only redis-server has it, according to docs/protocol/commands.json. */
 export type CommandStatus = 'documented' | 'redis'
 
-/** What is known of a command without running it. */
+/** Static description of a command. */
 export interface CommandDescription {
-  /** Upper case; a subcommand follows after a space. */
+  /** Upper-case name; a subcommand follows after a space. */
   readonly name: string
-  /** Category of the documentation, and of access control: `string`, `hash` … */
+  /** Category of the documentation and of access control, such as `string` or `hash`. */
   readonly group: string
   readonly flags: readonly CommandFlag[]
   readonly writes: boolean
-  /** Whether scripts may call it. */
+  /** Whether scripts can call it. */
   readonly inScripts: boolean
   readonly usage: string
   readonly since: string
   readonly status: CommandStatus
   readonly deviations: string
-  /** Words including the name, at least and at most. */
+  /** Minimum and maximum number of arguments, including the name. */
   readonly minWords: number
   readonly maxWords: number
-  /** Whether it takes as many words. */
+  /** Returns whether the number of arguments is allowed. */
   hasArity(argv: readonly Bytes[]): boolean
-  /** What the words name, as far as they can be understood. */
+  /** Returns the keys and channels that the arguments name, as far as they can be parsed. */
   namesIn(argv: readonly Bytes[]): Names
-  /** The keys among it. */
+  /** Returns the keys that the arguments name. */
   keysOf(argv: readonly Bytes[]): readonly Bytes[]
 }

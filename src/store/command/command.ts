@@ -19,12 +19,12 @@ import { replyError, wrongArity } from './errors.js'
 import { frees } from './memory.js'
 import type { Reply } from './reply.js'
 
-/** What a command's body works with. */
+/** Context that the body of a command works with. */
 export interface CommandContext {
   readonly db: Database
   readonly store: CommandStore
   readonly random: Random
-  /** Virtual time, milliseconds. */
+  /** Virtual time in milliseconds. */
   readonly now: number
   readonly user: User
 }
@@ -35,37 +35,38 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly flags: readonly CommandFlag[]
   readonly args: A
   /**
-   * What words left over are for a command that takes a varying number of them: a syntax error (default), or the wrong
-   * number of arguments. A command of fixed length always has the latter.
+   * Error for surplus arguments of a command with a varying number of them: syntax error (default) or wrong number of
+   * arguments. Commands of fixed length always use the latter.
    */
   readonly surplus?: 'arity'
-  /** Version of redis-server that brought it, or `service` for the service's own. */
+  /** Version of redis-server that introduced it, or `service` for commands of the service itself. */
   readonly since?: string
-  /** `redis`: the service has no page for it, so the policy `commands: 'documented'` refuses it. */
+  /** `redis`: the service has no page for it, so the policy `commands: 'documented'` rejects it. */
   readonly status?: CommandStatus
-  /** Where the service differs from redis-server, for the reference. */
+  /** Differences from redis-server, for the reference. */
   readonly deviations?: string
   /**
-   * Units of work that the words and the sizes of their keys tell beforehand, see kernel/work; looks at sizes only. It
-   * is charged before the command runs, and before the first one of a transaction. Nothing when the cost is bounded by
-   * the words themselves; what shows only on the way is charged there.
+   * Returns the units of work that follow from the arguments and the sizes of their keys, see kernel/work.
+   *
+   * It reads only sizes. The work is charged before the command runs, and before the first command of a transaction.
+   * Absent if the arguments already bound the cost. Other work is charged while the command runs.
    */
   work?(db: Database, ...values: Values<A>): number
-  /** Synchronous, always: a transaction is a loop without `await`. */
+  /** Runs the command synchronously: a transaction is a loop without `await`. */
   run(context: CommandContext, ...values: Values<A>): Reply
 }
 
-/** A command as the engine sees it, its arguments already bound to its body. */
+/** Command as the engine sees it, with its argument parsers bound to its body. */
 export interface Command extends CommandDescription {
-  /** Category of the documentation, and of access control: `string`, `hash` … Set by the table. */
+  /** Category of the documentation and of access control, such as `string` or `hash`. Set by the table. */
   group: string
-  /** Units of work that are known before it runs; 0 when its words cannot be read. */
+  /** Returns the predictable units of work; 0 if the arguments cannot be parsed. */
   workOf(argv: readonly Bytes[], db: Database): number
-  /** Parses and runs. Arity was not checked yet. */
+  /** Parses the arguments and runs the command. Does not check the arity. */
   execute(argv: readonly Bytes[], context: CommandContext): Reply
 }
 
-/** The store as commands see it. `Store` is the one that there is. */
+/** Store as commands see it, implemented by `StoreEngine`. */
 export interface CommandStore {
   readonly db: Database
   readonly options: StoreOptions
@@ -79,23 +80,26 @@ export interface CommandStore {
   readonly scripts: Scripts
   readonly commands: CommandTable<Command>
   readonly blockingCommands: CommandTable<Command>
-  /** Connections of the native protocol. */
+  /** Number of connections over the Redis protocol. */
   readonly connections: number
-  /** Where error texts point to. */
+  /** Documentation address for error texts. */
   readonly docs: string
-  /** CONFIG SET notify-keyspace-events. */
+  /** Value of CONFIG SET notify-keyspace-events. */
   eventFlags: EventFlags
-  /** Whether users may have, or lack, the permission for a command of this name. */
+  /** Returns whether rules of users can name this command. */
   knows(name: string): boolean
 }
 
-/** Throws `ReplyError` for a wrong number of words. */
+/**
+ * Checks the number of arguments.
+ * @throws ReplyError when it is wrong
+ */
 export function checkArity(command: Command, argv: readonly Bytes[]): void {
   if (!command.hasArity(argv)) throw wrongArity(command.name)
 }
 
 /**
- * Declares one command: the one place for its name, arguments, categories and body.
+ * Declares a command: the single place for its name, arguments, categories and body.
  * @example command('STRLEN', { flags: ['read', 'fast'], args: [key], run: ({ db }, key) => db.string(key)?.length ?? 0 })
  */
 export function command<const A extends ArgSpecs>(name: string, row: CommandRow<A>): Command {
@@ -107,7 +111,7 @@ type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
 const maxValues = 6
 
-/** A body that pays for what it is going to do. Commands without such a price are called as they are. */
+/** Wraps a body so that its work is charged first. Commands without a `work` function are not wrapped. */
 function charged(run: Body, work: Price): Body {
   return (context, ...values) => {
     context.db.work.charge(work(context.db, ...values))
@@ -115,7 +119,7 @@ function charged(run: Body, work: Price): Body {
   }
 }
 
-/** One class for all commands, so that what they have in common is compiled into the store; only bodies are called. */
+/** A single class for all commands, so that their common code is compiled into the store and only bodies are called. */
 class DeclaredCommand implements Command {
   readonly name: string
   group = ''
@@ -127,10 +131,10 @@ class DeclaredCommand implements Command {
   readonly deviations: string
   readonly minWords: number
   readonly maxWords: number
-  /** It may leave a collection with more members, or the store with more keys. */
+  /** Whether it can add members to a collection or keys to the store. */
   readonly #adds: boolean
   readonly #specs: ArgSpecs
-  /** Words of the name. */
+  /** Number of elements in `argv` that the name takes. */
   readonly #start: number
   readonly #run: Body
   readonly #work: Price | undefined
@@ -138,7 +142,8 @@ class DeclaredCommand implements Command {
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
     const specs = row.args
-    if (specs.length > maxValues) throw new RangeError(`${name} takes more values than a body is given`)
+    if (specs.length > maxValues)
+      throw new RangeError(`command(): ${name} must have at most ${maxValues} arguments (got ${specs.length})`)
     const minWords = specs.reduce((total, arg) => total + arg.min, words)
     const mostWords = specs.reduce((total, arg) => total + arg.max, words)
     this.name = name
@@ -150,7 +155,7 @@ class DeclaredCommand implements Command {
     this.status = row.status ?? 'documented'
     this.deviations = row.deviations ?? ''
     this.minWords = minWords
-    // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
+    // As in redis-server, only a fixed length has an upper limit; other commands check their own arguments.
     this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
     this.#specs = specs
     this.#start = words
@@ -168,7 +173,7 @@ class DeclaredCommand implements Command {
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {
     checkArity(this, argv)
-    // A word adds one member at most.
+    // One argument adds at most one member.
     context.db.expectMembers(this.#adds ? argv.length : 0)
     return this.#call(this.#run, context, argv)
   }
@@ -178,7 +183,7 @@ class DeclaredCommand implements Command {
     try {
       return this.#call(this.#work, db, argv)
     } catch {
-      // The same words fail again, with their text, when they are executed.
+      // Execution reports the same error with its text.
       return 0
     }
   }
@@ -189,7 +194,7 @@ class DeclaredCommand implements Command {
     try {
       for (const spec of this.#specs) spec.read(words)
     } catch {
-      // Here, too.
+      // Execution reports this error with its text.
     }
     return names
   }
@@ -198,10 +203,10 @@ class DeclaredCommand implements Command {
     return this.namesIn(argv).keys.map(({ name }) => name)
   }
 
-  /** The caller has checked the number of words. */
+  /** Calls a body with the parsed arguments. The caller has checked their number. */
   #call<C, R>(body: (context: C, ...values: unknown[]) => R, context: C, argv: readonly Bytes[]): R {
     const words = new ArgReader(this.name, argv, this.#start)
-    // Written out, because an array of values that is spread costs as much as a short command.
+    // Unrolled, because spreading an array of values costs as much as a short command.
     const specs = this.#specs
     const count = specs.length
     const a = count > 0 ? specs[0]!.read(words) : undefined

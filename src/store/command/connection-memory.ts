@@ -1,14 +1,17 @@
 import type { Bytes } from '../../kernel/bytes.js'
 
-// What is kept for a connection as long as it wants it.
+// Limits of what a connection can keep in memory.
 
-/** Bytes that one connection may have kept for it: rows that wait for EXEC, names, what it listens to, watches and waits for. */
+/**
+ * Maximum bytes for one connection: commands that wait for EXEC, names, subscriptions, watched keys and keys it waits
+ * for.
+ */
 export const maxConnectionBytes = 67_108_864
 
-/** Bytes of the name of a connection, and of those of its library: CLIENT LIST has those of all. */
+/** Maximum bytes of the name of a connection and of its library: CLIENT LIST returns those of all connections. */
 export const maxName = 65_536
 
-/** Bytes that a name is kept with, beside its own: places in two sets and a map. */
+/** Bytes kept in addition to a name: entries in two sets and a map. */
 const aroundName = 192
 
 export function costOfName(name: Bytes): number {

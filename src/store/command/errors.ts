@@ -2,14 +2,14 @@ import { type Bytes, text } from '../../kernel/bytes.js'
 
 import { ReplyError, WorkExceeded } from './reply.js'
 
-/** What keeps a user from a command: the command itself, or the first of its keys or channels. */
+/** Reason why a user may not run a command: the command itself, or the first denied key or channel. */
 export type Denial =
   | { readonly of: 'command' }
   | { readonly of: 'key'; readonly name: Bytes }
   | { readonly of: 'channel'; readonly name: Bytes }
 
-// Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
-// wording is not public, redis-server 7.0's.
+// All error texts of the store. The wording is from store.md 7.3, 7.4, 1.4, 1.5, 6 and 10. Where the service's wording
+// is not public, it is that of redis-server 7.0.
 
 const fixed = {
   syntax: 'ERR syntax error',
@@ -148,7 +148,7 @@ const fixed = {
   streamGone: 'UNBLOCKED the stream key no longer exists',
   groupGone: 'NOGROUP the consumer group this client was blocked on no longer exists',
   recordTooLarge: 'ERR max single record size exceeded',
-  // As redis-server refuses to keep more of a connection: a row of a transaction that would go beyond `maxmemory`.
+  // redis-server rejects a command of a transaction with this text if the transaction would exceed `maxmemory`.
   outOfMemory: "OOM command not allowed when used memory > 'maxmemory'.",
   userName: "ERR Usernames can't contain spaces or null characters",
   weakPassword: 'ERR The password is too weak: it needs at least 8 characters',
@@ -179,7 +179,7 @@ export function invalidExpire(command: string): ReplyError {
   return new ReplyError(`ERR invalid expire time in '${command.toLowerCase()}' command`)
 }
 
-/** An unknown or unsupported command; `docs` is the vendor's documentation address. */
+/** Returns the error for an unknown or unsupported command. @param docs documentation address of the vendor */
 export function notAvailable(name: Bytes | string, docs: string): ReplyError {
   const shown = text(name as Bytes).toUpperCase()
   return new ReplyError(
@@ -187,18 +187,18 @@ export function notAvailable(name: Bytes | string, docs: string): ReplyError {
   )
 }
 
-/** A command that needs a connection, or has an endpoint of its own. */
+/** Returns the error for a command that needs a connection or has its own endpoint. */
 export function notInRest(name: string): ReplyError {
   return new ReplyError(`ERR Command "${name.toUpperCase()}" is not allowed in REST or it has a special context path`)
 }
 
-/** What a user may not do. */
+/** Returns the error for a command, key or channel that the user may not use. */
 export function denied(name: string, { of }: Denial): ReplyError {
   if (of === 'command') return noCommandPermission(name)
   return replyError(of === 'key' ? 'noKeyPermission' : 'noChannelPermission')
 }
 
-/** The same as ACL DRYRUN says it. */
+/** Returns the text of a denial as ACL DRYRUN shows it. */
 export function deniedText(name: string, denial: Denial): string {
   if (denial.of !== 'command') {
     return `This user has no permissions to access the '${cText(denial.name)}' ${denial.of}`
@@ -212,7 +212,7 @@ export function noCommandPermission(name: string): ReplyError {
   )
 }
 
-/** What was sent, as redis prints it in an error: with C's `%s`, which ends at the first zero byte. */
+/** Returns an argument as redis prints it in errors with C's `%s`, which ends at the first zero byte. */
 function cText(bytes: Bytes): string {
   const end = bytes.indexOf('\0')
   return text(end === -1 ? bytes : (bytes.slice(0, end) as Bytes))
@@ -234,14 +234,17 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
   )
 }
 
-/** A guard of this package: the answer to one request has no room for a reply, or for any more. */
+/** Returns the error when the replies exceed the size of one response. A limit of this package, not of the service. */
 export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
   return new ReplyError(
     `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxResponseSize`,
   )
 }
 
-/** A guard of this package: what is left of the work of the request doesn't suffice to encode a reply, or any more. */
+/**
+ * Returns the error when the remaining work is not enough to encode the replies. A limit of this package, not of the
+ * service.
+ */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(
     `ERR max work exceeded. Limit: ${limit} units for one request, its answer included. ${fate(hasRun)}: ask for less at once, or raise policy.maxWork`,
@@ -252,7 +255,7 @@ function fate(hasRun: boolean): string {
   return hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
 }
 
-/** A guard of this package: what is asked for takes too long. */
+/** Returns the error when a request takes too much work. A limit of this package, not of the service. */
 export function tooMuchWork(limit: number): ReplyError {
   return new WorkExceeded(
     `ERR max work exceeded. Limit: ${limit} units for one request. Ask for less at once, or raise policy.maxWork`,
@@ -287,17 +290,17 @@ export function keyTooLarge(limit: number, actual: number): ReplyError {
   return new ReplyError(`ERR max key size exceeded. Limit: ${limit} bytes, Actual: ${actual} bytes`)
 }
 
-/** A legacy JSON path that leads to nothing the command can work on; `what` is such as `not an array`. */
+/** Returns the error for a legacy JSON path without a usable value. @param what such as `not an array` */
 export function jsonPathMissing(what: string): ReplyError {
   return new ReplyError(`ERR Path does not exist or ${what}`)
 }
 
-/** A legacy JSON path that leads to a value of another type. */
+/** Returns the error for a legacy JSON path that leads to another type. */
 export function jsonPathType(expected: string): ReplyError {
   return new ReplyError(`WRONGTYPE wrong type of path value - expected ${expected}`)
 }
 
-/** A JSON path that cannot be read or takes too long. The service's own text is not public. */
+/** Returns the error for a JSON path that cannot be parsed or takes too long. The service's wording is not public. */
 export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
 }
@@ -306,7 +309,7 @@ export function unknownHyperLogLogSubcommand(given: Bytes): ReplyError {
   return new ReplyError(`ERR Unknown PFDEBUG subcommand '${cText(given)}'`)
 }
 
-/** A self test of PFSELFTEST that failed. */
+/** Returns the error of a failed PFSELFTEST. */
 export function testFailed(reason: string): ReplyError {
   return new ReplyError(`TESTFAILED ${reason}`)
 }
@@ -315,17 +318,17 @@ export function noLatencySamples(event: Bytes): ReplyError {
   return new ReplyError(`ERR No samples available for event '${cText(event)}'`)
 }
 
-/** A user or a command that ACL DRYRUN does not know. */
+/** Returns the error for a user or command that ACL DRYRUN does not know. */
 export function notFound(what: 'User' | 'Command', name: Bytes): ReplyError {
   return new ReplyError(`ERR ${what} '${cText(name)}' not found`)
 }
 
-/** An option of EXPIRE and its kin. */
+/** Returns the error for an unknown option of EXPIRE and similar commands. */
 export function unsupportedOption(option: Bytes): ReplyError {
   return new ReplyError(`ERR Unsupported option ${text(option)}`)
 }
 
-/** A parameter of CONFIG SET. */
+/** Returns the error for an unknown parameter of CONFIG SET. */
 export function unknownSetting(name: Bytes): ReplyError {
   return new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${cText(name)}'`)
 }
@@ -348,7 +351,7 @@ export function inputKeyNeeded(command: string): ReplyError {
   return new ReplyError(`ERR at least 1 input key is needed for '${command.toLowerCase()}' command`)
 }
 
-/** Numbers as C prints them with `%f`. */
+/** Returns the error for an invalid position. Numbers are formatted as C's `%f` does. */
 export function invalidPosition(longitude: number, latitude: number): ReplyError {
   return new ReplyError(`ERR invalid longitude,latitude pair ${sixDecimals(longitude)},${sixDecimals(latitude)}`)
 }
@@ -358,7 +361,7 @@ function sixDecimals(value: number): string {
   return Math.abs(value) < 1e21 ? value.toFixed(6) : `${BigInt(value)}.000000`
 }
 
-/** @param command as it was sent: so redis repeats it */
+/** @param command as it was sent, because redis repeats it */
 export function searchNeedsOne(choices: string, command: string): ReplyError {
   return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command}`)
 }
@@ -371,7 +374,7 @@ export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
   return new ReplyError(`NOGROUP No such consumer group '${cText(group)}' for key name '${cText(key)}'`)
 }
 
-/** `option` is such as `min-idle-time`, or `IDLE option`. */
+/** @param option such as `min-idle-time`, or `IDLE option` */
 export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyError {
   return new ReplyError(`ERR Invalid ${option} argument for ${command}`)
 }
@@ -380,14 +383,14 @@ export function unknownClaimOption(option: Bytes): ReplyError {
   return new ReplyError(`ERR Unrecognized XCLAIM option '${cText(option)}'`)
 }
 
-/** A subcommand whose options cannot be read. */
+/** Returns the error for a subcommand with invalid options. */
 export function subcommandSyntax(container: string, subcommand: Bytes | string): ReplyError {
   return new ReplyError(
     `ERR unknown subcommand or wrong number of arguments for '${cText(subcommand as Bytes)}'. Try ${container} HELP.`,
   )
 }
 
-/** A consumer may not have more pending entries than the plan allows. [store.md 7.2] */
+/** Returns the error when a consumer would exceed the pending entries of the plan. [store.md 7.2] */
 export function pendingLimit(
   limit: number,
   pending: number,
@@ -399,7 +402,7 @@ export function pendingLimit(
   )
 }
 
-/** A rule of ACL SETUSER that cannot be applied. [store.md 6.3] */
+/** Returns the error for a rule of ACL SETUSER that cannot be applied. [store.md 6.3] */
 export function refusedRule(rule: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR Error in ACL SETUSER modifier '${cText(rule)}': ${reason}`)
 }
@@ -412,7 +415,9 @@ export function unknownCategory(category: Bytes): ReplyError {
   return new ReplyError(`ERR Unknown category '${cText(category)}'`)
 }
 
-/** ACL RESTTOKEN does not tell which of the two it is. [store.md 6.3] */
+/**
+ * Returns the error of ACL RESTTOKEN, which does not reveal whether the user or the password is wrong. [store.md 6.3]
+ */
 export function wrongPassword(user: Bytes): ReplyError {
   return new ReplyError(`ERR Wrong password or user "${text(user)}" does not exist`)
 }

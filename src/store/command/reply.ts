@@ -1,12 +1,12 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 /**
- * What a command answers. A byte string is a bulk string, a `Status` a simple string, a number an integer.
- * Errors are thrown as `ReplyError`; doubles are byte strings, formatted by their command. [store.md 3.1]
+ * Result of a command. A byte string is a bulk string, a `Status` a simple string, a number an integer. Errors are
+ * thrown as `ReplyError`; doubles are byte strings, formatted by their command. [store.md 3.1]
  */
 export type Reply = null | number | bigint | Bytes | Status | NilArray | readonly Reply[]
 
-/** A simple string: its text escapes base64 when it is `OK`. */
+/** Simple string. The text `OK` is not encoded as base64. */
 export class Status {
   readonly text: Bytes
   constructor(text: string) {
@@ -16,13 +16,13 @@ export class Status {
 
 export const ok: Status = new Status('OK')
 
-/** The nil array of RESP2 (`*-1`); JSON knows only one `null`. [store.md 3.3] */
+/** Nil array of RESP2 (`*-1`); JSON has only one `null`. [store.md 3.3] */
 export class NilArray {
   readonly kind = 'nil array'
 }
 export const nilArray: NilArray = new NilArray()
 
-/** An error reply. The message is the whole text, its first word the code. */
+/** Error reply. The message is the whole text, and its first word is the code. */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError'
 
@@ -31,17 +31,17 @@ export class ReplyError extends Error {
   }
 }
 
-/** The command, or the request, would cost more than `policy.maxWork`. */
+/** Error for a command or request that would cost more than `policy.maxWork`. */
 export class WorkExceeded extends ReplyError {}
 
-/** Lists within lists that a reply may have: a script can make more. */
+/** Maximum nesting of lists in a reply. Scripts can create deeper ones. */
 export const deepestReply = 1000
 
 export function tooDeep(): ReplyError {
   return new ReplyError('ERR reached lua stack limit')
 }
 
-/** Items of a reply, those of lists within it, too. */
+/** Returns the number of items in a reply, including nested lists. */
 export function itemsOf(reply: Reply): number {
   if (!Array.isArray(reply)) return 0
   let items = reply.length

@@ -1,18 +1,18 @@
 /**
- * The small languages inside arguments and replies: numbers, range bounds and index ranges.
- * All rules are those of redis 7.0.15 unless a line says otherwise.
+ * Parsing and formatting of numbers, range bounds and index ranges in arguments and replies. All rules are those of
+ * redis 7.0.15 unless a comment states another version.
  */
 import type { Bytes } from '../../kernel/bytes.js'
 
-// ---- reading numbers --------------------------------------------------------------------------------------------
+// ---- parsing numbers --------------------------------------------------------------------------------------------
 
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 const decimalDigits = /^-?[1-9][0-9]{15,18}$/
 
 /**
- * A signed 64-bit integer written the only way redis accepts: no sign but `-`, no leading zeros, no blanks.
- * A number when it is exact as one, else a bigint; `undefined` when the text is not such an integer.
+ * Parses a signed 64-bit integer in the only form that redis accepts: no sign but `-`, no leading zeros, no blanks.
+ * Returns a number if it is exact, otherwise a bigint; `undefined` for other texts.
  */
 export function parseInt64(bytes: Bytes): number | bigint | undefined {
   const length = bytes.length
@@ -23,7 +23,7 @@ export function parseInt64(bytes: Bytes): number | bigint | undefined {
   if (length - at > 15) return parseLongInt64(bytes)
   const lead = bytes.charCodeAt(at) - 48
   if (lead === 0) return length === 1 ? 0 : undefined
-  // Also catches the lone "-", whose next char code is NaN.
+  // Also rejects a lone "-", whose next char code is NaN.
   if (!(lead >= 1 && lead <= 9)) return undefined
   let value = lead
   for (at++; at < length; at++) {
@@ -45,12 +45,12 @@ function parseLongInt64(bytes: Bytes): number | bigint | undefined {
 const decimalFloat = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 const hexFloat = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?$/
 const infinity = /^([+-]?)inf(?:inity)?$/i
-/** Only zeros before the exponent: the number is 0, not just too small for a double. */
+/** Matches only zeros before the exponent: the number is exactly 0, not just too small for a double. */
 const nothing = /^[+-]?(?:0[xX][0.]*(?:[pP]|$)|[0.]*(?:[eE]|$))/
 
 /**
- * A double as C's `strtod` reads it, hexadecimal and `inf` included. `undefined` for NaN, blanks, the empty text, and
- * numbers too large or too small for a double.
+ * Parses a double as C's `strtod` does, including hexadecimal and `inf`. Returns `undefined` for NaN, blanks, the empty
+ * text, and numbers too large or too small for a double.
  */
 export function parseDouble(bytes: Bytes): number | undefined {
   const value = readDouble(bytes)
@@ -59,7 +59,7 @@ export function parseDouble(bytes: Bytes): number | undefined {
   return undefined
 }
 
-/** NaN when the text is no number; infinite when it is one that a double cannot hold. */
+/** Returns NaN if the text is not a number, and an infinity if it is too large for a double. */
 function readDouble(text: string): number {
   if (decimalFloat.test(text)) return +text
   const endless = infinity.exec(text)
@@ -73,21 +73,21 @@ function readDouble(text: string): number {
   return sign === '-' ? -value : value
 }
 
-// ---- writing numbers --------------------------------------------------------------------------------------------
+// ---- formatting numbers -----------------------------------------------------------------------------------------
 
-/** A score as replies show it: the shortest text that reads back as the same double. [store.md 3.4] */
+/** Formats a score as replies show it: the shortest text that parses to the same double. [store.md 3.4] */
 export function formatScore(score: number): Bytes {
   if (score === Infinity) return 'inf' as Bytes
   if (score === -Infinity) return '-inf' as Bytes
   return String(score) as Bytes
 }
 
-/** Decimals that INCRBYFLOAT, HINCRBYFLOAT and coordinates are cut to. */
+/** Maximum decimals of INCRBYFLOAT, HINCRBYFLOAT and coordinates. */
 const longDecimals = 17
 
 /**
- * A double without exponent and without trailing zeros, as INCRBYFLOAT and HINCRBYFLOAT answer. Shortest digits like
- * a score, but never more than 17 decimals, where redis stops too. [store.md 3.4]
+ * Formats a double without exponent and trailing zeros, as INCRBYFLOAT and HINCRBYFLOAT reply. It has the shortest
+ * digits, like a score, but at most 17 decimals, as in redis. [store.md 3.4]
  */
 export function formatDecimal(value: number): Bytes {
   const shortest = String(value)
@@ -97,20 +97,20 @@ export function formatDecimal(value: number): Bytes {
   return withoutTrailingZeros(formatFixed(value, longDecimals)) as Bytes
 }
 
-/** A longitude or latitude: its exact value, rounded to 17 decimals, without trailing zeros. [store.md 3.4] */
+/** Formats a longitude or latitude: its exact value, rounded to 17 decimals, without trailing zeros. [store.md 3.4] */
 export function formatCoordinate(degrees: number): Bytes {
   return withoutTrailingZeros(formatFixed(degrees, longDecimals)) as Bytes
 }
 
-/** A distance: always 4 decimals. [store.md 3.4] */
+/** Formats a distance, always with 4 decimals. [store.md 3.4] */
 export function formatDistance(distance: number): Bytes {
   return formatFixed(distance, 4) as Bytes
 }
 
-/** C's `%.*f`. It differs from `toFixed` in one point: an exact half goes to the even digit. */
+/** Formats like C's `%.*f`. Unlike `toFixed`, an exact half is rounded to the even digit. */
 function formatFixed(value: number, decimals: number): string {
   const rounded = value.toFixed(decimals)
-  // Only odd multiples of 2^-(decimals+1) lie exactly between two texts.
+  // Only odd multiples of 2^-(decimals+1) are exactly between two texts.
   if (Math.abs((value * 2 ** (decimals + 1)) % 2) !== 1) return rounded
   const cut = value.toFixed(decimals + 1).slice(0, -1)
   return (cut.charCodeAt(cut.length - 1) & 1) === 0 ? cut : rounded
@@ -143,7 +143,7 @@ function withoutExponent(shortest: string): string {
 
 // ---- ranges -----------------------------------------------------------------------------------------------------
 
-/** Scores from `min` to `max`, either end possibly left out. */
+/** Range of scores from `min` to `max`; each end can be exclusive. */
 export interface ScoreRange {
   readonly min: number
   readonly minExclusive: boolean
@@ -151,7 +151,7 @@ export interface ScoreRange {
   readonly maxExclusive: boolean
 }
 
-/** `(1.5`, `-inf`, `+inf`, `3`; `undefined` when either bound is not a float. */
+/** Parses bounds such as `(1.5`, `-inf`, `+inf`, `3`; returns `undefined` if either is not a float. */
 export function parseScoreRange(min: Bytes, max: Bytes): ScoreRange | undefined {
   const low = parseScoreBound(min)
   const high = parseScoreBound(max)
@@ -159,7 +159,7 @@ export function parseScoreRange(min: Bytes, max: Bytes): ScoreRange | undefined 
   return { min: low, minExclusive: min[0] === '(', max: high, maxExclusive: max[0] === '(' }
 }
 
-/** NaN when it is no bound. Bounds are laxer than scores: leading blanks, nothing at all (0), and overflow pass. */
+/** Returns NaN if the text is not a bound. Unlike scores, bounds may have leading blanks, be empty (0), or overflow. */
 function parseScoreBound(bytes: Bytes): number {
   // Redis reads the bound as C text, which ends at a zero byte.
   const end = bytes.indexOf('\0')
@@ -167,7 +167,7 @@ function parseScoreBound(bytes: Bytes): number {
   return text === '' ? 0 : readDouble(text.replace(/^[ \t-\r]+/, ''))
 }
 
-/** One end of a lexicographic range: before everything, after everything, or at a member. */
+/** One end of a lexicographic range: the beginning, the end, or a member. */
 export type LexBound = '-' | '+' | { readonly member: Bytes; readonly exclusive: boolean }
 
 export interface LexRange {
@@ -175,7 +175,7 @@ export interface LexRange {
   readonly max: LexBound
 }
 
-/** `[a`, `(a`, `-`, `+`; `undefined` when either bound is none of these. */
+/** Parses bounds such as `[a`, `(a`, `-`, `+`; returns `undefined` if either is invalid. */
 export function parseLexRange(min: Bytes, max: Bytes): LexRange | undefined {
   const low = parseLexBound(min)
   const high = parseLexBound(max)
@@ -185,18 +185,21 @@ export function parseLexRange(min: Bytes, max: Bytes): LexRange | undefined {
 function parseLexBound(bytes: Bytes): LexBound | undefined {
   const kind = bytes[0]
   if (kind === '[' || kind === '(') return { member: bytes.slice(1) as Bytes, exclusive: kind === '(' }
-  // Redis looks at the first two bytes as C text, so what follows a zero byte is not seen.
+  // Redis reads the first two bytes as C text, so it ignores what follows a zero byte.
   if ((kind === '-' || kind === '+') && (bytes.length === 1 || bytes[1] === '\0')) return kind
   return undefined
 }
 
-/** The half-open index interval that inclusive, possibly negative indexes select; empty when `from >= to`. */
+/** Half-open interval of indexes, from inclusive and possibly negative indexes; empty if `from >= to`. */
 export interface IndexRange {
   readonly from: number
   readonly to: number
 }
 
-/** Negative indexes count from the end; what lies outside the sequence is cut off. */
+/**
+ * Converts inclusive indexes to an interval. Negative indexes count from the end; indexes outside the sequence are
+ * clamped.
+ */
 export function clampRange(start: number | bigint, stop: number | bigint, length: number): IndexRange {
   let from = Number(start)
   let last = Number(stop)

@@ -1,9 +1,9 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { type Reply, ReplyError } from './reply.js'
 
-// The types that RESP3 has and RESP2 has not. Commands answer as RESP2 has it; here is what RESP3 makes of it. [redis 7.0]
+// Types that only RESP3 has. Commands return RESP2 replies, and this module converts them to RESP3. [redis 7.0]
 
-/** What is sent: a reply, or one of the types of RESP3. */
+/** Reply, or a type of RESP3. */
 export type TypedReply =
   | Reply
   | MapReply
@@ -14,7 +14,7 @@ export type TypedReply =
   | ReplyError
   | readonly TypedReply[]
 
-/** Keys and values by turns. */
+/** Map as alternating keys and values. */
 export class MapReply {
   constructor(readonly pairs: readonly TypedReply[]) {}
 }
@@ -27,12 +27,12 @@ export class DoubleReply {
   constructor(readonly text: Bytes) {}
 }
 
-/** A text for people. */
+/** Text for people (verbatim string). */
 export class TextReply {
   constructor(readonly text: Bytes) {}
 }
 
-/** What nobody asked for just now: a message. */
+/** Message that is not a reply to a command. */
 export class PushReply {
   constructor(readonly items: readonly TypedReply[]) {}
 }
@@ -46,7 +46,7 @@ const double: Shape = (reply) => (typeof reply === 'string' ? new DoubleReply(re
 const doubles: Shape = each(double)
 const maps: Shape = each(map)
 
-/** Values of some fields have a type of their own. */
+/** Returns a shape for maps in which some fields have their own shape. */
 function record(fields: Readonly<Record<string, Shape>>): Shape {
   return (reply, argv) => {
     if (!isList(reply)) return reply
@@ -60,7 +60,7 @@ function each(shape: Shape): Shape {
   return (reply, argv) => (isList(reply) ? reply.map((item) => shape(item, argv)) : reply)
 }
 
-/** Two by two, where RESP2 has one list. */
+/** Returns a shape that splits a flat list into pairs. */
 function pairs(second: Shape): Shape {
   return (reply, argv) => {
     if (!isList(reply)) return reply
@@ -70,14 +70,14 @@ function pairs(second: Shape): Shape {
   }
 }
 
-/** Only where the command has this word. */
+/** Returns a shape that applies only if the command has this argument. */
 function having(word: string, shape: Shape): Shape {
   return (reply, argv) => (argv.some((given) => given.toUpperCase() === word) ? shape(reply, argv) : reply)
 }
 
 const scored = having('WITHSCORES', pairs(double))
 
-/** `[member, score]` of what was popped; with a count a list of them. */
+/** Converts popped elements, `[member, score]` each; with a count, a list of them. */
 const popped: Shape = (reply, argv) => {
   if (argv.length > 2) return pairs(double)(reply, argv)
   return isList(reply) ? reply.map((item, at) => (at % 2 === 0 ? item : double(item, argv))) : reply
@@ -93,7 +93,7 @@ const poppedOf: Shape = (reply, argv) => {
 const lastIsDouble: Shape = (reply, argv) =>
   isList(reply) ? reply.map((item, at) => (at === reply.length - 1 ? double(item, argv) : item)) : reply
 
-/** The coordinates among what is told of a place come last. */
+/** Coordinates are the last item of a place. */
 const placed = having(
   'WITHCOORD',
   each((place, argv) => (isList(place) ? [...place.slice(0, -1), doubles(place.at(-1)!, argv)] : place)),
@@ -104,7 +104,7 @@ const streams: Shape = (reply) => {
   return new MapReply(reply.flatMap((stream) => stream as readonly Reply[]))
 }
 
-/** Flags, categories and tips are sets; subcommands are rows as well. */
+/** Flags, categories and tips are sets; subcommands are rows of the same shape. */
 const commandRow: Shape = (row, argv) => {
   if (!isList(row)) return row
   const [flags, categories, tips, keys, subcommands] = [2, 6, 7, 8, 9].map((at) => row[at]!)
@@ -183,7 +183,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   'CLIENT INFO': text,
 }
 
-/** The reply to a command, by its name in upper case, as RESP3 has it. */
+/** Converts a reply to RESP3. @param name name of the command in upper case */
 export function typedReply(name: string, argv: readonly Bytes[], reply: Reply): TypedReply {
   const shape = shapes[name]
   return shape === undefined ? reply : shape(reply, argv)
@@ -193,7 +193,7 @@ function isList(reply: unknown): reply is readonly Reply[] {
   return Array.isArray(reply)
 }
 
-/** The same without the types that RESP2 has not: as the log keeps it. */
+/** Converts a RESP3 reply to RESP2, as the log keeps it. */
 export function plainOf(reply: TypedReply): Reply {
   if (reply instanceof ReplyError) return latin1(reply.message)
   if (reply instanceof DoubleReply || reply instanceof TextReply) return reply.text

@@ -26,10 +26,10 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     deviations:
-      'Passwords are tokens of ACL GENTOKEN. No nopass, no hashes, no selectors, no rules for subcommands, unless policy.aclRules is `redis`. Built-in users stay as they are under either.',
+      'Passwords are tokens of ACL GENTOKEN. Without policy.aclRules `redis` there are no nopass, hashes, selectors and rules for subcommands. Built-in users cannot be changed under either policy.',
     args: [username, named('[rule …]', zeroOrMore(bytes))],
     run({ store }, username, rules) {
-      // Each rule is compared with those before it.
+      // Each new rule is compared with the earlier ones.
       const patterns = store.access.patternsOf(username)
       store.work.charge((rules.length + 1) * Math.ceil((rules.length + patterns) / 4))
       const hasCommand = (name: string): boolean => store.knows(name)
@@ -41,7 +41,7 @@ export const aclCommands: readonly Command[] = [
   command('ACL GETUSER', {
     flags: managing,
     since: '6.0.0',
-    deviations: 'Has selectors under policy.aclRules `redis` only; keys and channels are lists.',
+    deviations: 'Has selectors only under policy.aclRules `redis`; keys and channels are lists.',
     args: [username],
     run({ store }, username) {
       const user = store.access.describe().find(({ name }) => name === username)
@@ -91,7 +91,7 @@ export const aclCommands: readonly Command[] = [
     flags: ['slow', 'noscript'],
     since: '6.0.0',
     deviations:
-      'Rounds up to whole bytes. The result is a password for ACL SETUSER under policy.aclRules `redis` only.',
+      'Rounds up to whole bytes. ACL SETUSER accepts the result as a password only under policy.aclRules `redis`.',
     args: [named('[bits]', zeroOrMore(bytes))],
     run({ store }, bits) {
       if (bits.length > 1) throw subcommandSyntax('ACL', 'GENPASS')
@@ -136,20 +136,20 @@ export const aclCommands: readonly Command[] = [
     '6.0.0',
     ['slow'],
     {
-      'CAT [<category>]': 'The categories, or the commands of one.',
+      'CAT [<category>]': 'Lists the categories, or the commands of one category.',
       'DELUSER <username> [<username> ...]': 'Deletes users.',
-      'DRYRUN <username> <command> [<arg> ...]': 'Whether a user may run a command, without running it.',
-      'GENPASS [<bits>]': 'Random hexadecimal digits.',
-      'GENTOKEN <username> [<password>]': 'A token for a user, which SETUSER takes as a password.',
-      'GETUSER <username>': 'The rules of a user.',
-      LIST: 'The rules of all users.',
+      'DRYRUN <username> <command> [<arg> ...]': 'Checks whether a user may run a command, without running it.',
+      'GENPASS [<bits>]': 'Returns random hexadecimal digits.',
+      'GENTOKEN <username> [<password>]': 'Returns a token for a user, which SETUSER accepts as a password.',
+      'GETUSER <username>': 'Returns the rules of a user.',
+      LIST: 'Returns the rules of all users.',
       LOAD: 'Does nothing: users are in memory.',
-      'LOG [<count> | RESET]': 'Empty.',
-      'RESTTOKEN <username> <password>': 'The token of a user for REST.',
+      'LOG [<count> | RESET]': 'Always empty.',
+      'RESTTOKEN <username> <password>': 'Returns the REST token of a user.',
       SAVE: 'Does nothing: users are in memory.',
-      'SETUSER <username> <attribute> [<attribute> ...]': 'Makes or changes a user.',
-      USERS: 'The names of all users.',
-      WHOAMI: 'The name of the user who asks.',
+      'SETUSER <username> <attribute> [<attribute> ...]': 'Creates or changes a user.',
+      USERS: 'Returns the names of all users.',
+      WHOAMI: 'Returns the name of the current user.',
     },
     'redis',
   ),
@@ -173,7 +173,7 @@ export const aclCommands: readonly Command[] = [
   }),
 ]
 
-/** What a user may not do of a command, in words. */
+/** Returns a readable reason why a user may not run a command, or `undefined`. */
 function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): string | undefined {
   const name = argv[0]!
   const bound = connectionBound.get(name.toUpperCase())
@@ -185,7 +185,7 @@ function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): stri
   return denial && deniedText(command.name, denial)
 }
 
-/** A command that is not in the table: of these, subscriptions name channels and WATCH names keys. */
+/** Returns the denial for a command that is not in the table: subscriptions name channels, WATCH names keys. */
 function boundDenial(
   bound: Permissible,
   words: readonly Bytes[],
@@ -199,8 +199,8 @@ function boundDenial(
   return denial && deniedText(name, denial)
 }
 
-/** Commands of a category, lower case, subcommands behind a bar. */
-/** Who describes a user puts several texts together. */
+/** Commands by category, in lower case; a subcommand follows after `|`. */
+/** Work to describe one user, which joins several texts. */
 const unitsPerUser = 80
 
 function described({ access, work }: CommandStore): ReturnType<CommandStore['access']['describe']> {
@@ -249,7 +249,7 @@ function details(
   ]
 }
 
-/** The rules that would make the same user. */
+/** Returns the rules that create the same user. */
 function line({ name, flags, passwords, commands, keys, channels, selectors }: UserDescription): Bytes {
   const hashes = passwords.map((hash) => `#${hash}`)
   const head = ['user', name, flags[0]!, ...(flags.includes('nopass') ? ['nopass'] : []), ...hashes]

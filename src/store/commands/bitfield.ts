@@ -10,13 +10,13 @@ type Overflow = 'WRAP' | 'SAT' | 'FAIL'
 interface Operation {
   readonly kind: 'GET' | 'SET' | 'INCRBY'
   readonly field: Field
-  /** In bits from the start. */
+  /** Bit position from the start. */
   readonly offset: number
   readonly value: bigint
   readonly overflow: Overflow
 }
 
-/** An integer of 1 to 64 bits anywhere in a string. */
+/** Integer of 1 to 64 bits at any position of a string. */
 class Field {
   readonly min: bigint
   readonly max: bigint
@@ -30,7 +30,7 @@ class Field {
     this.max = signed ? all / 2n - 1n : all - 1n
   }
 
-  /** `i8`, `u63` …; a u64 would not fit into an integer reply. */
+  /** Parses types such as `i8` and `u63`; a u64 would not fit into an integer reply. */
   static parse(word: Bytes): Field {
     const match = /^([iu])(\d+)$/.exec(word)
     const bits = parseInt64(latin1(match?.[2] ?? ''))
@@ -60,7 +60,7 @@ class Field {
     return this.signed ? BigInt.asIntN(this.bits, value) : BigInt.asUintN(this.bits, value)
   }
 
-  /** The value made to fit, `undefined` when it does not and must not. */
+  /** Returns the value adapted to the type; `undefined` if it overflows and must fail. */
   fit(value: bigint, overflow: Overflow): bigint | undefined {
     if (value >= this.min && value <= this.max) return value
     if (overflow === 'FAIL') return undefined
@@ -69,14 +69,14 @@ class Field {
   }
 }
 
-/** Not a shift: the last fields end beyond 2^32. */
+/** Returns the byte of a bit. Division instead of a shift, because bit positions exceed 2^32. */
 function byteOf(bit: number): number {
   return Math.floor(bit / 8)
 }
 
 const maxBits = 8n * 536_870_912n
 
-/** A number of bits, or `#n`: the place of the n-th field of this width. */
+/** Parses a number of bits, or `#n`: the position of the n-th field of this width. */
 function fieldOffset(word: Bytes, field: Field): number {
   const inFields = word.startsWith('#')
   const count = parseInt64(latin1(inFields ? word.slice(1) : word))
@@ -129,7 +129,7 @@ function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Re
     const array = db.array(key) ?? new Uint8Array()
     return list.map(({ field, offset }) => asReply(field.get(array, offset)))
   }
-  // As in redis-server the string grows for all writes at once, even for those that then fail.
+  // As in redis-server, the string grows for all writes together, even for those that then fail.
   const needed = Math.ceil(end / 8)
   const string = db.rawString(key, 'create', needed)
   const { length } = string
@@ -143,14 +143,14 @@ function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Re
 interface Result {
   readonly reply: Reply
   readonly before: bigint
-  /** What was written. */
+  /** Value that was written. */
   readonly after?: bigint
 }
 
 function apply({ kind, field, offset, value, overflow }: Operation, array: Uint8Array): Result {
   const before = field.get(array, offset)
   if (kind === 'GET') return { reply: asReply(before), before }
-  // A negative value for an unsigned field counts as the large one with the same 64 bits.
+  // A negative value for an unsigned field means the large one with the same 64 bits.
   const given = field.signed ? value : BigInt.asUintN(64, value)
   const after = field.fit(kind === 'SET' ? given : before + value, overflow)
   if (after === undefined) return { reply: null, before }

@@ -8,7 +8,7 @@ import { RawString } from '../values/raw-string.js'
 import { bitfieldCommands } from './bitfield.js'
 import { maxStringLength } from './string.js'
 
-/** A bit's position. Bits are counted from the most significant one of the first byte. */
+/** Parser for a bit position. Bits are counted from the most significant one of the first byte. */
 export const bitOffset: Arg<number> = word('offset', (text) => {
   const offset = parseInt64(text)
   if (offset === undefined || offset < 0 || offset >= 8 * maxStringLength) throw replyError('bitOffset')
@@ -22,7 +22,7 @@ function bitAt(array: Uint8Array, offset: number): 0 | 1 {
 
 // ---- BITCOUNT and BITPOS ----------------------------------------------------------------------------------------
 
-/** Bits of a bitmap from `from` to `to`, both included; nothing when `from > to`. */
+/** Bits of a bitmap from `from` to `to`, both included; empty if `from > to`. */
 interface BitRange {
   readonly from: number
   readonly to: number
@@ -30,7 +30,7 @@ interface BitRange {
 
 const rangeWords = named('[start [end [BYTE|BIT]]]', zeroOrMore(bytes))
 
-/** Indexes of bytes or bits, negative ones from the end, as a range of bits. */
+/** Converts indexes of bytes or bits to a range of bits; negative indexes count from the end. */
 function bitRange(start: number, end: number, unit: Bytes | undefined, length: number): BitRange {
   const inBits = isBitUnit(unit)
   const size = inBits ? 8 * length : length
@@ -58,7 +58,7 @@ function countOnes(array: Uint8Array, { from, to }: BitRange): number {
   const last = to >>> 3
   let count = 0
   for (let at = first; at <= last; at++) count += onesOf[array[at]!]!
-  // Bits of the outer bytes that lie outside of the range were counted too.
+  // Bits of the outer bytes outside the range were also counted, so they are subtracted.
   count -= onesOf[array[first]! & ~(0xff >> (from & 7)) & 0xff]!
   count -= onesOf[array[last]! & (0x7f >> (to & 7))]!
   return count
@@ -77,7 +77,7 @@ function findBit(array: Uint8Array, bit: 0 | 1, { from, to }: BitRange): number 
 
 // ---- BITOP ------------------------------------------------------------------------------------------------------
 
-/** Changes `all`, which begins as a copy of the first source, by one more source. */
+/** Combines `all`, which begins as a copy of the first source, with one more source. */
 type Fold = (all: Uint8Array, source: Uint8Array) => void
 
 const and: Fold = (all, source) => {
@@ -105,7 +105,7 @@ function folded(sources: readonly Uint8Array[], length: number, fold: Fold): Uin
 
 type Combine = (sources: readonly Uint8Array[], length: number) => Uint8Array
 
-/** The newer ones set the first source against the others. */
+/** The newer operations combine the first source with the union of the others. */
 const operations: Readonly<Record<string, Combine>> = {
   AND: (sources, length) => folded(sources, length, and),
   OR: (sources, length) => folded(sources, length, or),
@@ -142,7 +142,7 @@ function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandCon
   if (/^(DIFF1?|ANDOR)$/.test(name) && sources.length < 2) throw bitopNeedsTwo(name)
   let length = 0
   for (const source of sources) length = Math.max(length, db.stringLength(source))
-  // An AND goes over the whole result with each source, however short.
+  // An AND processes the whole result for each source, even for a short one.
   db.work.charge(2 * sources.length * (length >>> 5))
   const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
   return operate(arrays, length)
@@ -213,7 +213,7 @@ export const bitmapCommands: readonly Command[] = [
       if (unit !== undefined) isBitUnit(unit)
       const searched = bitRange(first, toInt(end ?? latin1('-1')), unit, array.length)
       const found = searched.from > searched.to ? -1 : findBit(array, bit, searched)
-      // Without an end, zeros follow the last byte.
+      // Without an end, the string counts as followed by zeros.
       const reachesEnd = end === undefined && searched.from <= searched.to
       return found === -1 && bit === 0 && reachesEnd ? 8 * array.length : found
     },

@@ -9,7 +9,7 @@ import { parseDouble } from '../command/text.js'
 import { numberedKeys, words } from './collection-arguments.js'
 import { popCount } from './list.js'
 
-// Commands that wait for elements. Each takes what is there by the command that does the same without waiting.
+// Commands that wait for elements. Each takes an element with the command that does the same without waiting.
 
 const waits: readonly CommandFlag[] = ['write', 'slow', 'blocking', 'noscript']
 
@@ -42,7 +42,7 @@ export const blockingSortedSetCommands: readonly Command[] = [
   popMany('BZMPOP', 'zset', 'ZMPOP', ['MIN', 'MAX']),
 ]
 
-/** `key [key …] timeout`: one element of the first key that has any. */
+/** Declares a command `key [key …] timeout`, which takes one element of the first key that has any. */
 function pop(name: string, since: string, type: 'list' | 'zset', taking: string): Command {
   return command(name, {
     flags: type === 'zset' ? ['write', 'fast', 'blocking', 'noscript'] : waits,
@@ -62,7 +62,10 @@ function pop(name: string, since: string, type: 'list' | 'zset', taking: string)
   })
 }
 
-/** `timeout numkeys key [key …] side [COUNT count]`: some elements of the first key that has any. */
+/**
+ * Declares a command `timeout numkeys key [key …] side [COUNT count]`, which takes elements of the first key that has
+ * any.
+ */
 function popMany(name: string, type: 'list' | 'zset', taking: string, sides: readonly [string, string]): Command {
   return command(name, {
     flags: waits,
@@ -130,12 +133,12 @@ function timeout(): Arg<number> {
   return word('timeout', milliseconds)
 }
 
-/** Seconds that may have a fraction, rounded up. [redis 7.0] */
+/** Parses seconds, possibly with a fraction, and rounds up to milliseconds. [redis 7.0] */
 function milliseconds(word: Bytes): number {
   const seconds = parseDouble(word)
   if (seconds === undefined) throw replyError('timeoutNotFloat')
-  // What is too long overflows, and is negative then.
+  // redis overflows to a negative number for values that are too large.
   if (seconds < 0 || seconds * 1000 >= 2 ** 63) throw replyError('timeoutNegative')
-  // 1.1 seconds are 1100 ms, and no part of another one.
+  // Compensates for rounding: 1.1 seconds are 1100 ms, not 1101.
   return seconds === 0 ? 0 : Math.max(1, Math.ceil(seconds * 1000 - 1e-6))
 }

@@ -1,4 +1,4 @@
-/** Arguments that several groups of collections share, with the errors that redis gives for them. */
+/** Arguments that several groups of collections share, with the errors of redis. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import type { Random } from '../../kernel/random.js'
@@ -11,7 +11,7 @@ import { parseInt64 } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import type { ScanPage } from '../values/ordered-table.js'
 
-/** All remaining words, for commands whose options depend on each other or on the key. */
+/** Returns a parser for all remaining arguments, for commands whose options depend on each other or on the key. */
 export function words(usage: string, min = 0): Arg<Bytes[]> {
   return {
     usage,
@@ -25,14 +25,14 @@ export function words(usage: string, min = 0): Arg<Bytes[]> {
   }
 }
 
-/** An integer of at least `least`; one error for smaller ones and for non-integers. */
+/** Parses an integer of at least `least`. Smaller ones and other texts have the same error. */
 export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)
   return Number(value)
 }
 
-/** An integer between two bounds, refused as soon as it is read: before the words that follow are looked at. */
+/** Returns a parser for an integer between two bounds, which rejects it before later arguments are read. */
 export function within(usage: string, least: number, most: number, error: ErrorName): Arg<number> {
   return {
     ...named(usage, int),
@@ -44,7 +44,7 @@ export function within(usage: string, least: number, most: number, error: ErrorN
   }
 }
 
-/** A count whose sign has a meaning; the smallest 64-bit integer has no positive counterpart and is refused. */
+/** Parses a count with a meaningful sign. The smallest 64-bit integer has no positive counterpart and is rejected. */
 export function signedCount(word: Bytes): number {
   const value = parseInt64(word)
   if (value === -(2n ** 63n)) throw replyError('signedRange')
@@ -55,7 +55,7 @@ function positive(word: Bytes): number {
   return intFrom(1, word, 'numkeysPositive')
 }
 
-/** `numkeys key [key …]`. Errors about the number have the command's own wording. */
+/** Returns a parser for `numkeys key [key …]`. Errors about the number have the wording of the command. */
 export function numberedKeys(
   use: KeyUse,
   tooMany: ErrorName,
@@ -75,17 +75,20 @@ export function numberedKeys(
   }
 }
 
-/** `[MATCH pattern] [COUNT count]` of HSCAN, SSCAN and ZSCAN. */
+/** Options `[MATCH pattern] [COUNT count]` of HSCAN, SSCAN and ZSCAN. */
 export interface ScanOptions {
   readonly matches: (name: Bytes) => boolean
   readonly count: number
   readonly noValues: boolean
 }
 
-/** A cursor as C's `strtoul` reads it: a sign is allowed, and an empty word is 0. Checked before any option. */
+/**
+ * Parser for a cursor as C's `strtoul` reads it: a sign is allowed, and an empty argument is 0. Checked before any
+ * option.
+ */
 export const wideCursorArg: Arg<bigint> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
 
-/** The same for scans of one key, whose cursors are small. */
+/** Parser for cursors of scans of one key, which are small. */
 export const cursorArg: Arg<number> = { ...wideCursorArg, read: (from) => Number(toCursor(from.next())) }
 
 function toCursor(word: Bytes): bigint {
@@ -96,10 +99,10 @@ function toCursor(word: Bytes): bigint {
   return digits[1] === '-' ? BigInt.asUintN(64, -value) : value
 }
 
-/** Where all scans differ from redis-server. */
-export const wholePages = 'Without COUNT one call looks at `policy.scanPageSize` (1000), not at 10.'
+/** Difference of all scans from redis-server. */
+export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (1000) keys, not 10.'
 
-/** `pageSize` is what COUNT is when it is not given. */
+/** Parses the options of a scan. @param pageSize COUNT if none is given */
 export function toScanOptions(
   words: readonly Bytes[],
   pageSize: number,
@@ -130,18 +133,18 @@ export function toScanOptions(
 
 const everything = (_name: Bytes): boolean => true
 
-/** A compactly encoded collection comes as one page. */
+/** Returns all keys as one page, for a collection with a compact encoding. */
 export function wholePage(keys: Iterable<Bytes>): ScanPage {
   return { keys: [...keys], cursor: 0 }
 }
 
-/** How many names the next page has, of those there are. */
+/** Returns the number of names on the next page. */
 export function pageSize({ count }: ScanOptions, size: number, { work }: Database): number {
   if (count > 100) work.charge(4 * Math.min(count, size))
   return count
 }
 
-/** One page as a reply; `show` appends what stands for a name. Cursors are strings. [store.md 7.2] */
+/** Returns a page as a reply; `show` appends the items of a name. Cursors are strings. [store.md 7.2] */
 export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Bytes, into: Bytes[]) => void): Reply {
   const items: Bytes[] = []
   for (const name of page.keys) if (options.matches(name)) show(name, items)
@@ -150,16 +153,16 @@ export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Byt
 
 export const emptyScan: Reply = ['0' as Bytes, []]
 
-/** No reply can hold more names than this; redis-server would run out of memory trying. */
+/** Maximum number of names in a reply; redis-server would run out of memory. */
 export const maxRepeats: number = 2 ** 24
 
-/** Units of a name that is picked at random and answered. */
+/** Work for a name that is picked at random and returned. */
 const unitsPerPick = 14
 
 /**
- * `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER pick them: different ones for a positive count, as many
- * as there are at most; possibly the same again for a negative one.
- * @param unitsMore what each costs in addition, with what is answered beside it
+ * Picks `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do: different ones for a positive count, at most all
+ * of them; possibly repeated ones for a negative count.
+ * @param unitsMore additional work for each name
  */
 export function pickNames(
   count: number,
@@ -177,7 +180,7 @@ export function pickNames(
   }
   if (count < 0) return Array.from({ length: -count }, () => pick(random))
   if (count >= size) return [...names()]
-  // Few of many: draw until there are enough different ones. Otherwise shuffle as far as needed.
+  // For few names of many, draws until there are enough different ones. Otherwise shuffles the first `count` positions.
   if (count * 3 < size) {
     const picked = new Set<Bytes>()
     while (picked.size < count) picked.add(pick(random))
@@ -193,7 +196,10 @@ export function pickNames(
   return all.slice(0, count)
 }
 
-/** `[count [WITHVALUES]]` of HRANDFIELD, `[count [WITHSCORES]]` of ZRANDMEMBER. With values, twice as many must still be countable. */
+/**
+ * Parses `[count [WITHVALUES]]` of HRANDFIELD and `[count [WITHSCORES]]` of ZRANDMEMBER. With values, twice the count
+ * must fit into a number.
+ */
 export function randomOptions(
   options: readonly Bytes[],
   keyword: 'WITHSCORES' | 'WITHVALUES',

@@ -1,11 +1,11 @@
-/** Commands that every kind of collection has. */
+/** Commands that all kinds of collections have. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { type Arg, key } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import type { ContainerClass, EventClass } from '../keyspace/database.js'
 import type { Container } from '../values/value.js'
 
-/** How many members there are. */
+/** Declares a command that returns the number of members. */
 export function lengthOf<T extends Container>(
   name: string,
   type: ContainerClass<T>,
@@ -28,11 +28,11 @@ interface Removal<T extends Container> {
   readonly names: Arg<Bytes[]>
   readonly type: ContainerClass<T>
   readonly eventClass: EventClass
-  /** Returns whether the member was there. */
+  /** Removes a member and returns whether it existed. */
   remove(container: T, name: Bytes): boolean
 }
 
-/** Takes members out and counts those that were there; the event bears the name of the command. */
+/** Declares a command that removes members and counts those that existed. The event has the name of the command. */
 export function removal<T extends Container>(
   name: string,
   { since = '1.0.0', names, type, eventClass, remove }: Removal<T>,

@@ -10,11 +10,13 @@ import { itemsOf, type Reply, Status } from '../command/reply.js'
 import type { CommandTable } from './command-table.js'
 import { helpCommand } from './help.js'
 
-// COMMAND and its subcommands: what the command table says of itself.
+// COMMAND and its subcommands, which describe the command table.
 
 const telling: readonly CommandFlag[] = ['slow', 'connection']
 
-/** What redis-server calls these flags. Of its others, such as `loading`, a store in this process knows nothing. */
+/**
+ * Names of these flags in redis-server. Its other flags, such as `loading`, do not apply to a store in this process.
+ */
 const shownFlags: Partial<Record<CommandFlag, string>> = {
   write: 'write',
   read: 'readonly',
@@ -25,10 +27,13 @@ const shownFlags: Partial<Record<CommandFlag, string>> = {
   fast: 'fast',
 }
 
-/** Whether only the words of a command tell where all of its keys are. */
+/** Matches commands in which the positions of keys depend on the arguments. */
 const movable = /\bnumkeys\b|\b(?:STREAMS|STORE) (?:key|destination)\b|\bBY pattern\b/
 
-/** Writes that need no memory, which a server has that is full: of the others it says `denyoom`. [redis 7.0; newer ones like their neighbors] */
+/**
+ * Write commands that need no memory and run on a full server; all others have the flag `denyoom`. [redis 7.0; newer
+ * ones like their neighbors]
+ */
 const needsNoMemory: ReadonlySet<string> = new Set(
   (
     'BLMPOP BLPOP BRPOP BZMPOP BZPOPMAX BZPOPMIN DEL DELEX EXPIRE EXPIREAT FLUSHALL FLUSHDB FUNCTION_DELETE FUNCTION_FLUSH ' +
@@ -41,12 +46,12 @@ const needsNoMemory: ReadonlySet<string> = new Set(
     .map((name) => name.replace('_', ' ')),
 )
 
-/** What is told of a table of commands: made once, as it never changes. */
+/** Descriptions of a command table, created once because the table never changes. */
 class CommandDocs {
-  /** Every name, with its command and its subcommands. */
+  /** Every name, with its command and subcommands. */
   readonly names: ReadonlyMap<string, readonly Command[]>
   readonly list: readonly Bytes[]
-  /** Names as COMMAND LIST has them when it filters, with their categories. */
+  /** Names as a filtered COMMAND LIST returns them, with their categories. */
   readonly categories: readonly (readonly [name: Bytes, categories: ReadonlySet<string>])[]
   readonly #rows = new Map<string, CommandMovement>()
   readonly #docs = new Map<string, CommandMovement>()
@@ -58,19 +63,25 @@ class CommandDocs {
     this.list = [...this.names.keys()].map(shown)
     this.categories = [...this.names].flatMap(([name, under]) => {
       const rows = under.map((one) => [shown(one.name), categoriesOf(one)] as const)
-      // A name of subcommands only belongs to no more than the slow ones.
+      // A name that only has subcommands belongs only to the category `slow`.
       return under.some((one) => one.name === name) ? rows : [[shown(name), new Set(['slow'])] as const, ...rows]
     })
   }
 
-  /** What COMMAND INFO tells of a name, for its price; nothing where there is no such command. Throws `ReplyError`. */
+  /**
+   * Returns the row of COMMAND INFO for a name and charges its work; empty if there is no such command.
+   * @throws ReplyError when there is not enough work left
+   */
   rowOf(name: string, work: Work): readonly Reply[] {
     return this.#told(this.#rows, name, work, (one, commands) => [
       commands === undefined ? rowOf(one) : infoOf(name, commands),
     ])
   }
 
-  /** The same of COMMAND DOCS. */
+  /**
+   * Returns the row of COMMAND DOCS for a name and charges its work; empty if there is no such command.
+   * @throws ReplyError when there is not enough work left
+   */
   docOf(name: string, work: Work): readonly Reply[] {
     return this.#told(this.#docs, name, work, (one, commands) => {
       if (commands === undefined) return namedDoc(one)
@@ -89,7 +100,7 @@ class CommandDocs {
     if (known === undefined) {
       const commands = this.names.get(name)
       const one = commands?.[0] ?? this.#commands.named(name)
-      // Names that nobody has are not kept.
+      // Unknown names are not cached.
       if (one === undefined) return []
       const reply = make(one, commands)
       known = { reply, units: unitsPerItem * itemsOf(reply) }
@@ -100,7 +111,7 @@ class CommandDocs {
   }
 }
 
-/** What is told of one name, and what telling it costs. */
+/** Description of a name, and the work to return it. */
 interface CommandMovement {
   readonly reply: readonly Reply[]
   readonly units: number
@@ -126,35 +137,38 @@ function isSubcommand({ name }: Command): boolean {
   return name.includes(' ')
 }
 
-/** Where the keys of a command are: the first, the last, and from one to the next; zeros where only its words tell. [redis 7.0] */
+/**
+ * Returns the positions of keys: the first, the last, and the step; zeros if they depend on the arguments. [redis 7.0]
+ */
 function keyPositions(command: Command): readonly [first: number, last: number, step: number] {
   const [first, second, ...more] = keysAt(command, fewWords)
   if (first === undefined) return [0, 0, 0]
   const step = (second ?? first + 1) - first
   const last = more.at(-1) ?? second ?? first
   const fromEnd = last - (command.minWords + fewWords)
-  // In a longer command the last key is as far from the end, unless it has its fixed place.
+  // In a longer command the last key has the same distance from the end, unless its position is fixed.
   if (command.minWords === command.maxWords || keysAt(command, 2 * fewWords).at(-1) === last) return [first, last, step]
   return [first, step > 1 ? -1 : fromEnd, step]
 }
 
-/** Keys come singly, in pairs with their values, or with a path besides. */
+/** Enough arguments to contain single keys, pairs of key and value, and keys with a path. */
 const fewWords = 6
 
-/** At which words of a command the keys are, with so many words more than it needs. */
+/** Returns the positions of the keys in a command with this many arguments more than it needs. */
 function keysAt(command: Command, more: number): readonly number[] {
   const name = command.name.split(' ') as Bytes[]
-  // Each word is another one. It may be a path or JSON, but no count: where keys are counted, only words tell.
+  // All arguments are different. They can be paths or JSON but not counts: where keys are counted, positions depend on
+  // arguments.
   const length = command.minWords === command.maxWords ? command.minWords : command.minWords + more
   const argv = [...name, ...Array.from({ length: length - name.length }, (_, at) => latin1(`${at}.5`))]
   const { keys, channels } = command.namesIn(argv)
-  // The channel of a shard leads to a server as keys do.
+  // The channel of a shard selects a server, as keys do.
   const names = /\bshardchannel\b/.test(command.usage) ? channels : keys.map((key) => key.name)
   return names.map((name) => argv.indexOf(name))
 }
 
 function rowOf(command: Command, subcommands: readonly Command[] = []): Reply {
-  // A name that has subcommands, too, takes their words.
+  // A name that also has subcommands accepts their arguments.
   const exact = command.minWords === command.maxWords && subcommands.length === 0
   const flags = command.flags.flatMap((flag) => shownFlags[flag] ?? [])
   if (command.writes && !needsNoMemory.has(command.name)) flags.push('denyoom')
@@ -171,7 +185,7 @@ function rowOf(command: Command, subcommands: readonly Command[] = []): Reply {
   ]
 }
 
-/** A name under which there are only subcommands. */
+/** Returns the row of a name that only has subcommands. */
 function containerRow(name: string, subcommands: readonly Command[]): Reply {
   return [shown(name), -2, [], 0, 0, 0, [new Status('@slow')], [], [], subcommands.map((one) => rowOf(one))]
 }
@@ -218,7 +232,7 @@ function list(words: readonly Bytes[], store: CommandStore): Reply {
   const [filter, by, pattern, ...more] = words
   if (filter!.toUpperCase() !== 'FILTERBY' || pattern === undefined || more.length > 0) throw replyError('syntax')
   const kind = by!.toUpperCase()
-  // There are no modules: what other servers load is part of the store.
+  // There are no modules: commands of modules are part of the store.
   if (kind === 'MODULE') return []
   if (kind === 'ACLCAT') {
     const category = pattern.toLowerCase()
@@ -232,19 +246,19 @@ function list(words: readonly Bytes[], store: CommandStore): Reply {
 
 type KeyNames = ReturnType<Command['namesIn']>['keys']
 
-/** The keys of a whole command, as COMMAND GETKEYS finds them. */
+/** Returns the keys of a command, as COMMAND GETKEYS finds them. */
 function keysIn(argv: readonly Bytes[], { store }: CommandContext): KeyNames {
   const command = findIn(store, argv)
   if (command === undefined) throw replyError('invalidCommand')
   if (!/\b(?:key|source)\b/.test(command.usage)) throw replyError('noKeyArguments')
   if (!command.hasArity(argv)) throw replyError('invalidArgumentCount')
   const { keys } = command.namesIn(argv)
-  // Scripts and functions need not have keys.
+  // Scripts and functions can have no keys.
   if (keys.length === 0 && !command.flags.includes('scripting')) throw replyError('invalidArguments')
   return keys
 }
 
-/** As redis-server flags a key. Whether a write inserts, updates or deletes is not known here. */
+/** Flags of redis-server for the use of a key. Whether a write inserts, updates or deletes is unknown. */
 const usesOf: Readonly<Record<KeyNames[number]['use'], readonly string[]>> = {
   '': ['RO'],
   R: ['RO', 'access'],
@@ -286,7 +300,7 @@ export const commandInfoCommands: readonly Command[] = [
     since: '2.8.13',
     status: 'redis',
     deviations:
-      'Has no tips and no key specifications, and of the flags those that matter in the store. Lengths are those that the store takes: UNLINK needs no key, ZRANK may have WITHSCORE.',
+      'Has no tips, no key specifications, and only flags that apply to the store. Arities are those that the store accepts: UNLINK needs no key, ZRANK may have WITHSCORE.',
     args: [named('[command …]', zeroOrMore(bytes))],
     run: ({ store }, names) => info(names, store),
   }),
@@ -312,7 +326,7 @@ export const commandInfoCommands: readonly Command[] = [
     flags: telling,
     since: '7.0.0',
     status: 'redis',
-    deviations: 'Tells reading from writing; every write is an update.',
+    deviations: 'Distinguishes only reading and writing; every write is an update.',
     args: [...wholeCommand],
     run: (context, name, args) =>
       keysIn([name, ...args], context).map((key) => [key.name, usesOf[key.use].map((flag) => new Status(flag))]),
@@ -323,13 +337,13 @@ export const commandInfoCommands: readonly Command[] = [
     '5.0.0',
     telling,
     {
-      '(no subcommand)': 'An empty list, as the service documents it.',
-      COUNT: 'How many commands the store has.',
-      'LIST [FILTERBY MODULE <module> | ACLCAT <category> | PATTERN <pattern>]': 'The names of commands.',
-      'INFO [<command> ...]': 'Length, flags, keys and categories of commands, by default of all.',
-      'DOCS [<command> ...]': 'Version and group of commands, by default of all.',
-      'GETKEYS <full-command>': 'The keys that a command names.',
-      'GETKEYSANDFLAGS <full-command>': 'The same, with what the command does to them.',
+      '(no subcommand)': 'Returns an empty list, as the service documents it.',
+      COUNT: 'Returns the number of commands.',
+      'LIST [FILTERBY MODULE <module> | ACLCAT <category> | PATTERN <pattern>]': 'Returns the names of commands.',
+      'INFO [<command> ...]': 'Returns the arity, flags, keys and categories of commands (default: all).',
+      'DOCS [<command> ...]': 'Returns the version and group of commands (default: all).',
+      'GETKEYS <full-command>': 'Returns the keys that a command names.',
+      'GETKEYSANDFLAGS <full-command>': 'Returns the keys that a command names, with their flags.',
     },
     'redis',
   ),

@@ -1,24 +1,24 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { CommandDescription } from '../command/command-description.js'
 
-/** Commands of redis-server that take subcommands and that no table has at all. [store.md 7.4] */
+/** Containers of redis-server that are not in any table. [store.md 7.4] */
 const foreignContainers: readonly string[] = ['CLUSTER', 'DEBUG']
 
-/** All commands by name. Subcommands are rows of their own, found by their first two words. */
+/** All commands by name. Subcommands are separate entries, found by their first two words. */
 export class CommandTable<Command extends CommandDescription & { group: string }> {
-  /** Commands of one word, upper case. */
+  /** Commands of one word, in upper case. */
   readonly #single = new Map<string, Command>()
-  /** Those of them without subcommands, in both cases of letters that clients send. */
+  /** Commands without subcommands, in upper and lower case, as clients send them. */
   readonly #direct = new Map<string, Command>()
-  /** Upper-case container, then upper-case subcommand. */
+  /** Commands by container and subcommand, both in upper case. */
   readonly #containers = new Map<string, Map<string, Command>>()
-  /** Upper-case names of what takes subcommands, whether or not any of them is offered. */
+  /** Upper-case names of all containers, whether or not their subcommands are enabled. */
   readonly #containerNames = new Set(foreignContainers)
   readonly commands: readonly Command[]
   #latestName: Bytes | undefined
   #latest: Command | undefined
 
-  /** @param offers which of the commands are there; the others are as if they were unknown */
+  /** @param offers returns whether a command is enabled; the others count as unknown */
   constructor(
     groups: Readonly<Record<string, readonly Command[]>>,
     offers: (command: Command) => boolean = () => true,
@@ -42,7 +42,7 @@ export class CommandTable<Command extends CommandDescription & { group: string }
     }
   }
 
-  /** Every name, with the command of that name and its subcommands. */
+  /** Every name, with its command and subcommands. */
   get names(): ReadonlyMap<string, readonly Command[]> {
     const names = new Map<string, readonly Command[]>()
     for (const command of this.commands) {
@@ -54,7 +54,7 @@ export class CommandTable<Command extends CommandDescription & { group: string }
 
   find(argv: readonly Bytes[]): Command | undefined {
     const name = argv[0]!
-    // The same command often comes many times in a row, and comparing a few letters is faster than a lookup.
+    // The same command often occurs many times in a row, and comparing a few letters is faster than a lookup.
     if (name === this.#latestName) return this.#latest
     const direct = this.#direct.get(name)
     if (direct !== undefined) {
@@ -73,19 +73,19 @@ export class CommandTable<Command extends CommandDescription & { group: string }
     return subcommand === undefined ? this.#single.get(container) : this.#containers.get(container)?.get(subcommand)
   }
 
-  /** The name as an error shows it: with the subcommand where there could be one. */
+  /** Returns the name as errors show it: with the subcommand if the name is a container. */
   shownName(argv: readonly Bytes[]): Bytes {
     const name = argv[0]!
     const couldHaveSubcommand = this.#containerNames.has(name.toUpperCase())
     return (couldHaveSubcommand && argv.length > 1 ? `${name} ${argv[1]}` : name) as Bytes
   }
 
-  /** Whether the command only exists with subcommands, so that alone it has the wrong number of arguments. */
+  /** Returns whether the command exists only with subcommands, so that the name alone is an error in arity. */
   needsSubcommand(name: Bytes): boolean {
     return this.#containers.has(name.toUpperCase())
   }
 
-  /** Whether a command of this name exists, alone or with subcommands. */
+  /** Returns whether a command with this name exists, alone or with subcommands. */
   has(name: string): boolean {
     const upper = name.toUpperCase()
     return this.#single.has(upper) || this.#containers.has(upper)

@@ -21,7 +21,7 @@ export const connectionCommands: readonly Command[] = [
 
   command('SELECT', {
     flags: ['fast', 'connection'],
-    deviations: 'There is one database: takes 0 only.',
+    deviations: 'There is one database, so the index must be 0.',
     args: [within('index', 0, 0, 'dbIndex')],
     run: () => ok,
   }),

@@ -21,7 +21,7 @@ function valueIn(payload: Bytes): KeyspaceValue {
   return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
 }
 
-/** FREQ only matters to the eviction of a real server, but is checked like there. */
+/** FREQ only affects the eviction of a real server, but it is checked in the same way. */
 const restoreOptions = options({
   replace: flag,
   absttl: flag,
@@ -55,17 +55,17 @@ function restore(name: string, row: Pick<CommandRow<[]>, 'since' | 'status' | 'd
 }
 
 export const dumpCommands: readonly Command[] = [
-  restore('RESTORE', { since: '2.6.0', deviations: 'Takes payloads of its own DUMP only.' }),
+  restore('RESTORE', { since: '2.6.0', deviations: 'Accepts only payloads of DUMP of the double.' }),
   restore('RESTORE-ASKING', {
     since: '3.0.0',
     status: 'redis',
-    deviations: 'RESTORE for the nodes of a Cluster; of a single server the same.',
+    deviations: 'RESTORE for the nodes of a Cluster; the same as RESTORE on a single server.',
   }),
 
   command('DUMP', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.6.0',
-    deviations: 'The payload has a format of its own, with a version and a checksum.',
+    deviations: "The payload has the double's own format, with a version and a checksum.",
     args: [key('R')],
     work: (db, key) => 10 * db.sizeOf(key),
     run({ db }, key) {

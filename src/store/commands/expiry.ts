@@ -18,7 +18,7 @@ function conditionsOf(words: readonly Bytes[]): ReadonlySet<Condition> {
   return conditions
 }
 
-/** Whether a deadline may take the place of the old one. No deadline counts as the latest of all. */
+/** Returns whether a new expiration may replace the old one. No expiration counts as later than any other. */
 function mayReplace(old: number | undefined, at: number, conditions: ReadonlySet<Condition>): boolean {
   for (const condition of conditions) {
     if (condition === 'NX' && old !== undefined) return false
@@ -57,7 +57,10 @@ function expire(name: string, since: string, unit: 1 | 1000, from: 'now' | 'epoc
   })
 }
 
-/** A command that answers -2 for a missing key, -1 for one without a deadline, else what it makes of the deadline. */
+/**
+ * Declares a command that replies -2 for a missing key, -1 for one without expiration, otherwise a value from the
+ * expiration.
+ */
 function deadlineReader(name: string, since: string, show: (deadline: number, now: number) => number): Command {
   return command(name, {
     flags: ['read', 'fast', 'keyspace'],
@@ -71,7 +74,7 @@ function deadlineReader(name: string, since: string, show: (deadline: number, no
   })
 }
 
-/** Half a second counts as one. */
+/** Rounds half a second up. */
 function inSeconds(milliseconds: number): number {
   return Math.floor((milliseconds + 500) / 1000)
 }

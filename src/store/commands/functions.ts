@@ -11,7 +11,10 @@ import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/fu
 import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
 import { helpCommand } from './help.js'
 
-/** The words after a function's name. They are read once the function is found, so that the error for an unknown one comes first. */
+/**
+ * Parser for the arguments after a function's name. They are parsed after the function was found, so that the error for
+ * an unknown function comes first.
+ */
 const input = (use: KeyUse): Arg<readonly Bytes[]> => ({
   usage: 'numkeys [key …] [arg …]',
   min: 1,
@@ -42,8 +45,8 @@ function functionCall(name: string, isReadOnly: boolean): Command {
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
     deviations: isReadOnly
-      ? 'Runs a function without the flag no-writes as long as it only reads.'
-      : 'Errors come in the frame of the service.',
+      ? 'Also runs a function without the flag no-writes, if it only reads.'
+      : "Errors have the service's format.",
     args: [named('function', bytes), input(isReadOnly ? 'R' : 'RW')],
     run({ store, user }, name, words) {
       const { libraries } = store.scripts
@@ -54,7 +57,7 @@ function functionCall(name: string, isReadOnly: boolean): Command {
   })
 }
 
-// FUNCTION LIST
+// FUNCTION LIST.
 
 function listed(library: StoredLibrary, withCode: boolean): Reply {
   const entry: Reply[] = [
@@ -69,7 +72,7 @@ function listed(library: StoredLibrary, withCode: boolean): Reply {
   return entry
 }
 
-/** Of both lists, without what is in them. */
+/** Items of a library and of a function, without the content of their lists. */
 const itemsOfLibrary = 8
 const itemsOfFunction = 8
 
@@ -116,7 +119,7 @@ function loadOptions(words: readonly Bytes[]): { code: Bytes; mayReplace: boolea
   return { code: words[words.length - 1]!, mayReplace: options.length > 0 }
 }
 
-// FUNCTION DUMP and RESTORE
+// FUNCTION DUMP and RESTORE.
 
 const mark = 'SF\x01'
 
@@ -178,11 +181,11 @@ export const functionCommands: readonly Command[] = [
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
     status: 'redis',
-    deviations: 'The payload has a format of its own, with a version and a checksum.',
+    deviations: "The payload has the double's own format, with a version and a checksum.",
     args: [],
     run({ store }) {
       const libraries = store.scripts.libraries.all
-      // Each byte is written as JSON, and goes into the checksum.
+      // Each byte is encoded as JSON and included in the checksum.
       for (const { code } of libraries) store.work.charge(unitsPerItem + code.length)
       const codes = libraries.map(({ code }) => portableString(code))
       return sealed(utf8(JSON.stringify(codes)), mark)
@@ -193,7 +196,7 @@ export const functionCommands: readonly Command[] = [
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
     status: 'redis',
-    deviations: 'Takes payloads of its own FUNCTION DUMP only.',
+    deviations: 'Accepts only payloads of FUNCTION DUMP of the double.',
     args: [named('serialized-value', bytes), named('[FLUSH | APPEND | REPLACE]', zeroOrMore(bytes))],
     run({ store }, payload, mode) {
       if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'RESTORE')
@@ -212,11 +215,11 @@ export const functionCommands: readonly Command[] = [
     {
       'LOAD [REPLACE] <FUNCTION CODE>': 'Loads a library.',
       'DELETE <LIBRARY NAME>': 'Deletes a library.',
-      'LIST [LIBRARYNAME PATTERN] [WITHCODE]': 'The libraries and their functions.',
-      STATS: 'How many libraries and functions there are.',
-      KILL: 'An error: no function runs when another command comes.',
+      'LIST [LIBRARYNAME PATTERN] [WITHCODE]': 'Lists the libraries and their functions.',
+      STATS: 'Returns the number of libraries and functions.',
+      KILL: 'Always an error, because no function is running when another command begins.',
       'FLUSH [ASYNC|SYNC]': 'Deletes all libraries.',
-      DUMP: 'All libraries as one payload.',
+      DUMP: 'Returns all libraries as one payload.',
       'RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]': 'Loads the libraries of a payload.',
     },
     'redis',
@@ -241,7 +244,7 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION KILL', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
-    deviations: 'There is never a function to kill: it runs to its end before the next command.',
+    deviations: 'No function can be killed, because a function ends before the next command begins.',
     args: [],
     run() {
       throw scriptError('notBusy')

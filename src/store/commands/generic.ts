@@ -56,9 +56,9 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
   })
 }
 
-// ---- another name -----------------------------------------------------------------------------------------------
+// ---- renaming and copying ---------------------------------------------------------------------------------------
 
-/** Moves a key with its deadline; what the new name held is lost without an event of its own. */
+/** Moves a key with its expiration. The previous value of the new name is lost without an event. */
 function rename(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
   db.put(to, value, expiresAt)
@@ -76,7 +76,7 @@ function copy(db: Database, from: Bytes, to: Bytes): void {
 
 // ---- SCAN -------------------------------------------------------------------------------------------------------
 
-/** The service looks at no more keys per call, whatever COUNT says. [store.md 7.2, 10] */
+/** The service visits at most this many keys per call, even for a larger COUNT. [store.md 7.2, 10] */
 const scanLimit = 1000
 
 const scanOptions = options({
@@ -124,7 +124,7 @@ export const genericCommands: readonly Command[] = [
     since: '4.0.0',
     speed: 'fast',
     keys: zeroOrMore(key('W')),
-    deviations: 'Answers 0 without keys.',
+    deviations: 'Replies 0 without keys.',
   }),
 
   command('EXISTS', {
@@ -163,7 +163,7 @@ export const genericCommands: readonly Command[] = [
   command('SCAN', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
-    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most. Cursors are opaque 64-bit numbers: a number that no SCAN returned ends the scan, and a cursor that was rounded to a float, or returned before a load, begins it anew.`,
+    deviations: `WITHTYPE adds the type after each key. ${wholePages} One call visits at most ${scanLimit} keys. Cursors are opaque 64-bit numbers: a number that no SCAN returned ends the scan, and a cursor that was rounded to a float, or returned before a load, restarts it.`,
     args: [wideCursorArg, scanOptions],
     run: (context, cursor, options) => scan(cursor, options, context),
   }),
@@ -199,7 +199,8 @@ export const genericCommands: readonly Command[] = [
     flags: ['write', 'slow', 'keyspace'],
     since: '6.2.0',
     // [store.md 7.2]
-    deviations: 'There is one database: DB takes 0 only. Onto itself a key is not copied, which redis-server refuses.',
+    deviations:
+      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects it.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
     run({ db }, source, destination, options) {
@@ -213,7 +214,7 @@ export const genericCommands: readonly Command[] = [
   command('MOVE', {
     flags: ['write', 'fast', 'keyspace'],
     status: 'redis',
-    deviations: 'There is one database: to its own index a key cannot be moved, and there is no other.',
+    deviations: 'There is one database, so a key cannot be moved.',
     args: [key('RW'), named('db', bytes)],
     run(_context, _key, index) {
       if (toInt(index) !== 0) throw replyError('dbIndex')
@@ -229,7 +230,7 @@ export const genericCommands: readonly Command[] = [
   command('WAIT', {
     flags: ['slow', 'connection', 'noscript'],
     since: '3.0.0',
-    deviations: 'There are no replicas: over REST 0 is answered at once, on a connection after the time.',
+    deviations: 'There are no replicas: replies 0, over REST immediately and on a connection after the timeout.',
     args: [named('numreplicas', int), named('timeout', bytes)],
     run({ store }, replicas, word) {
       const timeout = toWaitTime(word)
@@ -241,7 +242,7 @@ export const genericCommands: readonly Command[] = [
     flags: ['slow', 'connection', 'noscript'],
     since: '7.2.0',
     deviations:
-      'There are no replicas: over REST 1 local and 0 of them are answered at once, on a connection after the time.',
+      'There are no replicas: replies 1 (local) and 0, over REST immediately and on a connection after the timeout.',
     args: [named('numlocal', int), named('numreplicas', int), named('timeout', bytes)],
     run({ store }, local, replicas, word) {
       const timeout = toWaitTime(word)
@@ -257,7 +258,7 @@ function countExisting(db: Database, keys: readonly Bytes[]): number {
   return count
 }
 
-/** Nobody can bring what it waits for. */
+/** Returns a request that only waits for the timeout, because no client can end the wait. */
 function timeOnly(timeout: number, nothing: Reply): BlockingRequest {
   return { keys: [], type: undefined, timeout, nothing, take: () => [], told: () => undefined }
 }

@@ -44,7 +44,7 @@ export const geoCommands: readonly Command[] = [
       for (; at < given.length; at += 3) {
         pairs.push({ score: encodePosition(toPosition(given[at]!, given[at + 1]!)), member: given[at + 2]! })
       }
-      // Redis delegates to ZADD, which refuses an empty list of pairs.
+      // Redis delegates to ZADD, which rejects an empty list of pairs.
       if (pairs.length === 0) throw replyError('syntax')
       return addPairs(db, key, pairs, condition)
     },
@@ -96,7 +96,9 @@ export const geoCommands: readonly Command[] = [
   radius('GEORADIUSBYMEMBER_RO', 'member', false),
 ]
 
-/** What `show` makes of each member's position, `missing` for those that are not there. */
+/**
+ * Declares a command that returns the result of `show` for each member's position, and `missing` for missing members.
+ */
 function positions(name: string, show: (position: Position) => Reply, missing: Reply): Command {
   return command(name, {
     flags: ['read', 'slow'],
@@ -112,7 +114,9 @@ function positions(name: string, show: (position: Position) => Reply, missing: R
   })
 }
 
-/** The older commands: center and radius first, no boxes, and unless read-only a key to store in. */
+/**
+ * Declares one of the older commands: center and radius first, no boxes, and a key to store in unless it is read-only.
+ */
 function radius(name: string, from: 'position' | 'member', mayStore: boolean): Command {
   const center = from === 'position' ? 2 : 1
   const usage = `${from === 'position' ? 'longitude latitude' : 'member'} radius M | KM | FT | MI`
@@ -128,7 +132,7 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
       const search = newSearch({ command: name, older: true, mayStore })
       if (from === 'position') search.center = toPosition(given[0]!, given[1]!)
       else if (set !== undefined) search.center = positionOf(set, given[0]!)
-      // Without the key there is no center, and redis does not look at the radius then.
+      // Without the key there is no center, and then redis does not parse the radius.
       if (search.center !== undefined) readRadius(search, [given[center]!, given[center + 1]!])
       readOptions(search, given.slice(center + 2), set)
       return answer(search, set, context)
@@ -136,7 +140,7 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
   })
 }
 
-/** Access rules must see the key behind STORE, too. */
+/** Marks the key after STORE, because access rules also apply to it. */
 function withStoreKeys(arg: Arg<Bytes[]>): Arg<Bytes[]> {
   return {
     ...arg,
@@ -157,7 +161,7 @@ function searchUsage(last: string): string {
   return `${where} ${shape} [ASC | DESC] [COUNT count [ANY]] ${last}`
 }
 
-// ---- reading ----------------------------------------------------------------------------------------------------
+// ---- parsing ----------------------------------------------------------------------------------------------------
 
 function toPosition(longitude: Bytes, latitude: Bytes): Position {
   const position = { longitude: toFloat(longitude), latitude: toFloat(latitude) }
@@ -165,7 +169,7 @@ function toPosition(longitude: Bytes, latitude: Bytes): Position {
   return position
 }
 
-/** Metres in the unit. */
+/** Returns the meters of a unit. */
 function toUnit(word: Bytes): number {
   const unit = word.toLowerCase()
   if (!Object.hasOwn(metresPer, unit)) throw replyError('unit')
@@ -184,11 +188,11 @@ function positionOf(set: SortedSet, member: Bytes): Position {
   return decodePosition(score)
 }
 
-/** The words of one search, read in the order in which redis reads and complains. */
+/** Arguments of one search, parsed in the order in which redis parses them and reports errors. */
 interface Search {
-  /** As it was sent. */
+  /** Name of the command as it was sent. */
   readonly command: string
-  /** GEORADIUS and its variants, whose center and radius come before the options. */
+  /** Whether the command is GEORADIUS or a variant, with center and radius before the options. */
   readonly older: boolean
   /** Whether the options may name a key to store in. */
   readonly mayStore: boolean
@@ -196,7 +200,7 @@ interface Search {
   from: 'member' | 'position' | undefined
   center: Position | undefined
   outline: { kind: 'circle'; radius: number } | { kind: 'box'; width: number; height: number } | undefined
-  /** Metres in the unit of the request. */
+  /** Meters in the unit of the request. */
   metres: number
   withDist: boolean
   withHash: boolean
@@ -244,9 +248,9 @@ function readBox(search: Search, [widthWord, heightWord, unit]: readonly Bytes[]
 }
 
 interface SearchOption {
-  /** Words after the keyword. */
+  /** Number of arguments after the keyword. */
   readonly takes: number
-  /** Whether the keyword has a meaning in this place; else it is a syntax error. */
+  /** Returns whether the keyword is valid here; otherwise it is a syntax error. */
   readonly fits?: (search: Search) => boolean
   readonly read: (search: Search, words: readonly Bytes[], set: SortedSet | undefined) => void
 }
@@ -344,16 +348,16 @@ function checkConflicts(search: Search): void {
 
 // ---- searching --------------------------------------------------------------------------------------------------
 
-/** Units for a member whose distance is computed, and perhaps sorted and answered, and for one that is stored. */
+/** Work for a member whose distance is computed and possibly sorted and returned, and for one that is stored. */
 const unitsPerPosition = 24
 const unitsPerInsertion = 24
-/** Units of what a member is answered with. */
+/** Work for the parts of a returned member. */
 const unitsOf = { row: 4, distance: 12, hash: 8, coordinates: 48 } as const
 
 interface Found {
   readonly member: Bytes
   readonly score: number
-  /** In the unit of the request. */
+  /** Distance in the unit of the request. */
   readonly distance: number
 }
 
@@ -371,7 +375,7 @@ function answer(search: Search, set: SortedSet | undefined, { db }: CommandConte
   return storeSortedSet(db, destination, result, search.older ? 'georadiusstore' : 'geosearchstore')
 }
 
-/** A count without an order asks for the nearest, unless any will do. */
+/** A count without an order selects the nearest members, unless ANY is set. */
 function selected(search: Search, set: SortedSet, work: Work): Found[] {
   const { count, any } = search
   const order = search.order ?? (count > 0 && !any ? 'asc' : undefined)
@@ -411,7 +415,7 @@ function unitsPerReply({ withDist, withHash, withCoord }: Search): number {
   return parts.reduce<number>((sum, units) => sum + Number(units), unitsOf.row)
 }
 
-/** The bare member, or member, distance, hash and position as far as asked for. [store.md 3.4] */
+/** Returns the plain member, or member, distance, hash and position as requested. [store.md 3.4] */
 function foundReply({ withDist, withHash, withCoord }: Search, { member, score, distance }: Found): Reply {
   if (!withDist && !withHash && !withCoord) return member
   const row: Reply[] = [member]

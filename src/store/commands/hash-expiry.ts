@@ -1,5 +1,5 @@
 /**
- * Deadlines of single hash fields, newer than redis 7.0. [store.md 7.2] Where the specification is silent, the rules
+ * Expiration of single hash fields, newer than redis 7.0. [store.md 7.2] Where the specification is silent, the rules
  * and the order of checks are those of redis 7.4 and 8.0.
  */
 import type { Bytes } from '../../kernel/bytes.js'
@@ -10,8 +10,8 @@ import type { Reply } from '../command/reply.js'
 import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
 
-/** Clients pass milliseconds as seconds, and the service refuses nothing. [store.md 7.2] */
-const asLateAsKeys = 'Takes times as late as keys may have; redis-server stops at 2^46 milliseconds.'
+/** Clients pass milliseconds as seconds, and the service accepts all values. [store.md 7.2] */
+const asLateAsKeys = 'Accepts the same times as keys; redis-server accepts at most 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
 
@@ -101,9 +101,9 @@ export const hashExpiryCommands: readonly Command[] = [
   }),
 ]
 
-// ---- reading ----------------------------------------------------------------------------------------------------
+// ---- parsing ----------------------------------------------------------------------------------------------------
 
-/** `FIELDS numfields field [field …]` from this place to the end. */
+/** Parses `FIELDS numfields field [field …]` from this position to the end. */
 function fieldsAt(given: readonly Bytes[], at: number, countError: ErrorName, wordsEach = 1): Bytes[] {
   if (given[at]?.toUpperCase() !== 'FIELDS') throw replyError('fieldsMissing')
   if (given[at + 1] === undefined) throw replyError('fieldsMismatch')
@@ -113,7 +113,7 @@ function fieldsAt(given: readonly Bytes[], at: number, countError: ErrorName, wo
   return rest
 }
 
-/** The deadline that a time means, in milliseconds since the Unix epoch. It may lie in the past. */
+/** Returns the expiration for a time, in milliseconds since the Unix epoch. It can be in the past. */
 function toDeadline(word: Bytes, unit: Unit, from: number, command: string): number {
   const time = toInt64(word)
   if (time < 0) throw replyError('negativeExpire')
@@ -159,7 +159,7 @@ function expireField(hash: HashValue, field: Bytes, at: number, condition: strin
   return deadlineSet
 }
 
-/** A field without a deadline lives longest. */
+/** A field without expiration counts as later than any other. */
 function mayReplace(old: number | undefined, at: number, condition: string): boolean {
   if (condition === 'NX') return old === undefined
   if (condition === 'XX') return old !== undefined

@@ -114,7 +114,7 @@ export const hashCommands: readonly Command[] = [
       const current = parseInt64(hash.get(field) ?? ('0' as Bytes))
       if (current === undefined) throw replyError('hashNotInteger')
       const sum = sumInt64(current, increment)
-      // An increment keeps the deadline of the field, unlike HSET.
+      // Unlike HSET, an increment keeps the expiration of the field.
       hash.set(field, String(sum) as Bytes)
       db.notify('h', 'hincrby', key)
       return sum
@@ -163,7 +163,7 @@ export const hashCommands: readonly Command[] = [
   command('HSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    deviations: `NOVALUES came with redis 7.4. ${wholePages}`,
+    deviations: `NOVALUES is new in redis 7.4. ${wholePages}`,
     args: [key('R'), cursorArg, words('[MATCH pattern] [COUNT count] [NOVALUES]')],
     run({ db, store }, key, cursor, given) {
       const hash = db.container(key, HashValue)
@@ -183,7 +183,7 @@ export const hashCommands: readonly Command[] = [
   ...hashExpiryCommands,
 ]
 
-/** Sets alternating fields and values; returns how many fields are new. */
+/** Sets alternating fields and values; returns the number of new fields. */
 function setPairs(key: Bytes, pairs: readonly Bytes[], { db }: CommandContext): number {
   const hash = db.container(key, HashValue, 'create')
   let added = 0

@@ -3,7 +3,7 @@ import type { CommandFlag, CommandStatus } from '../command/command-description.
 import { Status } from '../command/reply.js'
 
 /**
- * `<container> HELP`: the usage of each subcommand, with its meaning below it.
+ * Declares `<container> HELP`, which returns the usage of each subcommand and its meaning below it.
  * @param subcommands meanings by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
  */
 export function helpCommand(

@@ -22,7 +22,7 @@ import {
   writeCachedCount,
 } from '../values/hyperloglog-value.js'
 
-/** A counter has 16,384 registers. */
+/** Work for one counter, which has 16,384 registers. */
 const unitsPerCounter = 3000
 
 export const hyperloglogCommands: readonly Command[] = [
@@ -61,7 +61,7 @@ export const hyperloglogCommands: readonly Command[] = [
         const cached = cachedCount(hll)
         if (cached !== undefined) return cached
         const count = estimate(registersOf(hll))
-        // Counting changes the string, in redis as well.
+        // Counting changes the string, as in redis.
         writeCachedCount(hll, count)
         keep(db, keys[0]!, hll)
         return count
@@ -114,7 +114,7 @@ export const hyperloglogCommands: readonly Command[] = [
   }),
 ]
 
-/** @param keepDense is handed the counter that a subcommand has made dense, as redis-server does */
+/** @param keepDense receives the counter if a subcommand converted it to the dense encoding, as redis-server does */
 function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8Array) => void): Reply {
   const wasDense = isDense(hll)
   switch (subcommand.toUpperCase()) {
@@ -135,10 +135,10 @@ function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8A
   }
 }
 
-/** The counter of a key, to be changed in place and then kept. */
+/** Returns the counter of a key, to be changed in place and then stored. */
 function counterAt(db: Database, key: Bytes): Uint8Array | undefined {
   const value = db.use(key)
-  // A string that is not a counter stays as it is; one that may be is opened for writing in place.
+  // A string that is not a counter is not converted; one that may be is opened for in-place changes.
   if (typeof value === 'string' && !value.startsWith('HYLL')) throw replyError('notHyperLogLog')
   const hll = db.rawString(key)?.array
   if (hll !== undefined && !isHyperLogLog(hll)) throw replyError('notHyperLogLog')

@@ -24,7 +24,7 @@ import { sortedSetCommands } from './sorted-set.js'
 import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
 
-/** One group per file, one line per group. */
+/** Commands by group; one file per group. */
 const groups: Readonly<Record<string, readonly Command[]>> = {
   string: [...stringCommands, ...lcsCommands],
   bitmap: bitmapCommands,
@@ -46,18 +46,18 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
   acl: aclCommands,
 }
 
-/** Every command of the store, those among them that only redis-server has. */
+/** All commands of the store, including those that only redis-server has. */
 export const commandTable: CommandTable<Command> = new CommandTable(groups)
 
-/** Those that the service documents. */
+/** The documented commands of the service. */
 const documentedTable: CommandTable<Command> = new CommandTable(groups, ({ status }) => status === 'documented')
 
-/** The commands that a store has, by its policy `commands`. */
+/** Returns the commands that the policy `commands` enables. */
 export function commandsUnder(policy: 'all' | 'documented'): CommandTable<Command> {
   return policy === 'all' ? commandTable : documentedTable
 }
 
-/** Commands that wait: they are there for connections only. [store.md 7.4] */
+/** Commands that wait, which only connections can send. [store.md 7.4] */
 export const blockingTable: CommandTable<Command> = new CommandTable({
   list: blockingListCommands,
   'sorted-set': blockingSortedSetCommands,
@@ -70,7 +70,7 @@ const waiting: ReadonlySet<string> = new Set(
   ]),
 )
 
-/** Whether a command may have to wait, on a connection. */
+/** Returns whether a command can wait on a connection. */
 export function mayWait([name]: readonly Bytes[]): boolean {
   if (name === undefined) return false
   return waiting.has(name) || (beginnings.test(name) && waiting.has(name.toUpperCase()))

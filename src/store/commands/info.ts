@@ -5,9 +5,9 @@ import { measure, sizeOfValue } from '../keyspace/measure.js'
 import { JsonDocument } from '../values/json-value.js'
 import { RawString } from '../values/raw-string.js'
 
-// What INFO shows. All of it follows from the virtual clock, the store and its meter, so equal runs give equal text.
+// Content of INFO. All of it depends on the virtual clock, the store and its meter, so equal runs return equal text.
 
-/** The version whose commands the service says it has. [store.md 7.2] */
+/** Version of redis that the service claims to be compatible with. [store.md 7.2] */
 export const redisVersion = '8.2.0'
 
 type Lines = readonly (readonly [name: string, value: string | number])[]
@@ -20,7 +20,7 @@ const sections: Readonly<Record<string, (store: CommandStore) => Lines>> = {
     ['server_time_usec', options.clock.now() * 1000],
   ],
   clients: ({ connections, waiting }) => [
-    // Whoever asks is one.
+    // The client that sends INFO counts.
     ['connected_clients', Math.max(1, connections)],
     ['blocked_clients', waiting.size],
   ],
@@ -49,7 +49,7 @@ const sections: Readonly<Record<string, (store: CommandStore) => Lines>> = {
   },
 }
 
-/** An unknown section has its heading and nothing beneath. */
+/** Returns the text of INFO. An unknown section has only its heading. */
 export function infoText(wanted: readonly string[], store: CommandStore): string {
   const names = wanted.flatMap((name) => (/^(all|default|everything)$/i.test(name) ? Object.keys(sections) : [name]))
   const chosen = [...new Set((names.length > 0 ? names : Object.keys(sections)).map((name) => name.toLowerCase()))]
@@ -69,7 +69,7 @@ function isString(value: KeyspaceValue): boolean {
   return typeof value === 'string' || value instanceof RawString
 }
 
-/** Bytes of all keys and values; looks at every element. */
+/** Returns the bytes of all keys and values. Visits every element. */
 export function usedMemory(db: Database, work?: Work): number {
   let bytes = 0
   db.forEach((value, key) => {

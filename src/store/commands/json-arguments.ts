@@ -7,12 +7,12 @@ import { JsonPathError, type Path } from '../values/json-path-syntax.js'
 import { JsonTextError, type Layout, parseJson } from '../values/json-text.js'
 import { isNumber, type Json } from '../values/json-value.js'
 
-// What the words of JSON.* commands can be, apart from the kinds every group has.
+// Argument types of JSON.* commands, in addition to the common ones.
 
 export const path: Arg<Path> = word('path', toPath)
 export const value: Arg<Json> = word('value', toJson)
 
-/** Without a path a command means the whole document, and answers as for a legacy path. */
+/** Path of commands without a path: the whole document, with the reply of a legacy path. */
 export const rootPath: Path = parsePath(latin1('.'))
 export const pathOrRoot: Arg<Path> = { ...optional(path), read: (from) => (from.left > 0 ? path.read(from) : rootPath) }
 
@@ -22,10 +22,10 @@ export const number: Arg<JsonNumber> = word('value', (text) => {
   return read
 })
 
-/** A path that may be left out before the last word. */
+/** Parser for an optional path before the last argument. */
 export const pathBeforeLast: Arg<Path> = { ...pathOrRoot, read: (from) => (from.left > 1 ? path.read(from) : rootPath) }
 
-/** `key [key …] path`. */
+/** Parser for `key [key …] path`. */
 export const keysAndPath: Arg<{ keys: Bytes[]; path: Path }> = {
   usage: 'key [key …] path',
   min: 2,
@@ -37,7 +37,7 @@ export const keysAndPath: Arg<{ keys: Bytes[]; path: Path }> = {
   },
 }
 
-/** The layout and the paths of JSON.GET, in any order, as RedisJSON reads them. */
+/** Parser for the formatting options and paths of JSON.GET, in any order, as RedisJSON reads them. */
 export const layoutAndPaths: Arg<{ layout: Layout; paths: Path[] }> = {
   usage: '[INDENT indent] [NEWLINE newline] [SPACE space] [path …]',
   min: 0,

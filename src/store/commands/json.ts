@@ -49,7 +49,7 @@ import {
   value,
 } from './json-arguments.js'
 
-// ---- documents and places ---------------------------------------------------------------------------------------
+// ---- documents and locations ------------------------------------------------------------------------------------
 
 function documentOf(db: Database, key: Bytes): JsonDocument | undefined {
   return db.container(key, JsonDocument)
@@ -77,12 +77,15 @@ function evaluated<T>(path: Path, evaluate: () => T): T {
   }
 }
 
-/** A document may not become deeper than one that could be set at once. `depth` is that of what is added. */
+/**
+ * Checks that a document does not become deeper than one that could be set at once. `depth` is the depth of the added
+ * value.
+ */
 function checkDepth(above: number, depth: number): void {
   if (above + depth > maxDepth) throw replyError('jsonDepth')
 }
 
-/** What is put to several places is copied for each of them. */
+/** Charges for copies: a value that is set at several locations is copied for each of them. */
 function payForCopies(places: number, value: Json, work: Work): void {
   if (places > 1) work.charge((places - 1) * costOf(value))
 }
@@ -91,11 +94,11 @@ function isRoot(path: Path): boolean {
   return path.segments.length === 0
 }
 
-// ---- answers in both dialects -----------------------------------------------------------------------------------
+// ---- replies in both path syntaxes ------------------------------------------------------------------------------
 
 /**
- * The answer of a command that reads: for a `$` path one entry per match, `null` where `read` returns none; for a
- * legacy path that of the first match.
+ * Returns the reply of a read command: for a `$` path one item per match, `null` where `read` returns `undefined`; for
+ * a legacy path the result of the first match.
  */
 function readEach(
   { document, path, work }: Target,
@@ -114,15 +117,15 @@ function readEach(
 interface Change {
   readonly path: Path
   readonly places: readonly JsonLocation[]
-  /** The error of a legacy path without a match to work on ends with it. */
+  /** End of the error for a legacy path without a usable match. */
   readonly otherType: string
-  /** `undefined` where there is nothing to work on. */
+  /** Changes a location and returns its result; `undefined` if its value has the wrong type. */
   change(place: JsonLocation): Reply | undefined
 }
 
 /**
- * The answer of a command that writes: for a `$` path one entry per match, `null` where there is nothing to work
- * on; for a legacy path that of the last match it worked on, and an error when there is none.
+ * Returns the reply of a write command: for a `$` path one item per match, `null` for values of the wrong type; for a
+ * legacy path the result of the last usable match, and an error if there is none.
  */
 function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
   const replies = places.map(change)
@@ -143,12 +146,12 @@ interface ArrayChange {
   readonly key: Bytes
   readonly path: Path
   readonly event: string
-  /** Throws when an array cannot be changed; called for all of them before the first changes. */
+  /** Throws if an array cannot be changed. Called for all arrays before the first change. */
   check?(array: JsonArray, place: JsonLocation): void
   change(array: JsonArray): Reply
 }
 
-/** {@link changeEach} for the arrays among the matches. */
+/** Applies {@link changeEach} to the arrays among the matches. */
 function changeArrays(db: Database, { key, path, event, check, change }: ArrayChange): Reply {
   const places = placesAt(path, existingDocument(db, key), db.work)
   if (check) for (const place of places) if (Array.isArray(place.value)) check(place.value, place)
@@ -156,7 +159,7 @@ function changeArrays(db: Database, { key, path, event, check, change }: ArrayCh
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
 }
 
-/** Makes sure that the values fit into an array, and charges what inserting them will cost. */
+/** Returns a check that values fit into an array, and that charges the work of inserting them. */
 function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange['check']> {
   let depth = 0
   let cost = 0
@@ -166,7 +169,7 @@ function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange[
   }
   return (array, place) => {
     checkDepth(place.depth + 1, depth)
-    // What comes after the new values moves.
+    // Elements after the inserted values are moved.
     work.charge(cost + (array.length >>> 1))
   }
 }
@@ -178,7 +181,7 @@ function insertAt(array: JsonArray, index: number, values: readonly Json[]): num
   return array.length
 }
 
-/** An index that may count from the end, within 0 and the length. */
+/** Converts an index that can count from the end to one between 0 and the length. */
 function clampedIndex(index: number, length: number): number {
   return Math.min(Math.max(index < 0 ? index + length : index, 0), length)
 }
@@ -191,7 +194,7 @@ interface Target {
   readonly work: Work
 }
 
-/** The path from each place up to the root is searched. */
+/** Charged, because the path from each location up to the root is searched. */
 function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[] {
   let levels = 0
   for (const { depth } of places) levels += 4 + depth
@@ -199,7 +202,7 @@ function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[
   return outermost(places)
 }
 
-/** Puts the value to every match, or creates the last name of the path. False when the path leads nowhere. */
+/** Sets the value at every match, or adds the last name of the path. Returns `false` if the path has no target. */
 function setValue(
   { document, path, work }: Target,
   value: Json,
@@ -218,7 +221,7 @@ function setValue(
   return true
 }
 
-/** Adds the last name of a path that matches nothing to the object that the rest of it leads to. */
+/** Adds the last name of a path without matches to the object at the rest of the path. */
 function createAt({ document, path, work }: Target, value: Json, missing: () => boolean = noPath): boolean {
   if (!path.single) throw replyError('jsonDynamicPath')
   const last = path.segments.at(-1)?.selectors[0]
@@ -247,14 +250,14 @@ function mergeValue({ document, path, work }: Target, patch: Json): boolean {
   for (const place of places) checkDepth(place.depth, depth)
   payForCopies(places.length, patch, work)
   if (patch === null) removeAll(outermostOf(places, work))
-  // Children first: what is merged into a place may take away the ones below it.
+  // Children come first: a merge at one location can remove the locations below it.
   else for (const place of deepestFirst(places)) replaceAt(document, place, mergePatch(valueAt(document, place), patch))
   return true
 }
 
 /**
- * Makes all changes on copies and puts them into place together, so that an error leaves everything as it was. A path
- * that leads nowhere, perhaps because of an earlier triple, is passed over. [store.md, last section]
+ * Makes all changes on copies and stores them together, so that an error changes nothing. A path without a target,
+ * perhaps because of an earlier triple, is skipped. [store.md, last section]
  */
 function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[]): void {
   const drafts = new Map<Bytes, JsonDocument>()
@@ -276,7 +279,7 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
   }
 }
 
-/** Adds or multiplies every number among the matches; when one result is not finite, none is changed. */
+/** Adds to or multiplies every number among the matches. If one result is not finite, none is changed. */
 function calculate(
   context: CommandContext,
   key: Bytes,
@@ -306,7 +309,7 @@ function calculate(
   return formatJson(last)
 }
 
-/** Counts what it changes: containers that had members, numbers that were not zero. */
+/** Clears a value. Returns whether it changed: a container with members, or a number other than zero. */
 function clear(document: JsonDocument, place: JsonLocation): boolean {
   const { value } = place
   if (isContainer(value)) {
@@ -349,19 +352,19 @@ function texted(values: Json, { store }: CommandContext, layout?: Layout): Bytes
   }
 }
 
-/** What one path of a GET shows: all matches, or the first one. */
+/** Returns the result of one path of JSON.GET: all matches, or the first one. */
 function shown({ document, path, work }: Target, asArray: boolean): Json {
   const values = valuesAt(path, document, work)
   if (asArray) return values
   return values.length > 0 ? (values[0] as Json) : noPath()
 }
 
-/** JSON in the types of the protocol; the first element of an array or object tells which one it was. */
+/** Returns JSON in the types of the protocol. The first element of an array or object marks its type. */
 function respForm(value: Json): Reply {
   if (Array.isArray(value)) return [latin1('['), ...value.map(respForm)]
   if (value instanceof Map) return [latin1('{'), ...[...value].flatMap(([name, member]) => [name, respForm(member)])]
   if (typeof value === 'boolean') return new Status(String(value))
-  // Integers of the protocol have 64 bits with a sign.
+  // Integers of the protocol are signed and have 64 bits.
   if (typeof value === 'bigint' && value >= 2n ** 63n) return latin1(String(value))
   return value instanceof Float ? value.text : value
 }
@@ -376,7 +379,7 @@ const objectOnly = { otherType: () => jsonPathType('object'), missing: () => nul
 const keyAndPath = (use: KeyUse) => [key(use), pathOrRoot] as const
 
 /** [store.md 7.2] */
-const parentMissing = 'A path whose parent is missing is an error; RedisJSON answers nil.'
+const parentMissing = 'A path whose parent is missing is an error; RedisJSON replies nil.'
 
 function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {
   return command(`JSON.${name}`, { since: 'service', surplus: 'arity', ...row })
@@ -438,7 +441,7 @@ export const jsonCommands: readonly Command[] = [
   json('GET', {
     flags: ['read', 'slow'],
     deviations:
-      'Matches of `..` come deepest first, as in every JSON command of the service; in RedisJSON in document order.',
+      'Matches of `..` are returned deepest first, as in every JSON command of the service; RedisJSON returns them in document order.',
     args: [key('R'), layoutAndPaths],
     run(context, key, { layout, paths }) {
       const document = documentOf(context.db, key)
@@ -458,7 +461,7 @@ export const jsonCommands: readonly Command[] = [
     run: (context, { keys, path }) =>
       keys.map((key) => {
         const document = context.db.use(key)
-        // Like MGET: a key of another type counts as missing.
+        // As for MGET, a key of another type counts as missing.
         if (!(document instanceof JsonDocument)) return null
         const values = valuesAt(path, document, context.db.work)
         if (path.legacy && values.length === 0) return null

@@ -10,7 +10,7 @@ import { maxStringLength } from './string.js'
 
 const wishes = options({ len: flag, idx: flag, minmatchlen: named('min-match-len', int64), withmatchlen: flag })
 
-/** A missing key is an empty string. */
+/** Returns a string; a missing key counts as empty. */
 function stringAt(db: Database, key: Bytes): Bytes | RawString {
   const value = db.use(key) ?? latin1('')
   if (typeof value === 'string' || value instanceof RawString) return value
@@ -26,7 +26,9 @@ function lengthAt(db: Database, key: Bytes): number {
   return typeof value === 'string' || value instanceof RawString ? value.length : 0
 }
 
-/** redis-server fills a table of four bytes for each pair of bytes, and has a bound for it. */
+/**
+ * Returns whether redis-server would reject the strings: it allocates four bytes for each pair of bytes, up to a limit.
+ */
 function isTooLarge(a: number, b: number): boolean {
   return 4 * (a + 1) * (b + 1) > maxStringLength
 }
@@ -40,7 +42,7 @@ export const lcsCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '7.0.0',
     status: 'redis',
-    // Options are read when the keys were looked at, because their errors come last.
+    // Options are parsed after the keys were checked, because their errors come last.
     args: [key('R'), key('R'), named(wishes.usage, zeroOrMore(bytes))],
     work(db, one, other) {
       const [a, b] = [lengthAt(db, one), lengthAt(db, other)]

@@ -206,7 +206,7 @@ function add(list: Deque, end: End, element: Bytes): void {
 function move(db: Database, source: Bytes, destination: Bytes, from: End, to: End): Reply {
   const list = db.container(source, Deque)
   if (list === undefined) return null
-  // Both types are checked before anything is taken.
+  // Both types are checked before an element is taken.
   const target = db.container(destination, Deque, 'create')
   const [element] = take(list, from, 1)
   add(target, to, element!)
@@ -222,7 +222,7 @@ function toEnd(word: Bytes): End {
   throw replyError('syntax')
 }
 
-/** `[COUNT count]` of LMPOP and ZMPOP. */
+/** Parses `[COUNT count]` of LMPOP and ZMPOP. */
 export function popCount(options: readonly Bytes[]): number {
   const [keyword, value, ...surplus] = options
   if (keyword === undefined) return 1
@@ -262,7 +262,7 @@ function toRank(word: Bytes): number {
   return rank
 }
 
-/** Indexes of matches in the order of the search; counts and lengths of 0 mean all. */
+/** Returns indexes of matches in the order of the search; counts and lengths of 0 mean all. */
 function positionsOf(list: Deque, element: Bytes, rank: number, count: number, maxlen: number): number[] {
   const found: number[] = []
   const steps = maxlen === 0 ? list.length : Math.min(maxlen, list.length)

@@ -9,11 +9,11 @@ import { parseInt64 } from '../command/text.js'
 import { helpCommand } from './help.js'
 import { usedMemory } from './info.js'
 
-// What a single server in memory tells of its own running. Commands take no virtual time: nothing is ever slow.
+// Commands about the operation of a single in-memory server. Commands take no virtual time, so none is slow.
 
 const watching: readonly CommandFlag[] = ['slow', 'admin', 'dangerous', 'noscript']
 
-/** The number of entries that SLOWLOG GET asks for; -1 for all. */
+/** Parser for the number of entries of SLOWLOG GET; -1 for all. */
 const slowCount: Arg<readonly Bytes[]> = {
   ...named('[count]', zeroOrMore(bytes)),
   read(from) {
@@ -55,8 +55,8 @@ const slowlogCommands: readonly Command[] = [
     '6.2.0',
     ['slow'],
     {
-      'GET [<count>]': 'The slowest commands: none, because commands take no virtual time.',
-      LEN: 'How many there are: 0.',
+      'GET [<count>]': 'Returns an empty list, because commands take no virtual time.',
+      LEN: 'Always returns 0.',
       RESET: 'Empties the log.',
     },
     'redis',
@@ -84,7 +84,7 @@ const latencyCommands: readonly Command[] = [
     flags: watching,
     since: '2.8.13',
     status: 'redis',
-    deviations: 'No event has samples.',
+    deviations: 'Always an error, because no event has samples.',
     args: [named('event', bytes)],
     run(_context, event) {
       throw noLatencySamples(event)
@@ -110,7 +110,7 @@ const latencyCommands: readonly Command[] = [
     flags: watching,
     since: '2.8.13',
     status: 'redis',
-    deviations: 'Says that latency is not monitored.',
+    deviations: 'Replies that latency is not monitored.',
     args: [],
     run: () => latin1('Latency is not monitored: commands take no virtual time.\n'),
   }),
@@ -119,12 +119,12 @@ const latencyCommands: readonly Command[] = [
     '2.8.13',
     ['slow'],
     {
-      DOCTOR: 'Says that latency is not monitored.',
-      'GRAPH <event>': 'An error: no event has samples.',
-      'HISTORY <event>': 'The samples of an event: none.',
-      LATEST: 'The latest samples of all events: none.',
-      'RESET [<event> ...]': 'How many events lost their samples: 0.',
-      'HISTOGRAM [<command> ...]': 'The distribution of latencies of commands: empty.',
+      DOCTOR: 'Reports that latency is not monitored.',
+      'GRAPH <event>': 'Always an error, because no event has samples.',
+      'HISTORY <event>': 'Returns the samples of an event: always none.',
+      LATEST: 'Returns the latest samples of all events: always none.',
+      'RESET [<event> ...]': 'Deletes the samples of events and returns their number: always 0.',
+      'HISTOGRAM [<command> ...]': 'Returns the latency distribution of commands: always empty.',
     },
     'redis',
   ),
@@ -139,7 +139,7 @@ const moduleCommands: readonly Command[] = [
     args: [],
     run: () => [],
   }),
-  helpCommand('MODULE', '5.0.0', ['slow'], { LIST: 'The loaded modules: none.' }, 'redis'),
+  helpCommand('MODULE', '5.0.0', ['slow'], { LIST: 'Returns the loaded modules: always none.' }, 'redis'),
 ]
 
 const memoryCommands: readonly Command[] = [
@@ -147,7 +147,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'Has the bytes of keys and values; nothing of an allocator.',
+    deviations: 'Has the bytes of keys and values, but no values of an allocator.',
     args: [],
     run: ({ store }) => memoryStats(store),
   }),
@@ -155,7 +155,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'In words of its own.',
+    deviations: 'The text differs from redis-server.',
     args: [],
     run: () => latin1('Nothing is wrong with the memory: keys and values are all that this store holds.\n'),
   }),
@@ -163,7 +163,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'As of a redis-server without jemalloc.',
+    deviations: 'The same as redis-server without jemalloc.',
     args: [],
     run: () => latin1('Stats not supported for the current allocator'),
   }),
@@ -171,7 +171,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'Drops what the store still holds of deadlines that no longer apply.',
+    deviations: 'Removes internal entries of expirations that no longer apply.',
     args: [],
     run({ db }) {
       db.purge()
@@ -183,11 +183,11 @@ const memoryCommands: readonly Command[] = [
     '4.0.0',
     ['slow'],
     {
-      DOCTOR: 'An opinion on the memory in use.',
-      'MALLOC-STATS': 'Nothing: there is no allocator to ask.',
-      PURGE: 'Drops what is no longer needed.',
-      STATS: 'Bytes of keys and values.',
-      'USAGE <key> [SAMPLES <count>]': 'An estimate of the bytes of a key and its value.',
+      DOCTOR: 'Reports problems with the memory in use.',
+      'MALLOC-STATS': 'Always unsupported, because there is no allocator.',
+      PURGE: 'Removes entries that are no longer needed.',
+      STATS: 'Returns the bytes of keys and values.',
+      'USAGE <key> [SAMPLES <count>]': 'Estimates the bytes of a key and its value.',
     },
     'redis',
   ),

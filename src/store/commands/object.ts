@@ -29,7 +29,7 @@ function encodingOf(value: KeyspaceValue): string {
 
 // ---- references, as observed on redis-server 7.0 ----------------------------------------------------------------
 
-/** Small numbers are one object each, whoever holds them. */
+/** Small numbers are shared objects, one each for all keys. */
 const sharedNumber = /^(?:0|[1-9]\d{0,3})$/
 const sharedCount = 2_147_483_647
 
@@ -39,7 +39,7 @@ function isShared(value: KeyspaceValue): boolean {
 
 // ---- memory -----------------------------------------------------------------------------------------------------
 
-/** About what redis-server spends on a key and on one element of a collection. */
+/** Approximate memory that redis-server uses for a key and for one element of a collection. */
 const keyOverhead = 48
 const elementOverhead = 16
 
@@ -50,7 +50,7 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
-    deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
+    deviations: 'Depends on the current content; redis-server keeps a larger encoding when a value shrinks.',
     args: [key('')],
     run({ db }, key) {
       const value = db.value(key)
@@ -62,7 +62,7 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
-    deviations: 'Follows from the present content: redis-server does not share what COPY and scripts write.',
+    deviations: 'Depends on the current content; redis-server does not share numbers that COPY and scripts write.',
     args: [key('')],
     run({ db }, key) {
       const value = db.value(key)
@@ -97,10 +97,10 @@ export const objectCommands: readonly Command[] = [
     '6.2.0',
     ['slow', 'keyspace'],
     {
-      'ENCODING <key>': 'The representation that redis-server would use for the value of a key.',
-      'FREQ <key>': 'An error: the frequency of use is only counted under a policy that is not offered.',
-      'IDLETIME <key>': 'Seconds of virtual time since the key was last used.',
-      'REFCOUNT <key>': '1, or 2147483647 for a small number, which all keys share.',
+      'ENCODING <key>': 'Returns the encoding that redis-server would use for the value of a key.',
+      'FREQ <key>': 'Always an error, because the double has no LFU eviction policy.',
+      'IDLETIME <key>': 'Returns the seconds of virtual time since the last use of a key.',
+      'REFCOUNT <key>': 'Returns 1, or 2147483647 for a small number, which all keys share.',
     },
     'redis',
   ),

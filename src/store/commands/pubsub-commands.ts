@@ -28,7 +28,7 @@ export const pubsubCommands: readonly Command[] = [
     run: ({ store }, channels) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
   }),
 
-  // There is one node: what is sharded elsewhere is all here.
+  // The double is one node, so it has all shards.
   command('SPUBLISH', {
     status: 'redis',
     flags: ['fast'],
@@ -62,11 +62,11 @@ export const pubsubCommands: readonly Command[] = [
     '6.2.0',
     ['slow'],
     {
-      'CHANNELS [<pattern>]': 'The channels that have subscribers.',
-      NUMPAT: 'How many patterns are subscribed to.',
-      'NUMSUB [<channel> ...]': 'How many subscribers each channel has.',
-      'SHARDCHANNELS [<pattern>]': 'The same as CHANNELS, of shard channels.',
-      'SHARDNUMSUB [<shardchannel> ...]': 'The same as NUMSUB, of shard channels.',
+      'CHANNELS [<pattern>]': 'Lists the channels with subscribers.',
+      NUMPAT: 'Returns the number of patterns with subscribers.',
+      'NUMSUB [<channel> ...]': 'Returns the number of subscribers of each channel.',
+      'SHARDCHANNELS [<pattern>]': 'Lists the shard channels with subscribers.',
+      'SHARDNUMSUB [<shardchannel> ...]': 'Returns the number of subscribers of each shard channel.',
     },
     'redis',
   ),

@@ -6,7 +6,7 @@ import { ok, type Reply } from '../command/reply.js'
 import { flushMode, scriptError } from '../scripting/script-errors.js'
 import { helpCommand } from './help.js'
 
-/** `numkeys [key …] [arg …]`, the tail of everything that runs Lua. */
+/** Arguments `numkeys [key …] [arg …]` of all commands that run Lua. */
 interface Input {
   readonly keys: readonly Bytes[]
   readonly args: readonly Bytes[]
@@ -41,7 +41,7 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
     flags: ['slow', 'scripting', 'noscript'],
     since: isReadOnly ? '7.0.0' : '2.6.0',
     deviations:
-      'Errors come in the frame of the service. Numbers given to redis.call are written with their fewest digits. A script that takes more than policy.maxScriptSteps steps, or more than policy.maxWork, is stopped.',
+      "Errors have the service's format. Numbers passed to redis.call have the fewest digits. A script is stopped after policy.maxScriptSteps steps, or when it exceeds policy.maxWork.",
     args: [script, input(isReadOnly ? 'R' : 'RW')],
     run: (context, source, input) => run(source, input, context, isReadOnly),
   })
@@ -49,7 +49,9 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
 
 const source = named('script', bytes)
 const digest = named('sha1', bytes)
-/** What cannot be a digest is no script's, whatever follows it; but whose keys they are is judged before. */
+/**
+ * An invalid digest matches no script, for any arguments. Permissions for the keys are still checked first.
+ */
 const digestOfScript: Arg<Bytes> = {
   ...digest,
   read(from) {
@@ -95,9 +97,9 @@ export const scriptingCommands: readonly Command[] = [
     '5.0.0',
     ['slow', 'scripting'],
     {
-      'EXISTS <sha1> [<sha1> ...]': '1 for each script that is loaded, else 0.',
-      'FLUSH [ASYNC|SYNC]': 'Forgets all scripts.',
-      KILL: 'An error: no script runs when another command comes.',
+      'EXISTS <sha1> [<sha1> ...]': 'Returns 1 for each loaded script, 0 for others.',
+      'FLUSH [ASYNC|SYNC]': 'Deletes all scripts.',
+      KILL: 'Always an error, because no script is running when another command begins.',
       'LOAD <script>': 'Loads a script without running it.',
     },
     'redis',
@@ -106,7 +108,7 @@ export const scriptingCommands: readonly Command[] = [
   command('SCRIPT KILL', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '2.6.0',
-    deviations: 'There is never a script to kill: a script runs to its end before the next command.',
+    deviations: 'No script can be killed, because a script ends before the next command begins.',
     args: [],
     run() {
       throw scriptError('notBusy')

@@ -22,7 +22,8 @@ import {
   languages,
 } from '../values/search-definition.js'
 
-// What the words of SEARCH.* commands can be. Texts of refusals that the sheet does not have are ours. [search.md]
+// Argument types of SEARCH.* commands. Error texts that the specification lacks are specific to this package.
+// [search.md]
 
 function refusal(text: string): ReplyError {
   return new ReplyError(`ERR ${text}`)
@@ -32,7 +33,7 @@ function shown(word: Bytes): string {
   return text(word.slice(0, 80) as Bytes)
 }
 
-/** One of some words, in any case. */
+/** Parses one of several keywords, in any case. */
 function oneOf<T extends string>(known: readonly T[], word: Bytes, what: string): T {
   const found = known.find((one) => one === word.toUpperCase() || one === word.toLowerCase())
   if (found === undefined) throw refusal(`Unknown ${what}: ${shown(word)}`)
@@ -53,11 +54,11 @@ export interface NewIndex {
   readonly existsOk: boolean
 }
 
-/** Guards of ours: every write asks every prefix, and every document every field. */
+/** Limits of this package, not of the service: every write checks every prefix, and every document every field. */
 export const maxPrefixes = 256
 export const maxFields = 1024
 
-/** Everything behind the name. [search.md 1] */
+/** Parser for everything after the name. [search.md 1] */
 export const newIndex: Arg<NewIndex> = {
   usage:
     'ON JSON|HASH|STRING PREFIX count prefix [prefix …] [LANGUAGE language] [SKIPINITIALSCAN] [EXISTSOK] SCHEMA field type [FAST] [NOSTEM] [NOTOKENIZE] [FROM source] […]',
@@ -107,7 +108,7 @@ function readSchema(from: ArgReader): FieldDefinition[] {
 
 function readField(from: ArgReader): FieldDefinition {
   const path = from.next()
-  // A filter would take it for an operator.
+  // A filter would read the name as an operator.
   if (path === '' || path.startsWith('$')) throw refusal(`'${shown(path)}' cannot be the name of a field`)
   const type = oneOf(fieldTypes, from.next(), 'field type')
   const field = { path, type, fast: false, noStem: false, noTokenize: false, from: undefined as Bytes | undefined }
@@ -129,7 +130,7 @@ function isText(type: FieldType): boolean {
   return type === 'TEXT'
 }
 
-/** KEYWORD as a policy has it. */
+/** Returns whether a field can be FAST, including KEYWORD, which depends on a policy. */
 function canBeFast(type: FieldType): boolean {
   return type !== 'TEXT' && type !== 'FACET'
 }
@@ -143,7 +144,7 @@ const limit: Arg<number> = {
   usage: 'n',
   min: 1,
   max: 1,
-  // [search.md 7: the text, and that 1000 is allowed all the same]
+  // [search.md 7: the error text, although 1000 is allowed]
   read: (from) => whole(from.next(), 1, maxRows, 'limit should be a positive number less than 1000'),
 }
 

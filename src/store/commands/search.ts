@@ -12,7 +12,7 @@ import { listOptions, newIndex, queryOptions } from './search-arguments.js'
 
 const since = 'service'
 
-/** Answers for an index that is there, by its name or an alias; something else for one that is not. */
+/** Returns a result for an existing index, found by name or alias, or another result for a missing one. */
 function ofIndex<T, U>(
   { db }: CommandContext,
   name: Bytes,
@@ -23,7 +23,10 @@ function ofIndex<T, U>(
   return found === undefined ? missing : run(searchModule(found.index.definition.language), found.index, found.name)
 }
 
-/** Prefixes and fields in any order; not the language. [search.md 1] */
+/**
+ * Returns whether two definitions have the same prefixes and fields in any order. The language does not count.
+ * [search.md 1]
+ */
 function isSameIndex(one: IndexDefinition, other: IndexDefinition): boolean {
   const schema = ({ fields }: IndexDefinition) =>
     fields
@@ -37,13 +40,13 @@ function isSameIndex(one: IndexDefinition, other: IndexDefinition): boolean {
 
 const filter = named('filter', bytes)
 
-/** [search.md] */
+/** Commands of the group `search`. [search.md] */
 export const searchCommands: readonly Command[] = [
   command('SEARCH.CREATE', {
     flags: ['write', 'slow'],
     since,
     deviations:
-      'What it finds is made when the first command asks for it; `policy.searchIndexingDelay` lets updates wait, `policy.maxSearchDocument` says how much of a document it reads. An index lives as long as its key: DEL, RENAME, EXPIRE and FLUSHDB do to it what they do to any.',
+      'The content of the index is built by the first command that reads it. `policy.searchIndexingDelay` delays updates, `policy.maxSearchDocument` limits how much of a document is read. An index is a key: DEL, RENAME, EXPIRE and FLUSHDB affect it like any other key.',
     args: [key('W'), newIndex],
     work: (db) => db.keyCount >>> 3,
     run(context, name, { definition, skipsScan, existsOk }) {
@@ -71,7 +74,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.REINDEX', {
     flags: ['write', 'slow'],
     since,
-    deviations: 'The keys are read before the next command that searches.',
+    deviations: 'The keys are read before the next search.',
     args: [key('W')],
     work: (db) => 2 * db.keyCount,
     run: (context, name) =>
@@ -96,7 +99,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.DESCRIBE', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Fields are in the order in which they were declared; `indexSize` is an estimate of our own.',
+    deviations: 'Fields are in the order of their declaration; `indexSize` is an estimate of the double.',
     args: [key('R')],
     run: (context, name) => ofIndex(context, name, null, (engine, index, own) => engine.described(own, index, context)),
   }),
@@ -104,7 +107,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.WAITINDEXING', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Never waits for time: what is pending is taken in, whatever `policy.searchIndexingDelay` says.',
+    deviations: 'Never waits: pending updates are indexed immediately, regardless of `policy.searchIndexingDelay`.',
     args: [key('R')],
     run: (context, name) =>
       ofIndex(context, name, 0, (engine, index) => {
@@ -131,11 +134,11 @@ export const searchCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since,
     deviations:
-      'Scores are BM25 and the ranks of the ways to match are our own, see `policy.searchScore`: which documents are found is right, their order by score need not be that of the service.',
+      'Scores are BM25, and the ranks of the kinds of matches are those of the double, see `policy.searchScore`. The same documents are found, but their order by score can differ from the service.',
     args: [key('R'), filter, queryOptions],
     run(context, name, filter, options) {
       const { waiting, scripts } = context.store
-      // [search.md 0; the text: choice]
+      // [search.md 0; the error text: choice]
       if (!options.nocontent && (waiting.isTransaction || scripts.isRunning))
         throw new ReplyError('ERR SEARCH.QUERY is only allowed with NOCONTENT inside transactions and scripts')
       return ofIndex(context, name, null, (engine, index) => engine.queried(index, filter, options, context))
@@ -162,7 +165,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.ALIASADD', {
     flags: ['write', 'fast'],
     since,
-    deviations: 'An index comes before an alias of its name.',
+    deviations: 'An index takes precedence over an alias with the same name.',
     args: [named('alias', bytes), key('')],
     run({ db }, alias, index) {
       const isKnown = db.search.aliases.has(alias)
@@ -181,7 +184,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.LISTALIASES', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'In the order in which they were made.',
+    deviations: 'Listed in the order of creation.',
     args: [],
     run: ({ db }) => [...db.search.aliases].map(([alias, index]) => [alias, index]),
   }),

@@ -9,7 +9,7 @@ import { formatEventFlags, parseEventFlags } from '../keyspace/keyspace-events.j
 import { helpCommand } from './help.js'
 import { infoText, redisVersion } from './info.js'
 
-/** The one setting that the service has. [store.md 7.2] */
+/** The only setting of the service. [store.md 7.2] */
 const eventSetting = 'notify-keyspace-events'
 
 const flushMode: Arg<readonly Bytes[]> = named('[ASYNC|SYNC]', zeroOrMore(bytes))
@@ -55,7 +55,7 @@ export const serverCommands: readonly Command[] = [
   command('TIME', {
     flags: ['fast'],
     since: '2.6.0',
-    deviations: 'Tells the virtual time.',
+    deviations: 'Returns the virtual time.',
     args: [],
     run: ({ now }) => [latin1(String(Math.floor(now / 1000))), latin1(String(Math.floor((now % 1000) * 1000)))],
   }),
@@ -63,7 +63,7 @@ export const serverCommands: readonly Command[] = [
   command('INFO', {
     flags: ['slow', 'dangerous'],
     deviations:
-      'Has the sections server, clients, memory, persistence, stats, cluster and keyspace, each with few lines.',
+      'Has the sections server, clients, memory, persistence, stats, cluster and keyspace, each with a few lines.',
     args: [named('[section …]', zeroOrMore(bytes))],
     run: ({ store }, sections) => latin1(infoText(sections, store)),
   }),
@@ -93,7 +93,7 @@ export const serverCommands: readonly Command[] = [
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     since: '2.0.0',
     status: 'redis',
-    deviations: 'INFO counts anew; what the service would bill stays.',
+    deviations: 'Resets the counters of INFO, but not the billed amounts.',
     args: [],
     run({ store }) {
       store.meter.resetStatistics()
@@ -106,19 +106,19 @@ export const serverCommands: readonly Command[] = [
     '5.0.0',
     ['slow'],
     {
-      'GET <pattern>': 'The settings that match: notify-keyspace-events is the only one.',
-      'SET <directive> <value>': 'Changes it.',
-      RESETSTAT: 'INFO counts anew.',
+      'GET <pattern>': 'Returns matching settings; notify-keyspace-events is the only setting.',
+      'SET <directive> <value>': 'Changes the setting.',
+      RESETSTAT: 'Resets the counters of INFO.',
     },
     'redis',
   ),
 
-  // ---- persistence: everything is in memory, and what counts is when it was saved ------------------------------
+  // ---- persistence: everything is in memory, and only the times of saves are kept -------------------------------
 
   command('SAVE', {
     flags: ['slow', 'admin', 'dangerous', 'noscript', 'nomulti'],
     status: 'redis',
-    deviations: 'Writes no file; LASTSAVE and INFO tell the virtual time of it.',
+    deviations: 'Writes no file; LASTSAVE and INFO show the virtual time of the save.',
     args: [],
     run({ store, now }) {
       store.persistence.save(now)
@@ -129,7 +129,7 @@ export const serverCommands: readonly Command[] = [
   command('BGSAVE', {
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     status: 'redis',
-    deviations: 'Is over at once, and writes no file.',
+    deviations: 'Ends immediately and writes no file.',
     args: [named('[SCHEDULE]', zeroOrMore(bytes))],
     run({ store, now }, words) {
       if (words.length > 1 || (words[0] !== undefined && words[0].toUpperCase() !== 'SCHEDULE')) {
@@ -143,7 +143,7 @@ export const serverCommands: readonly Command[] = [
   command('BGREWRITEAOF', {
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     status: 'redis',
-    deviations: 'Is over at once, and writes no file; INFO counts it.',
+    deviations: 'Ends immediately and writes no file; INFO counts it.',
     args: [],
     run({ store }) {
       store.persistence.rewrites++
@@ -154,7 +154,7 @@ export const serverCommands: readonly Command[] = [
   command('LASTSAVE', {
     flags: ['fast', 'admin', 'dangerous'],
     status: 'redis',
-    deviations: 'The virtual time of the last SAVE or BGSAVE, or of the beginning.',
+    deviations: 'Returns the virtual time of the last SAVE or BGSAVE, or of the start.',
     args: [],
     run: ({ store }) => Math.floor(store.persistence.savedAt / 1000),
   }),
@@ -165,7 +165,7 @@ export const serverCommands: readonly Command[] = [
     flags: ['fast', 'admin', 'dangerous', 'noscript'],
     since: '2.8.12',
     status: 'redis',
-    deviations: 'A master without replicas.',
+    deviations: 'Always a master without replicas.',
     args: [],
     run: () => [latin1('master'), 0, []],
   }),
@@ -174,7 +174,7 @@ export const serverCommands: readonly Command[] = [
     flags: ['write', 'fast', 'keyspace', 'dangerous'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'There is one database: takes 0 only, and swaps it with itself.',
+    deviations: 'There is one database, so both indexes must be 0.',
     args: [named('index1', bytes), named('index2', bytes)],
     run(_context, first, second) {
       if (parseInt64(first) === undefined) throw replyError('firstDbIndex')
@@ -188,7 +188,7 @@ export const serverCommands: readonly Command[] = [
     flags: ['read', 'fast'],
     since: '5.0.0',
     status: 'redis',
-    deviations: 'Prints the version; draws nothing.',
+    deviations: 'Prints the version, without a drawing.',
     args: [named('[VERSION version] [arg …]', zeroOrMore(bytes))],
     run(_context, [option, version]) {
       if (option?.toUpperCase() === 'VERSION' && version !== undefined) toInt(version)

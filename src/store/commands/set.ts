@@ -82,7 +82,7 @@ export const setCommands: readonly Command[] = [
     run({ db }, source, destination, member) {
       const from = db.container(source, SetValue)
       if (from === undefined) return 0
-      // A wrong type at the destination is an error even when there is nothing to move.
+      // A wrong type of the destination is an error even if there is nothing to move.
       const to = db.container(destination, SetValue)
       if (!from.members.has(member)) return 0
       if (from === to) return 1
@@ -164,7 +164,7 @@ function setsOf(db: Database, keys: readonly Bytes[]): (Members | undefined)[] {
   return keys.map((key) => db.container(key, SetValue)?.members)
 }
 
-/** A command that answers the combination, and the one that stores it. */
+/** Declares a command that returns the combination, and the one that stores it. */
 function combination(name: string, combine: Combine, work: WorkOf): Command[] {
   const event = `${name.toLowerCase()}store`
   return [
@@ -192,7 +192,10 @@ function combination(name: string, combine: Combine, work: WorkOf): Command[] {
   ]
 }
 
-/** How many members a combination has, `LIMIT 0` for no limit. `APPROX` of the newer two may stay exact. */
+/**
+ * Declares a command that counts the members of a combination; `LIMIT 0` is no limit. `APPROX` of the two newer
+ * commands may stay exact.
+ */
 function cardinality(name: string, combine: Combine, work: WorkOf, since: string): Command {
   const newer = since === 'service'
   return command(name, {
@@ -230,7 +233,7 @@ function differenceWork(db: Database, keys: readonly Bytes[]): number {
   return 2 * db.sizeOf(keys[0]!) * keys.length
 }
 
-/** Walks the smallest set; stops once `limit` members are found. */
+/** Returns the intersection. Walks the smallest set and stops after `limit` members. */
 function intersection(sets: readonly (Members | undefined)[], limit = Number.POSITIVE_INFINITY): Bytes[] {
   const present = sets.filter((set) => set !== undefined)
   if (present.length < sets.length) return []

@@ -14,7 +14,7 @@ interface Wish {
   by: Bytes | undefined
   readonly get: Bytes[]
   start: number
-  /** Negative for all. */
+  /** Number of elements, negative for all. */
   count: number
   descending: boolean
   alpha: boolean
@@ -61,7 +61,9 @@ interface Row {
   readonly weight: Bytes | number | undefined
 }
 
-/** The elements in the order in which they are stored; of a sorted set in that of its scores. A set has no order to reverse. */
+/**
+ * Returns the elements in stored order; those of a sorted set in the order of scores. A set has no order to reverse.
+ */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   const value = db.use(key)
   if (value === undefined) return []
@@ -73,7 +75,7 @@ function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   return elements
 }
 
-/** What a pattern such as `weight_*` or `user_*->name` finds for an element; `#` is the element itself. */
+/** Returns the value of a pattern such as `weight_*` or `user_*->name` for an element; `#` is the element itself. */
 function lookUp(db: Database, pattern: Bytes, element: Bytes): Bytes | undefined {
   if (pattern === '#') return element
   const star = pattern.indexOf('*')
@@ -92,7 +94,7 @@ function fieldOf(db: Database, key: Bytes, field: Bytes): Bytes | undefined {
 }
 
 function weightOf(text: Bytes): number {
-  // The empty text and leading blanks are accepted, as by C's strtod.
+  // The empty text and leading blanks are accepted, as in C's strtod.
   const value = parseDouble(latin1(text.replace(/^[ \t-\r]+/, '') || '0'))
   if (value === undefined) throw replyError('notSortable')
   return value
@@ -111,20 +113,20 @@ function sorted(db: Database, elements: readonly Bytes[], { by, alpha, descendin
   return rows.map(({ element }) => element)
 }
 
-/** What is missing comes first. */
+/** Compares two values; missing ones come first. */
 function compare(a: Bytes | number | undefined, b: Bytes | number | undefined): number {
   if (a === b) return 0
   if (a === undefined || b === undefined) return a === undefined ? -1 : 1
   return a < b ? -1 : 1
 }
 
-/** A pattern without a star means: do not sort. */
+/** Returns the elements in order. A pattern without `*` disables sorting. */
 function ordered({ db, store }: CommandContext, key: Bytes, wish: Wish): Bytes[] {
   const isSet = db.type(key) === 'set'
   const asStored = wish.by !== undefined && !wish.by.includes('*')
   const elements = elementsOf(db, key, asStored && wish.descending)
   if (!asStored) return sorted(db, elements, wish)
-  // What is stored, and what a script does, must not depend on the order inside a set.
+  // A stored result, and the result in a script, must not depend on the order inside a set.
   return isSet && (wish.store !== undefined || store.scripts.isRunning)
     ? sorted(db, elements, { ...wish, by: undefined, alpha: true })
     : elements
@@ -152,17 +154,20 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
   return elements.length
 }
 
-/** Units of a comparison of two short elements. [measured] */
+/** Work for a comparison of two short elements. [measured] */
 const unitsPerComparison = 1.5
-/** Bytes of compared texts for one unit: they may differ at the end only. [measured] */
+/** Bytes of compared texts for one unit, because they may differ only at the end. [measured] */
 const comparedPerUnit = 128
 
-/** An element is compared about as often as the number of elements has binary digits. */
+/** Returns how often an element is compared: about the number of binary digits of the count. */
 function roundsOf(count: number): number {
   return 1 + Math.ceil(Math.log2(count + 1))
 }
 
-/** Each pattern makes a key of each element. What long texts cost in addition is charged once they are looked up. */
+/**
+ * Returns the work of a sort. Each pattern creates a key for each element. Long texts are charged when they are looked
+ * up.
+ */
 function sortWork(db: Database, key: Bytes, { by, get }: Wish): number {
   const count = db.sizeOf(key)
   const isSorted = by?.includes('*') ?? true

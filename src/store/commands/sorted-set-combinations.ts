@@ -1,4 +1,4 @@
-/** ZUNION, ZINTER and ZDIFF over sorted sets and plain sets, whose members count with score 1. */
+/** ZUNION, ZINTER and ZDIFF of sorted sets and plain sets, whose members count with score 1. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { type Arg, toInt } from '../command/arguments.js'
 import { inputKeyNeeded, replyError } from '../command/errors.js'
@@ -24,7 +24,7 @@ interface Source {
   forEach(visit: (member: Bytes, score: number) => void): void
 }
 
-/** `numkeys key [key …]` with the errors of this family. */
+/** Returns a parser for `numkeys key [key …]` with the errors of these commands. */
 export function inputKeys(command: string): Arg<Bytes[]> {
   return numberedKeys('R', 'syntax', (word) => {
     const count = toInt(word)
@@ -33,13 +33,13 @@ export function inputKeys(command: string): Arg<Bytes[]> {
   })
 }
 
-/** Which words a command of the family takes after its keys. */
+/** Form of a command, which determines its options after the keys. */
 export interface CombinationForm {
   readonly operation: SetOperation
   readonly result: 'members' | 'stored' | 'count'
 }
 
-/** The kinds of the keys are checked before the options are read, as redis does. */
+/** Checks the types of the keys before the options are parsed, as redis does. */
 export function checkInputs(db: Database, keys: readonly Bytes[]): void {
   for (const key of keys) inputAt(db, key)
 }
@@ -84,7 +84,7 @@ function toWeight(word: Bytes): number {
   return weight
 }
 
-/** Infinities of both signs add up to 0 here. */
+/** Adds scores. Infinities of both signs add up to 0. */
 function sum(one: number, other: number): number {
   const total = one + other
   return Number.isNaN(total) ? 0 : total
@@ -111,7 +111,7 @@ export function combine(
 ): SortedSet {
   const sources = keys.map((key, at) => sourceOf(inputAt(db, key), options.weights?.[at] ?? 1))
   if (operation === 'diff') return difference(sources)
-  // Smallest first: sums of floats depend on the order, and so do redis' results.
+  // Smallest first: sums of floats depend on the order, and so do the results of redis.
   const ascending = sources.toSorted((a, b) => a.size - b.size)
   return operation === 'union' ? union(ascending, options) : intersection(ascending, options)
 }
@@ -138,7 +138,7 @@ function sourceOf(value: SortedSet | SetValue | undefined, weight: number): Sour
   }
 }
 
-/** Zero times infinity counts as 0. */
+/** Multiplies a score by a weight. Zero times infinity is 0. */
 function weighted(source: Source, score: number): number {
   const value = source.weight * score
   return Number.isNaN(value) ? 0 : value

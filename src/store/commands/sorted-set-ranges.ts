@@ -1,4 +1,4 @@
-/** The range language of ZRANGE and its eleven relatives: by rank, by score or by bytes, in both directions. */
+/** Range arguments of ZRANGE and the eleven related commands: by rank, by score or by bytes, in both directions. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { toInt } from '../command/arguments.js'
 import { replyError } from '../command/errors.js'
@@ -7,18 +7,18 @@ import type { SortedSet } from '../values/sorted-set-value.js'
 
 export type RangeKind = 'rank' | 'score' | 'lex'
 
-/** What the command name fixes; options decide the rest. */
+/** Part of the request that the command name determines; options determine the rest. */
 export interface RangeForm {
   readonly by?: RangeKind
   readonly reverse?: boolean
-  /** A command that stores its result takes no WITHSCORES. */
+  /** Whether the result is stored; these commands have no WITHSCORES. */
   readonly stores?: boolean
 }
 
 export interface RangeRequest {
   readonly reverse: boolean
   readonly withScores: boolean
-  /** The ranks that the request selects, its limit applied. */
+  /** Returns the ranks that the request selects, after its limit. */
   ranksIn(set: SortedSet): IndexRange
 }
 
@@ -30,14 +30,14 @@ interface RangeWords {
   limit: number
 }
 
-/** Of ZRANGE and ZRANGESTORE. */
-export const limitsRanks = 'LIMIT goes with ranks, too; redis-server refuses it.'
+/** Difference of ZRANGE and ZRANGESTORE from redis-server. */
+export const limitsRanks = 'LIMIT also works with ranks; redis-server rejects it.'
 
-/** Options first, then conflicts, then the bounds: the order in which redis finds mistakes. */
+/** Parses options first, then conflicts, then bounds: the order in which redis reports errors. */
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
   const words = rangeWords(options, form)
   const { by, reverse, withScores, offset, limit } = words
-  // Where ranks are the only form, LIMIT is refused; ZRANGE and ZRANGESTORE take it. [store.md 7.2]
+  // LIMIT is rejected where ranks are the only form; ZRANGE and ZRANGESTORE accept it. [store.md 7.2]
   if (limit !== -1 && form.by === 'rank') throw replyError('limitWithoutBy')
   if (withScores && by === 'lex') throw replyError('withScoresByLex')
   if (by === 'rank') {
@@ -76,7 +76,7 @@ function rangeWords(options: readonly Bytes[], form: RangeForm): RangeWords {
   return { by: by ?? 'rank', reverse: reverse ?? false, withScores, offset, limit }
 }
 
-/** Inclusive ranks, counted from the end of the set when reversed. */
+/** Returns inclusive ranks, counted from the end of the set if reversed. */
 function ranksBetween(start: number, stop: number, reverse: boolean): (set: SortedSet) => IndexRange {
   return ({ size }) => {
     const { from, to } = clampRange(start, stop, size)
@@ -84,7 +84,10 @@ function ranksBetween(start: number, stop: number, reverse: boolean): (set: Sort
   }
 }
 
-/** The ranks between two bounds; throws when they are not bounds. */
+/**
+ * Returns the ranks between two bounds.
+ * @throws ReplyError when they are not bounds
+ */
 export function selection(by: 'score' | 'lex', min: Bytes, max: Bytes): (set: SortedSet) => IndexRange {
   if (by === 'score') {
     const range = parseScoreRange(min, max)
@@ -96,12 +99,12 @@ export function selection(by: 'score' | 'lex', min: Bytes, max: Bytes): (set: So
   return (set) => set.lexRanks(range)
 }
 
-/** The same as a function of the set alone, for ZREMRANGEBY…, which take no options. */
+/** Returns the ranks for ZREMRANGEBY… commands, which have no options. */
 export function plainSelection(by: RangeKind, min: Bytes, max: Bytes): (set: SortedSet) => IndexRange {
   return by === 'rank' ? ranksBetween(toInt(min), toInt(max), false) : selection(by, min, max)
 }
 
-/** `LIMIT offset count`: a negative count is no limit, a negative offset selects nothing. */
+/** Applies `LIMIT offset count`: a negative count is no limit, a negative offset selects nothing. */
 function limited({ from, to }: IndexRange, reverse: boolean, offset: number, limit: number): IndexRange {
   if (offset < 0) return { from: 0, to: 0 }
   const count = limit < 0 ? to - from : limit
@@ -110,7 +113,7 @@ function limited({ from, to }: IndexRange, reverse: boolean, offset: number, lim
     : { from: from + offset, to: Math.min(to, from + offset + count) }
 }
 
-/** Members of the ranks, each followed by its score when asked for. */
+/** Returns the members of the ranks, each followed by its score if requested. */
 export function rangeReply(set: SortedSet, { from, to }: IndexRange, reverse: boolean, withScores: boolean): Bytes[] {
   const reply: Bytes[] = []
   set.walk(from, to, reverse, (member, score) => {

@@ -42,7 +42,7 @@ import {
   toRangeRequest,
 } from './sorted-set-ranges.js'
 
-/** A member that is put into a sorted set, or taken out of one, has to be searched for. */
+/** Work to find a member of a sorted set when it is added or removed. */
 const unitsPerInsertion = 24
 const unitsPerRemoval = 12
 
@@ -67,7 +67,7 @@ export const sortedSetCommands: readonly Command[] = [
     since: '1.2.0',
     args: [key('RW'), named('increment', bytes), member],
     run({ db }, key, increment, member) {
-      // Redis parses the words like those of ZADD, so a keyword in place of the increment is a syntax error.
+      // Redis parses the arguments like those of ZADD, so a keyword in place of the increment is a syntax error.
       const { condition, pairs } = addWords([increment, member])
       return addPairs(db, key, pairs, { ...condition, incr: true })
     },
@@ -200,13 +200,13 @@ export interface Pair {
   readonly member: Bytes
 }
 
-/** What NX, XX, GT, LT, CH and INCR say about an addition. */
+/** Options NX, XX, GT, LT, CH and INCR of an addition. */
 export interface AddCondition {
   readonly nx: boolean
   readonly xx: boolean
   readonly gt: boolean
   readonly lt: boolean
-  /** Count changed members, too. */
+  /** Whether changed members also count. */
   readonly ch: boolean
   readonly incr: boolean
 }
@@ -252,7 +252,7 @@ export function addPairs(db: Database, key: Bytes, pairs: readonly Pair[], condi
   return ch ? added + changed : added
 }
 
-/** The score a member gets, `undefined` when a condition prevents the addition. */
+/** Returns the new score of a member; `undefined` if a condition prevents the addition. */
 function scoreAfter(
   before: number | undefined,
   given: number,
@@ -272,7 +272,7 @@ function rank(name: string, reverse: boolean): Command {
   return command(name, {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    deviations: 'WITHSCORE came with redis 7.2',
+    deviations: 'WITHSCORE is new in redis 7.2.',
     args: [key('R'), member, optional(named('WITHSCORE', bytes))],
     surplus: 'arity',
     run({ db }, key, member, withScore) {
@@ -379,7 +379,7 @@ function scoreReply(score: number | undefined): Bytes | null {
   return score === undefined ? null : formatScore(score)
 }
 
-/** `[count [WITHSCORES]]` of ZRANDMEMBER. */
+/** Parses `[count [WITHSCORES]]` of ZRANDMEMBER and returns the members. */
 function randomMembers(key: Bytes, options: readonly Bytes[], { db, random }: CommandContext): Reply {
   const { count, withValues } = randomOptions(options, 'WITHSCORES')
   const set = db.container(key, SortedSet)
@@ -441,7 +441,7 @@ function combinationWork(db: Database, keys: readonly Bytes[], operation: SetOpe
   return walked * (unitsPerInsertion + 3 * keys.length)
 }
 
-/** An empty result removes the destination. Returns the size. */
+/** Stores a result and returns its size. An empty result deletes the destination. */
 export function storeSortedSet(db: Database, destination: Bytes, set: SortedSet, event: string): number {
   if (set.size > 0) {
     db.set(destination, set)

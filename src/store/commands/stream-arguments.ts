@@ -16,16 +16,16 @@ import {
 } from '../values/stream-id.js'
 import type { References, StreamFields, Trim } from '../values/stream-value.js'
 
-// What the arguments of stream commands have in common. Rules and the order of checks are those of redis 7.0.15.
+// Common arguments of stream commands. Rules and the order of checks are those of redis 7.0.15.
 
-/** An id that stands for itself: `-` and `+` are refused. */
+/** Parses a literal ID; rejects `-` and `+`. */
 export function toId(word: Bytes): StreamId {
   const id = parseId(word)
   if (id === undefined) throw replyError('invalidStreamId')
   return id
 }
 
-/** An id where `-` is the first and `+` the last of all. */
+/** Parses an ID where `-` is the first and `+` the last possible one. */
 export function toAnyId(word: Bytes, missingSeq: Half = 0): StreamId {
   if (word === '-') return { ms: 0, seq: 0 }
   if (word === '+') return lastId
@@ -34,7 +34,7 @@ export function toAnyId(word: Bytes, missingSeq: Half = 0): StreamId {
   return id
 }
 
-/** Where a range begins: `-`, `5`, `5-1`, or `(5-1` for what comes after it. */
+/** Parses the start of a range: `-`, `5`, `5-1`, or `(5-1` for the ID after it. */
 export function toRangeStart(word: Bytes): StreamId {
   if (word[0] !== '(' || word.length === 1) return toAnyId(word)
   const id = nextId(toId(word.slice(1) as Bytes))
@@ -42,7 +42,7 @@ export function toRangeStart(word: Bytes): StreamId {
   return id
 }
 
-/** Where a range ends: `+`, `5` for all of that millisecond, `5-1`, or `(5-1` for what comes before it. */
+/** Parses the end of a range: `+`, `5` for the whole millisecond, `5-1`, or `(5-1` for the ID before it. */
 export function toRangeEnd(word: Bytes): StreamId {
   if (word[0] !== '(' || word.length === 1) return toAnyId(word, lastId.seq)
   const id = parseId(word.slice(1) as Bytes, lastId.seq)
@@ -56,7 +56,7 @@ export const rangeStart: Arg<StreamId> = { usage: 'start', min: 1, max: 1, read:
 
 export const rangeEnd: Arg<StreamId> = { usage: 'end', min: 1, max: 1, read: (from) => toRangeEnd(from.next()) }
 
-/** From the end to the start; the start is still checked first. */
+/** Parser for a range with its end first; the start is still checked first. */
 export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   usage: 'end start',
   min: 2,
@@ -67,10 +67,10 @@ export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   },
 }
 
-/** An entry that is looked for, shown or given to somebody. */
+/** Work for an entry that is looked up, returned or delivered. */
 export const unitsPerEntry = 32
 
-/** At most `limit` entries, as clients get them: `[id, [field, value, …]]`. */
+/** Returns at most `count` entries as clients get them: `[id, [field, value, …]]`. */
 export function take(entries: Iterable<IdEntry<StreamFields>>, count: number, work: Work): Reply[] {
   const replies: Reply[] = []
   for (const entry of entries) {
@@ -87,7 +87,7 @@ export function entryReply({ id, value }: IdEntry<StreamFields>): Reply {
 
 const referenceWords: Record<string, References> = { KEEPREF: 'keep', DELREF: 'drop', ACKED: 'protect' }
 
-/** `[KEEPREF | DELREF | ACKED] IDS numids id [id …]`, in any order. [redis 8.2] */
+/** Parser for `[KEEPREF | DELREF | ACKED] IDS numids id [id …]`, in any order. [redis 8.2] */
 export const markedIds: Arg<{ references: References; ids: StreamId[] }> = {
   usage: '[KEEPREF | DELREF | ACKED] IDS numids id [id …]',
   min: 3,
@@ -120,7 +120,7 @@ interface TrimWords {
   references: References | undefined
 }
 
-/** Reads one option of trimming; returns whether the next word was one. */
+/** Parses one trim option; returns whether the next argument was one. */
 function takesTrimOption(from: ArgReader, trim: TrimWords): boolean {
   const option = from.peek()!.toUpperCase()
   if (option in referenceWords) {
@@ -154,8 +154,9 @@ function readLength(from: ArgReader): number {
 }
 
 /**
- * `~` waits for a hundred entries too many and then trims exactly: the service leaves 120 entries alone that are to become
- * 30, and of 1,000 it leaves 30, one more or less. redis-server deletes whole nodes only. [store.md 7.2]
+ * Checks the trim options. With `~`, a stream is trimmed exactly as soon as it is a hundred entries too long: the
+ * service keeps 120 entries for a limit of 30, but trims 1,000 to 30, plus or minus one. redis-server deletes only
+ * whole nodes. [store.md 7.2]
  */
 function checkedTrim(words: TrimWords, required = false): Trim | undefined {
   if (words.to === undefined && words.limit) throw replyError('limitWithoutTrim')
@@ -190,12 +191,12 @@ export const trimOptions: Arg<Trim> = {
 export interface Addition {
   readonly create: boolean
   readonly trim: Trim | undefined
-  /** `*`: the stream chooses all of it; without `seq`, written `5-*`, it chooses the sequence number. */
+  /** `*`: the stream chooses the whole ID; without `seq`, written `5-*`, it chooses the sequence number. */
   readonly id: '*' | { readonly ms: Half; readonly seq: Half | undefined }
   readonly fields: Bytes[]
 }
 
-/** Everything of XADD behind the key. */
+/** Parser for all arguments of XADD after the key. */
 export const addition: Arg<Addition> = {
   usage: `[NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value …]`,
   min: 3,
@@ -216,7 +217,10 @@ export const addition: Arg<Addition> = {
   },
 }
 
-/** Options are words; an id nearly always begins with a digit, which saves looking for options. */
+/**
+ * Returns whether an argument can be an option. An ID nearly always begins with a digit, which avoids the lookup of
+ * options.
+ */
 function mayBeOption(word: Bytes | undefined): boolean {
   return word !== undefined && !(word.charCodeAt(0) <= digitNine) && word !== '*'
 }
@@ -234,12 +238,15 @@ export interface GroupReadArguments {
   readonly group: Bytes
   readonly consumer: Bytes
   readonly acknowledge: boolean
-  /** Milliseconds that it may wait, 0 for ever; `undefined` when it does not wait. */
+  /** Milliseconds to wait, 0 for unlimited; `undefined` if the command does not wait. */
   readonly block: number | undefined
   readonly streams: readonly (readonly [key: Bytes, id: Bytes])[]
 }
 
-/** `[COUNT count] [BLOCK milliseconds] STREAMS key [key …] id [id …]`, and what reading in a group adds. */
+/**
+ * Returns a parser for `[COUNT count] [BLOCK milliseconds] STREAMS key [key …] id [id …]`, and the options of consumer
+ * groups.
+ */
 export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments> {
   const inGroup = command === 'XREADGROUP'
   const groupUsage = inGroup ? 'GROUP group consumer ' : ''
@@ -255,7 +262,7 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments
       let block: number | undefined
       while (from.left > 0) {
         const option = from.next().toUpperCase()
-        // Only connections wait: elsewhere the time is checked and forgotten. [store.md 7.4]
+        // Only connections wait: over REST the time is checked and ignored. [store.md 7.4]
         if (option === 'BLOCK' && from.left > 0) block = toWaitTime(from.next())
         else if (option === 'COUNT' && from.left > 0) count = toCount(from.next())
         else if (option === 'STREAMS' && from.left > 0) {
@@ -276,14 +283,14 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments
   }
 }
 
-/** More is no integer to redis-server. */
+/** redis-server does not parse larger values as integers. */
 const maxBlock = 2n ** 63n - 1n
 
-/** Over REST BLOCK is accepted and never waits; a value that is refused is left to be refused. */
+/** Removes valid BLOCK options, because REST never waits. An invalid value stays, so that it is rejected. */
 export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   if (!/^XREAD(?:GROUP)?$/i.test(argv[0]!)) return argv
   const kept: Bytes[] = []
-  // Option by option, as redis-server reads them: a group may have the name of an option.
+  // Options are read one by one, as redis-server does: a group can have the name of an option.
   for (let at = 0; at < argv.length; ) {
     const word = argv[at]!.toUpperCase()
     if (word === 'STREAMS') return [...kept, ...argv.slice(at)]
@@ -295,22 +302,22 @@ export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   return kept
 }
 
-/** Whether a command asks to wait for entries of streams: where it may not, it is answered at once. */
+/** Returns whether a command requests to wait for stream entries. Where it cannot wait, it replies immediately. */
 export function asksToWait(argv: readonly Bytes[]): boolean {
   return withoutWaiting(argv).length < argv.length
 }
 
-/** `COUNT` of a reading that goes on elsewhere. */
+/** Returns the `COUNT` arguments for a read that continues later. */
 export function countWords(count: number): readonly Bytes[] {
   return count === Number.POSITIVE_INFINITY ? [] : [latin1('COUNT'), latin1(String(count))]
 }
 
-/** What a reading had for who waits: `undefined` when it was nothing. */
+/** Returns the reply for a client that waits; `undefined` if there were no entries. */
 export function streamReply(reply: Reply): Reply | undefined {
   return reply instanceof NilArray ? undefined : reply
 }
 
-/** 0 and less mean no limit. */
+/** Parses a count; 0 and less mean no limit. */
 function toCount(word: Bytes): number {
   const count = toInt(word)
   return count > 0 ? count : Number.POSITIVE_INFINITY

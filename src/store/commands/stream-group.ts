@@ -106,11 +106,11 @@ export const streamGroupCommands: readonly Command[] = [
 
   helpCommand('XGROUP', '5.0.0', ['slow'], {
     'CREATE <key> <group> <id | $> [MKSTREAM] [ENTRIESREAD <entries-read>]':
-      'Makes a group that reads what comes after the id; with MKSTREAM the stream too.',
-    'CREATECONSUMER <key> <group> <consumer>': 'Makes a consumer of a group.',
-    'DELCONSUMER <key> <group> <consumer>': 'Removes a consumer and what it has pending, and tells how much that was.',
-    'DESTROY <key> <group>': 'Removes a group.',
-    'SETID <key> <group> <id | $> [ENTRIESREAD <entries-read>]': 'Lets a group go on after another id.',
+      'Creates a group that reads the entries after an ID; MKSTREAM also creates the stream.',
+    'CREATECONSUMER <key> <group> <consumer>': 'Creates a consumer in a group.',
+    'DELCONSUMER <key> <group> <consumer>': 'Deletes a consumer with its pending entries, and returns their number.',
+    'DESTROY <key> <group>': 'Deletes a group.',
+    'SETID <key> <group> <id | $> [ENTRIESREAD <entries-read>]': 'Sets the ID after which a group continues.',
   }),
 
   command('XREADGROUP', {
@@ -136,7 +136,7 @@ export const streamGroupCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '8.2.0',
     // [store.md 7.2]
-    deviations: 'Deletes what the group has acknowledged before, too; redis-server answers -1.',
+    deviations: 'Also deletes entries that the group has acknowledged before; redis-server replies -1.',
     args: [key('W'), group, markedIds],
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
@@ -196,7 +196,7 @@ function existingGroup(db: Database, key: Bytes, name: Bytes): { stream: Stream;
   return { stream, found }
 }
 
-/** Whether the group is done with an entry that still exists. */
+/** Returns whether the group has acknowledged an entry that still exists. */
 function isAcknowledged(id: StreamId, group: ConsumerGroup, stream: Stream): boolean {
   return compareIds(id, group.lastDelivered) <= 0 && stream.entries.has(id) && !group.pending.has(id)
 }
@@ -208,7 +208,7 @@ function createConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
   return consumer
 }
 
-/** The consumer that reads now; created when it is new. */
+/** Returns the consumer that reads now, and creates it if it is new. */
 function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {
   const consumer = group.consumers.get(name)
   if (consumer === undefined) return createConsumer(db, key, group, name, now)
@@ -219,7 +219,7 @@ function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
 interface GroupOptions {
   readonly mkstream: boolean
   readonly entriesRead: number | undefined
-  /** Options may be repeated, but no longer than all of them once. That is checked after the key was looked up. */
+  /** Options may be repeated, up to the number of all options. This is checked after the key was looked up. */
   readonly tooMany: boolean
 }
 
@@ -262,7 +262,7 @@ function readGroup(reading: GroupReadArguments, { db, now, store }: CommandConte
     const group = stream?.groups.get(reading.group)
     if (!stream || !group) throw noSuchGroup(key, reading.group, ' in XREADGROUP with GROUP option')
     if (id === '$') throw replyError('dollarInGroup')
-    // As in redis, the highest id has the same meaning as `>`.
+    // As in redis, the highest ID means the same as `>`.
     return { key, stream, group, after: id === '>' ? lastId : toId(id) }
   })
   const replies: Reply[] = []
@@ -283,7 +283,10 @@ function readGroup(reading: GroupReadArguments, { db, now, store }: CommandConte
   return reading.block === undefined ? nilArray : store.waiting.waitFor(newEntries(reading, reading.block))
 }
 
-/** Only what is new is waited for: what a consumer has pending is answered, even if it is nothing. */
+/**
+ * Returns a request that waits for new entries only: pending entries of a consumer are returned immediately, even if
+ * there are none.
+ */
 function newEntries(reading: GroupReadArguments, timeout: number): BlockingRequest {
   const { group, consumer, acknowledge, streams } = reading
   const limit = countWords(reading.count)
@@ -308,7 +311,7 @@ function newEntries(reading: GroupReadArguments, timeout: number): BlockingReque
   }
 }
 
-/** Charged before anything is given to anybody. */
+/** Returns the work of a read, which is charged before any entry is delivered. */
 function readWork({ stream, group }: GroupRequest, { count, consumer }: GroupReadArguments, wantsNew: boolean): number {
   const left = wantsNew
     ? stream.length - stream.entries.countBelow(nextId(group.lastDelivered)!)
@@ -328,7 +331,7 @@ function checkPendingLimit(
   if (pending + requested > limit) throw pendingLimit(limit, pending, requested, { key, ...reading })
 }
 
-/** Gives the next entries to a consumer; without one nobody has to acknowledge them. */
+/** Delivers the next entries to a consumer. Without a consumer, they need no acknowledgment. */
 function deliver(
   { stream, group }: GroupRequest,
   consumer: Consumer | undefined,
@@ -345,7 +348,7 @@ function deliver(
   return entries
 }
 
-/** What a consumer was given and has not acknowledged; a deleted entry is shown without its fields. */
+/** Returns the pending entries of a consumer; a deleted entry has no fields. */
 function history(
   stream: Stream,
   consumer: Consumer | undefined,
@@ -442,7 +445,7 @@ function claimNumber(word: Bytes, option: string, command?: string): number {
   return Number(value)
 }
 
-/** Ids and options: read by the body, because the group is looked up before them. */
+/** Parser for IDs and options. The body parses them, because the group is looked up first. */
 function claimWords(): Arg<Bytes[]> {
   return {
     ...oneOrMore(bytes),
@@ -508,7 +511,7 @@ function claim(
   if (!isZero(options.lastId) && compareIds(options.lastId, found.lastDelivered) > 0) {
     found.lastDelivered = options.lastId
   }
-  // An impossible time is not an error: clients compute it from clocks of their own.
+  // An impossible time is not an error, because clients compute it from their own clocks.
   const given = options.deliveredAt
   const deliveredAt = given === undefined || given < 0 || given > now ? now : given
   const replies: Reply[] = []
@@ -557,12 +560,12 @@ function autoClaimOptions(): Arg<AutoClaimOptions> {
 
 function autoClaimCount(word: Bytes): number {
   const count = parseInt64(word)
-  // The most that redis can still allocate.
+  // Maximum that redis can still allocate.
   if (count === undefined || count < 1 || count > 576_460_752_303_423_487n) throw replyError('countAboveZero')
   return Number(count)
 }
 
-/** Pending entries looked at for each that may be claimed. */
+/** Pending entries that are checked for each one that can be claimed. */
 const attemptsFactor = 10
 
 function autoClaim(

@@ -47,7 +47,7 @@ export const streamInfoCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '5.0.0',
     // [store.md 7.2]
-    deviations: 'A group that is not there has none; redis-server answers an error.',
+    deviations: 'An unknown group has no consumers; redis-server replies with an error.',
     args: [key('R'), named('group', bytes)],
     run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
@@ -60,9 +60,9 @@ export const streamInfoCommands: readonly Command[] = [
   }),
 
   helpCommand('XINFO', '5.0.0', ['slow'], {
-    'CONSUMERS <key> <group>': 'The consumers of a group.',
-    'GROUPS <key>': 'The groups of a stream.',
-    'STREAM <key> [FULL [COUNT <count>]]': 'The stream itself; with FULL its entries, groups and consumers, too.',
+    'CONSUMERS <key> <group>': 'Lists the consumers of a group.',
+    'GROUPS <key>': 'Lists the groups of a stream.',
+    'STREAM <key> [FULL [COUNT <count>]]': 'Describes the stream; FULL adds its entries, groups and consumers.',
   }),
 ]
 
@@ -72,12 +72,12 @@ function streamOf(db: Database, key: Bytes): Stream {
   return stream
 }
 
-/** Names and values alternating, as replies show maps. */
+/** Returns alternating names and values, as replies show maps. */
 function flat(fields: Readonly<Record<string, Reply>>): Reply {
   return Object.entries(fields).flatMap(([name, value]) => [latin1(name), value] as Reply[])
 }
 
-/** Of `FULL [COUNT count]`: how many entries to show, 0 for all of them. */
+/** Parses `FULL [COUNT count]`: the number of entries to return, 0 for all of them. */
 function fullCount(option: readonly Bytes[]): number {
   const [full, word, count] = option
   if (option.length > 3 || full!.toUpperCase() !== 'FULL') throw subcommandSyntax('XINFO', 'STREAM')
@@ -88,7 +88,7 @@ function fullCount(option: readonly Bytes[]): number {
 }
 
 function head(stream: Stream): Record<string, Reply> {
-  // Redis keeps entries in nodes under a radix tree; nobody should depend on its shape.
+  // Redis keeps entries in nodes under a radix tree; clients should not depend on its shape.
   const nodes = Math.ceil(stream.length / nodeEntries)
   return {
     length: stream.length,
@@ -123,7 +123,7 @@ function details(stream: Stream, count: number, work: Work): Reply {
 
 function groupDetails(name: Bytes, group: ConsumerGroup, stream: Stream, most: number, work: Work): Reply {
   const { pending, consumers } = group
-  // Each pending entry is shown twice: with the group, and with its consumer.
+  // Each pending entry is returned twice: for the group, and for its consumer.
   work.charge(unitsPerEntry * (consumers.size + Math.min(2 * pending.size, (consumers.size + 1) * most)))
   return flat({
     name,

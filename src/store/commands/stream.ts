@@ -40,7 +40,7 @@ const id = named('id', bytes)
 const streamId: Arg<StreamId> = { usage: 'id', min: 1, max: 1, read: (from) => toId(from.next()) }
 
 const aboutSoMany =
-  'With `~` nothing goes while fewer than 100 entries are too many, then all of them; redis-server deletes whole nodes of 100.'
+  'With `~`, nothing is deleted until 100 entries are too many, then all of these; redis-server deletes whole nodes of 100 entries.'
 
 export const streamCommands: readonly Command[] = [
   command('XADD', {
@@ -156,7 +156,7 @@ export const streamCommands: readonly Command[] = [
   ...streamInfoCommands,
 ]
 
-/** What comes after ids: what `$` stood for is known when the wait begins. */
+/** Returns a request that waits for later entries. The ID for `$` is fixed when the wait begins. */
 function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: number): BlockingRequest {
   const limit = countWords(count)
   return {
@@ -169,7 +169,7 @@ function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: n
   }
 }
 
-/** The id of a new entry; always higher than every one before. */
+/** Returns the ID of a new entry, always higher than all earlier ones. */
 function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   const { topId } = stream
   const next = nextId(topId)
@@ -177,12 +177,12 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   if (id === '*') return now > topId.ms ? { ms: now, seq: 0 } : next
   const { ms, seq } = id
   const chosen = seq !== undefined ? { ms, seq } : ms !== topId.ms ? { ms, seq: 0 } : next
-  // The number after the last one of a millisecond would belong to the next millisecond.
+  // After the last sequence number of a millisecond, the next ID would belong to the next millisecond.
   if (chosen.ms !== ms || compareIds(chosen, topId) <= 0) throw replyError('smallStreamId')
   return chosen
 }
 
-/** When groups have to be asked, entries are removed one by one. */
+/** Returns the work of trimming. If groups must be checked, entries are removed one by one. */
 function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim): number {
   const surplus = 'length' in to ? Math.max(0, entries.size - to.length) : entries.countBelow(to.id)
   if (references === 'keep' || groups.size === 0) return Math.min(surplus, limit)
@@ -191,11 +191,11 @@ function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim):
   return passed * (unitsPerEntry + 8 * groups.size)
 }
 
-/** The id after which XREAD begins. */
+/** Returns the ID after which XREAD begins. */
 function readFrom(word: Bytes, stream: Stream | undefined): StreamId {
   if (word === '>') throw replyError('newerWithoutGroup')
   if (word === '$') return stream?.topId ?? firstId
-  // The last entry once more, however old it is. [redis 7.4]
+  // Returns the last entry again, even if it is old. [redis 7.4]
   if (word === '+') return previousId(stream?.lastEntryId ?? firstId) ?? firstId
   return toId(word)
 }

@@ -51,7 +51,7 @@ interface ConditionWords {
   readonly ifdne?: Bytes
 }
 
-/** Whether a string (`undefined`: no key) satisfies the one condition that is given. */
+/** Returns whether a string (`undefined`: no key) satisfies the given condition. */
 function satisfies({ ifeq, ifne, ifdeq, ifdne }: ConditionWords, value: Bytes | undefined): boolean {
   if (ifeq !== undefined) return value === ifeq
   if (ifne !== undefined) return value !== ifne
@@ -82,7 +82,7 @@ function setWithOptions(key: Bytes, value: Bytes, options: SetOptions, { db, now
   if (conditions + (nx ? 1 : 0) + (xx ? 1 : 0) > 1) throw replyError('syntax')
   oneDeadline(options, keepttl)
   const at = deadlineOf(options, now, 'set')
-  // Only these two read the old value and therefore insist on a string.
+  // Only GET and conditions read the old value and therefore require a string.
   const old = get || conditions > 0 ? db.string(key) : undefined
   const reply = get ? (old ?? null) : null
   if (conditions > 0 && !satisfies(options, old)) return reply
@@ -99,7 +99,7 @@ function setString(db: Database, key: Bytes, value: Bytes, at?: number, ttl: 'ke
   db.notify('g', 'expire', key)
 }
 
-/** A command that sets a string for a time in units of `unit` milliseconds. */
+/** Declares a command that sets a string with an expiration in units of `unit` milliseconds. */
 function setFor(name: string, unit: 1 | 1000, since: string): Command {
   return command(name, {
     flags: ['write', 'slow'],
@@ -125,7 +125,10 @@ function increase(db: Database, key: Bytes, by: number | bigint): number | bigin
   return next
 }
 
-/** Refuses a sum beyond 64 bits. */
+/**
+ * Adds integers.
+ * @throws ReplyError when the sum exceeds 64 bits
+ */
 export function sumInt64(a: number | bigint, b: number | bigint): number | bigint {
   if (typeof a === 'number' && typeof b === 'number') {
     const quick = a + b
@@ -138,7 +141,7 @@ export function sumInt64(a: number | bigint, b: number | bigint): number | bigin
 
 // ---- ranges -----------------------------------------------------------------------------------------------------
 
-/** Not `clampRange`: an end before the first byte is the first byte here. */
+/** Converts indexes to a range of bytes. Unlike in `clampRange`, an end before the first byte is the first byte. */
 function byteRange(length: number, start: number, end: number): { readonly from: number; readonly to: number } {
   if (start < 0 && end < 0 && start > end) return { from: 0, to: 0 }
   const from = Math.max(start < 0 ? start + length : start, 0)
@@ -151,7 +154,7 @@ function slice(value: Bytes, start: number, end: number): Bytes {
   return partOf(value, from, to)
 }
 
-/** Of a string that is written in place, only the range is converted to text. */
+/** Returns a part of a string. If the string was changed in place, only that part is converted to text. */
 function sliceOf(db: Database, key: Bytes, start: number, end: number): Bytes {
   const value = db.use(key)
   if (!(value instanceof RawString) || value.hasText) return slice(db.string(key) ?? empty, start, end)
@@ -169,7 +172,7 @@ const range = {
 
 const pair = tuple(key('W'), bytes)
 
-/** `numkeys key value [key value …]`; the options follow. */
+/** Parser for `numkeys key value [key value …]`; the options follow. */
 const countedPairs: Arg<[Bytes, Bytes][]> = {
   usage: 'numkeys key value [key value …]',
   min: 3,

@@ -2,7 +2,7 @@ import { bytesOf, type PortableString, portableString } from '../../kernel/porta
 import type { DataType, FieldType, Language } from '../values/search-definition.js'
 import { SearchIndex } from '../values/search-index.js'
 
-/** A search index: its definition. What it finds is made anew of the keys that it covers. */
+/** Definition of a search index. Its content is rebuilt from the keys that it covers. */
 export interface PortableIndex {
   readonly type: 'search'
   readonly on: DataType

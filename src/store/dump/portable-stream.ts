@@ -6,12 +6,12 @@ import { Stream } from '../values/stream-value.js'
 
 export interface PortableStream {
   readonly type: 'stream'
-  /** Id, then names and values alternating. */
+  /** ID, then alternating names and values. */
   readonly entries: readonly (readonly [id: string, ...fields: PortableString[]])[]
-  /** The highest id that was ever given, and the highest that was deleted. */
+  /** Highest ID ever assigned, and highest deleted ID. */
   readonly topId: string
   readonly maxDeletedId: string
-  /** Entries ever added. */
+  /** Number of entries ever added. */
   readonly added: number
   readonly groups: readonly PortableGroup[]
 }
@@ -56,12 +56,12 @@ export function streamOf(portable: PortableStream): Stream {
   let latest: StreamId | undefined
   for (const [text, ...fields] of portable.entries) {
     const id = idOf(text)
-    if (latest !== undefined && compareIds(id, latest) <= 0) throw new TypeError(`Entry ${text} is out of order.`)
+    if (latest !== undefined && compareIds(id, latest) <= 0) throw new TypeError(`entry ${text} is out of order.`)
     latest = id
     stream.append(id, fields.map(bytesOf))
   }
   const topId = idOf(portable.topId)
-  if (latest !== undefined && compareIds(topId, latest) < 0) throw new TypeError('Its topId is below its last entry.')
+  if (latest !== undefined && compareIds(topId, latest) < 0) throw new TypeError('topId is below the last entry.')
   stream.topId = topId
   stream.maxDeletedId = idOf(portable.maxDeletedId)
   stream.added = portable.added
@@ -77,8 +77,8 @@ function groupOf(portable: PortableGroup): ConsumerGroup {
   for (const [text, name, deliveredAt, deliveries] of portable.pending) {
     const id = idOf(text)
     const consumer = group.consumers.get(bytesOf(name))
-    if (consumer === undefined) throw new TypeError(`Entry ${text} is pending for a consumer that is not listed.`)
-    if (group.pending.get(id) !== undefined) throw new TypeError(`Entry ${text} is pending twice.`)
+    if (consumer === undefined) throw new TypeError(`entry ${text} is pending for a consumer that is not listed.`)
+    if (group.pending.get(id) !== undefined) throw new TypeError(`entry ${text} is pending twice.`)
     group.hold(id, { consumer, deliveredAt, deliveries })
   }
   return group
@@ -86,6 +86,6 @@ function groupOf(portable: PortableGroup): ConsumerGroup {
 
 function idOf(id: string): StreamId {
   const parsed = parseId(utf8(id))
-  if (parsed === undefined) throw new TypeError(`${JSON.stringify(id)} is not the id of a stream entry.`)
+  if (parsed === undefined) throw new TypeError(`${JSON.stringify(id)} is not the ID of a stream entry.`)
   return parsed
 }

@@ -14,21 +14,21 @@ import { Stream } from '../values/stream-value.js'
 import { indexOf, type PortableIndex, portableIndex } from './portable-index.js'
 import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 
-// Values as JSON: what dumps are made of. Whatever is in a key, the form reads well in a file under version control.
+// Values as JSON, the content of dumps. The format is readable in version control for all values.
 
 export type PortableValue =
   | { readonly type: 'string'; readonly value: PortableString }
   | { readonly type: 'list'; readonly elements: readonly PortableString[] }
   | { readonly type: 'set'; readonly members: readonly PortableString[] }
-  /** Scores as replies show them: JSON has no infinities. */
+  /** Scores as replies show them, because JSON has no infinities. */
   | { readonly type: 'zset'; readonly members: readonly (readonly [member: PortableString, score: string])[] }
   | { readonly type: 'hash'; readonly fields: readonly PortableField[] }
-  /** The text of the document, which keeps the spelling of its numbers. */
+  /** Text of the document, which preserves the spelling of its numbers. */
   | { readonly type: 'json'; readonly value: string }
   | PortableStream
   | PortableIndex
 
-/** The third item is the field's deadline, milliseconds since the Unix epoch. */
+/** Name and value of a hash field; the third item is its expiration in milliseconds since the Unix epoch. */
 export type PortableField = readonly [field: PortableString, value: PortableString, expiresAt?: number]
 
 export function portableValue(value: KeyspaceValue): PortableValue {
@@ -44,7 +44,10 @@ export function portableValue(value: KeyspaceValue): PortableValue {
   throw new TypeError(`A value of type ${value.type} has no portable form.`)
 }
 
-/** Throws TypeError for an invalid one. */
+/**
+ * Converts a value from a dump.
+ * @throws TypeError when it is invalid
+ */
 export function storedValue(portable: PortableValue): KeyspaceValue {
   switch (portable.type) {
     case 'string':

@@ -2,8 +2,8 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import { replyError } from '../command/errors.js'
 
-// Payloads of DUMP and FUNCTION DUMP: the content, a mark with kind and version, and a checksum of both. Their format is
-// our own, because the one of redis-server follows from how that keeps values in memory.
+// Payloads of DUMP and FUNCTION DUMP: the content, a mark with kind and version, and a checksum of both. The format is
+// specific to this package, because that of redis-server depends on its representation of values in memory.
 
 const checksumLength = 8
 
@@ -11,7 +11,10 @@ export function sealed(content: Bytes, mark: string): Bytes {
   return latin1(content + mark + checksum(content + mark))
 }
 
-/** The content of a payload. Throws `ReplyError` when it is damaged or of another kind. */
+/**
+ * Returns the content of a payload.
+ * @throws ReplyError when it is damaged or of another kind
+ */
 export function unsealed(payload: Bytes, mark: string): Bytes {
   const content = payload.slice(0, -checksumLength)
   if (!content.endsWith(mark) || payload.slice(-checksumLength) !== checksum(content)) throw replyError('badDump')

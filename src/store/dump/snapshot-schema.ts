@@ -4,18 +4,18 @@ import type { PortableString } from '../../kernel/portable.js'
 import { dataTypes, fieldTypes, languages } from '../values/search-definition.js'
 import type { DumpedKey, StoreDump } from './store-dump.js'
 
-const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
-/** As EXPIREAT takes it: of any size that an integer of 64 bits has. */
+const portable = v.custom<PortableString>(isPortable, 'must be a text or { base64: … }')
+/** Same range as EXPIREAT: any 64-bit integer. */
 const deadline = v.pipe(v.number(), v.minValue(-(2 ** 63)), v.maxValue(2 ** 63))
 const moment = v.pipe(v.number(), v.minValue(-(2 ** 53)), v.maxValue(2 ** 53))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const some = <const S extends v.GenericSchema>(item: S) =>
-  v.pipe(v.array(item), v.minLength(1, 'is empty: a store has no such key, leave it out'))
+  v.pipe(v.array(item), v.minLength(1, 'must not be empty; omit the key instead'))
 const named = { key: portable, expiresAt: v.optional(deadline) }
 
 const entry = v.pipe(
   v.tupleWithRest([v.string()], portable),
-  v.check(({ length }) => length > 1 && length % 2 === 1, 'is not an id, then names and values in turns'),
+  v.check(({ length }) => length > 1 && length % 2 === 1, 'must be an ID, followed by alternating names and values'),
 )
 const group = v.object({
   name: portable,
@@ -25,7 +25,7 @@ const group = v.object({
   pending: v.array(v.tuple([v.string(), portable, moment, count])),
 })
 
-/** What `storedValue` reads; ids and scores are for it to judge. */
+/** Shape of what `storedValue` reads, which validates IDs and scores itself. */
 const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
   v.object({ ...named, type: v.literal('string'), value: portable }),
   v.object({ ...named, type: v.literal('list'), elements: some(portable) }),
@@ -63,7 +63,7 @@ const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
           from: v.optional(portable),
         }),
       ),
-      v.minLength(1, 'is empty: an index has at least one field'),
+      v.minLength(1, 'must have at least one field'),
     ),
   }),
 ]) as never

@@ -25,7 +25,7 @@ export function dumpOf(db: Database): StoreDump {
   }
 }
 
-/** Replaces everything. An invalid dump is refused before anything changes. */
+/** Replaces all keys. Rejects an invalid dump before anything changes. */
 export function loadInto(db: Database, dump: StoreDump): void {
   const loaded = keysOf(dump)
   db.clear()
@@ -39,14 +39,18 @@ interface LoadedKey {
   readonly expiresAt: number | undefined
 }
 
-/** The content of a dump; throws TypeError for an invalid one. */
+/**
+ * Returns the content of a dump.
+ * @throws TypeError when it is invalid
+ */
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
   const parsed = v.safeParse(storeSchema, dump)
   if (!parsed.success) throw invalidDump('a store', complaintOf(parsed.issues))
   const loaded = parsed.output.keys.map(loadedKey)
   const names = new Set(loaded.map(({ name }) => name))
-  if (names.size < loaded.length) throw new TypeError('The dump of the store has a key twice.')
+  if (names.size < loaded.length)
+    throw new TypeError('load(): the dump of the store contains a key twice. Remove one of them.')
   return loaded
 }
 
@@ -57,13 +61,13 @@ function complaintOf([issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): Du
 function checkDump(dump: StoreDump, taker: string): void {
   if (dump?.format === 'stuntdouble/store' && dump.version === 1 && Array.isArray(dump.keys)) return
   throw new TypeError(
-    `This is not a dump of a store: ${taker} takes what dump() gave, \`{ format: 'stuntdouble/store', version: 1, keys: […] }\`.`,
+    `${taker}: the argument must be a store dump, \`{ format: 'stuntdouble/store', version: 1, keys: […] }\`. Pass the result of dump().`,
   )
 }
 
 function loadedKey(dumped: DumpedKey): LoadedKey {
   const refuse = (reason: string) =>
-    new TypeError(`The key ${shortened(JSON.stringify(dumped.key))} of the dump ${reason}`)
+    new TypeError(`load(): key ${shortened(JSON.stringify(dumped.key))} of the dump ${reason}`)
   return { name: bytesOf(dumped.key), value: readValue(dumped, refuse), expiresAt: dumped.expiresAt }
 }
 
@@ -90,7 +94,7 @@ export function differenceOf(before: StoreDump, after: StoreDump): StoreDiff<Dum
   return { added, removed: [...old.values()], changed }
 }
 
-/** Equal for equal keys: members of sets and fields of hashes are in the order of insertion, which has no meaning. */
+/** Returns a text that is equal for equal keys: the order of set members and hash fields has no meaning. */
 function contentOf(dumped: DumpedKey): string {
   if (dumped.type === 'set') return JSON.stringify({ ...dumped, members: sorted(dumped.members) })
   if (dumped.type === 'hash') return JSON.stringify({ ...dumped, fields: sorted(dumped.fields) })

@@ -1,22 +1,22 @@
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../dump/store-dump.js'
 
-/** The list of a collection, by the name that it has in a dump. */
+/** Name of the list of a collection in a dump. */
 export type CollectionPart = 'elements' | 'members' | 'fields' | 'entries'
 
 /**
- * What one command, load or reset left at one key. A key that expires is gone at its `expiresAt` without a change of its
- * own.
+ * State of one key after one command, load or reset. When a key expires at its `expiresAt`, no further change is
+ * recorded.
  */
 export interface KeyChange {
-  /** The entry that did it. */
+  /** `seq` of the entry that made the change. */
   readonly seq: number
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
   readonly key: PortableString
-  /** What is there now, without the list that `splice` changes; absent where the key is gone. */
+  /** New state, without the list that `splice` changes; absent if the key was deleted. */
   readonly now?: DumpedKey
-  /** Of a long collection, what is different from what the change before it left. */
+  /** Difference from the previous change, for long collections. */
   readonly splice?: {
     readonly of: CollectionPart
     readonly at: number
@@ -25,7 +25,7 @@ export interface KeyChange {
   }
 }
 
-/** What is at the key after a change, by what was there before it; `undefined` where it is gone. */
+/** Returns the state of a key after a change, given the state before; `undefined` if the key was deleted. */
 export function appliedTo(before: DumpedKey | undefined, { now, splice }: KeyChange): DumpedKey | undefined {
   if (now === undefined || splice === undefined) return now
   const { of, at, remove, insert } = splice
@@ -33,7 +33,7 @@ export function appliedTo(before: DumpedKey | undefined, { now, splice }: KeyCha
   return { ...now, [of]: [...list.slice(0, at), ...insert, ...list.slice(at + remove)] } as DumpedKey
 }
 
-/** The list of a collection; empty for what is none. */
+/** Returns the list of a collection; empty for other values. */
 export function partOf(key: DumpedKey | undefined, part: CollectionPart): readonly unknown[] {
   return ((key as Readonly<Record<string, unknown>> | undefined)?.[part] ?? []) as readonly unknown[]
 }

@@ -1,9 +1,9 @@
 import type { DumpedKey } from '../dump/store-dump.js'
 import { type CollectionPart, type KeyChange, partOf } from './key-change.js'
 
-/** Items of a collection up to which a change tells all of them. */
+/** Maximum number of items that a change lists completely. */
 const fewItems = 64
-/** Changes of one key in a row that tell only what is different, so that none has to be put together of many. */
+/** Maximum number of consecutive partial changes of a key, so that few must be combined to read one. */
 const maxSplices = 64
 
 const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
@@ -14,12 +14,12 @@ const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
   stream: 'entries',
 }
 
-/** Tells changes: those of long collections by what is different. */
+/** Computes changes; for long collections, only the differences. */
 export class ListDiffer {
-  /** How many changes of a key have been told in part, one after the other. */
+  /** Number of consecutive partial changes by key. */
   readonly #inPart = new Map<string, number>()
 
-  /** What a change has beside its place: what is there now, in full or in part. */
+  /** Returns the new state of a key, complete or as a difference. */
   told(id: string, before: DumpedKey | undefined, now: DumpedKey): Pick<KeyChange, 'now' | 'splice'> {
     const part = parts[now.type]
     const soFar = this.#inPart.get(id) ?? 0
@@ -40,7 +40,7 @@ export class ListDiffer {
   }
 }
 
-/** What lies between what two lists have in common at their beginning and at their end. */
+/** Returns the range between the common beginning and the common end of two lists. */
 function between(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -53,7 +53,7 @@ function between(
   return { at, remove: before.length - end - at, insert: after.slice(at, after.length - end) }
 }
 
-/** Texts, and rows of texts and numbers. */
+/** Compares texts, and rows of texts and numbers. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object') return false

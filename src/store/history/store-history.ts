@@ -8,25 +8,23 @@ import { type KeyChange, partOf } from './key-change.js'
 import { ListDiffer } from './list-differ.js'
 import { type StoreOrigin, StoreReplica } from './store-replica.js'
 
-/** Second stores that stay where they are, so that somebody may look at a few instants in turn. */
+/** Number of replicas that are kept, so that reads can alternate between a few instants. */
 const maxReplicas = 4
 
-/**
- * What a data store was at any time, found out by running its commands again. Nothing is spent on it before somebody asks.
- */
+/** Past states of a store, computed by running its commands again. Computed only on request. */
 export class StoreHistory {
   readonly #beginning: StoreOrigin
   readonly #ran: () => readonly ExecutedCommand[]
   #replicas: StoreReplica[] = []
   #changeReader: ChangeReader | undefined
 
-  /** @param ran everything that ran so far, in order */
+  /** @param ran returns all commands that ran so far, in order */
   constructor(beginning: StoreOrigin, ran: () => readonly ExecutedCommand[]) {
     this.#beginning = beginning
     this.#ran = ran
   }
 
-  /** Looks at the store as it was when so much had run, at a time not before the last of it. */
+  /** Reads the store as it was after `count` commands, at an instant not before the last of them. */
   look<T>(count: number, now: number, read: (store: StoreEngine) => T): T {
     const ran = this.#ran()
     const replica = this.#replicaFor(count, now)
@@ -34,7 +32,7 @@ export class StoreHistory {
     return replica.look(now, read)
   }
 
-  /** How much had run right after an entry, or up to a time. */
+  /** Returns the number of commands up to an entry or an instant. */
   countAt(isLater: (ran: ExecutedCommand) => boolean): number {
     const ran = this.#ran()
     let [low, high] = [0, ran.length]
@@ -46,7 +44,7 @@ export class StoreHistory {
     return low
   }
 
-  /** What was left at keys, after an entry. */
+  /** Returns the changes of keys after an entry. */
   changes(after: number): readonly KeyChange[] {
     this.#changeReader ??= new ChangeReader(this.#beginning)
     const changes = this.#changeReader.upTo(this.#ran())
@@ -60,7 +58,7 @@ export class StoreHistory {
     return changes.slice(low)
   }
 
-  /** The one that has least to do; of those that have gone too far none is of use. */
+  /** Returns the replica with the least remaining commands. Replicas that are too far ahead cannot be used. */
   #replicaFor(count: number, now: number): StoreReplica {
     const known = this.#replicas
       .filter((replica) => replica.done < count || (replica.done === count && replica.goneBy <= now))
@@ -71,10 +69,10 @@ export class StoreHistory {
   }
 }
 
-/** Commands after which any key may be gone. */
+/** Commands that can delete any key. */
 const emptying = /^(?:flushall|flushdb|swapdb)$/i
 
-/** Runs everything once, and tells what each step left. */
+/** Runs all commands once and records what each changed. */
 class ChangeReader {
   readonly #replica: StoreReplica
   readonly #changes: KeyChange[] = []
@@ -102,7 +100,7 @@ class ChangeReader {
       this.#tellAll(seq, at)
       return
     }
-    // Not every change is announced: that a consumer has acknowledged an entry, for one.
+    // Some changes have no event, for example that a consumer acknowledged an entry.
     for (const key of writtenKeys(store, argv)) this.#touched.add(key)
     for (const key of this.#touched) this.#tell(seq, at, key)
   }
@@ -124,7 +122,7 @@ class ChangeReader {
       return
     }
     this.#known.delete(name)
-    // That it expired is told by its deadline.
+    // An expiration is already known from the `expiresAt` of the key.
     if (before === undefined || (before.expiresAt ?? Number.POSITIVE_INFINITY) <= at) return
     this.#changes.push({ seq, at, key })
   }
@@ -134,7 +132,7 @@ function writtenKeys(store: StoreEngine, argv: readonly Bytes[] | undefined): re
   if (argv === undefined) return []
   try {
     const command = store.lookup(argv)
-    // A count is kept in the string that it counted.
+    // PFCOUNT caches the count in the string that it counted.
     return command.writes || command.name === 'PFCOUNT' ? command.keysOf(argv) : []
   } catch {
     return []
@@ -148,7 +146,7 @@ function dumpedKey({ db }: StoreEngine, name: Bytes): DumpedKey | undefined {
   return { key: portableString(name), ...(expiresAt !== undefined && { expiresAt }), ...portableValue(value) }
 }
 
-/** Long collections are not compared: that one was touched is reason enough to tell it. */
+/** Long collections are not compared: a touched one counts as changed. */
 function isSame(before: DumpedKey, now: DumpedKey): boolean {
   const isLong = (['elements', 'members', 'fields', 'entries'] as const).some((part) => partOf(now, part).length > 64)
   return !isLong && JSON.stringify(before) === JSON.stringify(now)

@@ -8,23 +8,23 @@ import type { ExecutedCommand } from '../executed-command.js'
 import { StoreEngine } from '../store-engine.js'
 import type { StoreOptions } from '../store-options.js'
 
-/** What a store began with. */
+/** Initial state of a store. */
 export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
-  /** A source of chance as new, of the store that is told about. */
+  /** Returns a new random source of the original store, at its beginning. */
   random(): Random
   readonly at: number
   readonly stored?: StoreDump
   readonly functions?: readonly PortableString[]
 }
 
-/** A second store, which runs what the first one ran. */
+/** Second store that runs the same commands as the original. */
 export class StoreReplica {
   readonly store: StoreEngine
-  /** The time that its commands see. */
+  /** Virtual time that its commands see. */
   now: number
-  /** When a look took away what had expired: what was before cannot be seen here any more. */
+  /** Instant at which a read removed expired keys. The replica cannot show earlier instants. */
   goneBy: number = Number.NEGATIVE_INFINITY
-  /** How much of what ran has been run again. */
+  /** Number of commands that were run again. */
   #done = 0
   readonly #random: HeldRandom
 
@@ -59,7 +59,7 @@ export class StoreReplica {
     }
   }
 
-  /** Looks, and leaves chance where it is. */
+  /** Reads the store without advancing its random source. */
   look<T>(now: number, read: (store: StoreEngine) => T): T {
     this.now = now
     const unlisten = this.store.listen({
@@ -75,7 +75,7 @@ export class StoreReplica {
   }
 }
 
-/** A source of chance that can be looked ahead with. */
+/** Random source that can be copied, so that reads do not advance it. */
 class HeldRandom implements Random {
   #source: Random
 

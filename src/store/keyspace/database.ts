@@ -13,7 +13,10 @@ import { SearchIndexes } from './search-indexes.js'
 
 export type { KeyspaceValue } from './key-entry.js'
 
-/** Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t` stream, `x` expired, `n` new key, `m` miss, `d` module (JSON). */
+/**
+ * Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t`
+ * stream, `x` expired, `n` new key, `m` miss, `d` module (JSON).
+ */
 export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd'
 
 export type Notify = (eventClass: EventClass, event: string, key: Bytes) => void
@@ -23,46 +26,49 @@ interface Deadline extends HeapItem {
   readonly entry: KeyEntry
 }
 
-/** Bytes of the longest string that is read as a whole, far beyond every reply: engines hold four times as many at most. */
+/**
+ * Maximum bytes of a string that is read as a whole. It is far above every reply; engines hold at most four times as
+ * many.
+ */
 export const maxText = 134_217_728
 
 /** A class whose instances are stored: `new Type()` is an empty one. */
 export type ContainerClass<T extends Container> = new () => T
 
 /**
- * The key space: one table of values. Commands look keys up themselves, because real commands differ in whether they
- * parse or look up first; the lookup throws WRONGTYPE.
+ * Key space: one table of values. Commands look keys up themselves, because they differ in whether they parse or look
+ * up first. The lookup throws WRONGTYPE.
  */
-/** Deadlines that are no crowd. */
+/** Number of expirations below which no sweep is needed. */
 const leastCrowd = 4096
 
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** Members that a collection may have for the running command to add to it. */
+  /** Maximum members that a collection may have so that the running command can add to it. */
   #mostBefore = Number.POSITIVE_INFINITY
-  /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
+  /** Containers that the running command uses, in parallel with their keys. Empty ones are deleted when it ends. */
   readonly #touchedKeys: Bytes[] = []
   readonly #touched: Container[] = []
   #touchedCount = 0
-  /** Those of them that the running command made itself: one left empty never was there. */
+  /** Containers that the running command created. An empty one is deleted without an event. */
   #made = new Set<Container>()
-  /** Collects the keys that were looked for in vain, while somebody wants to know. */
+  /** Collects keys that a lookup did not find, while misses are recorded. */
   missed: Set<Bytes> | undefined
-  /** Members that a collection has at most, and keys that there are. */
+  /** Maximum number of members in a collection and of keys. */
   mostMembers: number = maxMembers
   readonly search: SearchIndexes
-  /** Hears that everything was removed at once, which no event tells. */
+  /** Called after all keys were deleted, for which there is no event. */
   cleared: (() => void) | undefined
-  /** The same, before. */
+  /** Called before all keys are deleted. */
   clearing: (() => void) | undefined
 
   constructor(
     private readonly now: () => number,
-    /** What the command in execution may still cost. */
+    /** Remaining work of the running command. */
     readonly work: Work,
-    /** The refusal of a string of so many bytes, more than a reply may have. */
+    /** Returns the error for a string of this many bytes, more than a reply can have. */
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
   ) {
@@ -70,25 +76,25 @@ export class Database {
   }
 
   /**
-   * A command begins that adds so many members, or keys, at most. It is refused as a whole: here where there would be too
-   * many keys, and by `container()` for the members of one.
+   * Begins a command that adds at most `count` members or keys. Throws if there would be too many keys; `container()`
+   * checks the members of a collection.
    */
   expectMembers(count: number): void {
     this.#mostBefore = count === 0 ? Number.POSITIVE_INFINITY : this.mostMembers - count
     if (this.#entries.size > this.#mostBefore && this.size > this.#mostBefore) throw replyError('outOfMemory')
   }
 
-  /** The live value of a key. Looking does not count as using. */
+  /** Returns the live value of a key without marking it as used. */
   value(key: Bytes): KeyspaceValue | undefined {
     return this.find(key)?.value
   }
 
-  /** The live value of a key, which counts as used. */
+  /** Returns the live value of a key and marks it as used. */
   use(key: Bytes): KeyspaceValue | undefined {
     return this.#useEntry(key)?.value
   }
 
-  /** All that is known of a live key. Looking does not count as using. */
+  /** Returns the entry of a live key without marking it as used. */
   find(key: Bytes): Readonly<KeyEntry> | undefined {
     return this.#entryOf(key)
   }
@@ -97,20 +103,23 @@ export class Database {
     return this.find(key) !== undefined
   }
 
-  /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
+  /** Returns whether a key is live, without removing an expired one: for observers that must not cause events. */
   isLive(key: Bytes): boolean {
     const entry = this.#entries.get(key)
     return entry !== undefined && !this.#isPast(entry.expiresAt)
   }
 
-  /** The type of a live key, for an onlooker, too. */
+  /** Returns the type of a live key without removing an expired one. */
   typeNow(key: Bytes): ValueType | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || this.#isPast(entry.expiresAt)) return undefined
     return typeof entry.value === 'string' ? 'string' : entry.value.type
   }
 
-  /** The value of a string key; WRONGTYPE for any other kind. */
+  /**
+   * Returns the value of a string key.
+   * @throws ReplyError (WRONGTYPE) for other types
+   */
   string(key: Bytes): Bytes | undefined {
     const value = this.use(key)
     if (typeof value === 'string' || value === undefined) return value
@@ -118,7 +127,10 @@ export class Database {
     throw replyError('wrongType')
   }
 
-  /** A string that was written in place, as a byte string; the service's refusal when it is too long for any reply. */
+  /**
+   * Returns a string that was changed in place as a byte string. Throws the service's error if it is too long for a
+   * reply.
+   */
   textOf(value: RawString): Bytes {
     if (value.hasText) return value.text
     if (value.length > maxText) throw this.refuseText(value.length)
@@ -126,13 +138,16 @@ export class Database {
     return value.text
   }
 
-  /** Length of a string key, 0 when there is none; makes no text of a string that is written in place. */
+  /** Returns the length of a string key, 0 if it does not exist. Does not copy a string that was changed in place. */
   stringLength(key: Bytes): number {
     const value = this.use(key)
     return value instanceof RawString ? value.length : (this.string(key)?.length ?? 0)
   }
 
-  /** The bytes of a string key, for reading; WRONGTYPE for any other kind. */
+  /**
+   * Returns the bytes of a string key for reading.
+   * @throws ReplyError (WRONGTYPE) for other types
+   */
   array(key: Bytes): Uint8Array | undefined {
     const value = this.use(key)
     if (value instanceof RawString) return value.array
@@ -142,9 +157,15 @@ export class Database {
     return toArray(string)
   }
 
-  /** A string key to be written in place; WRONGTYPE for any other kind. */
+  /**
+   * Returns a string key to be changed in place.
+   * @throws ReplyError (WRONGTYPE) for other types
+   */
   rawString(key: Bytes): RawString | undefined
-  /** The same, an empty one when the key is free. It is opened up to `length`: a gap is paid for before it is made. */
+  /**
+   * Returns a string key of at least `length` bytes to be changed in place, and creates a missing one. Growth is
+   * charged first.
+   */
   rawString(key: Bytes, missing: 'create', length: number): RawString
   rawString(key: Bytes, missing?: 'create', length = 0): RawString | undefined {
     const value = this.use(key)
@@ -160,9 +181,14 @@ export class Database {
     return made
   }
 
-  /** The container of a key, WRONGTYPE when it is of another class. */
+  /**
+   * Returns the container of a key.
+   * @throws ReplyError (WRONGTYPE) for other classes
+   */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>): T | undefined
-  /** The same, made when the key is free; left empty at the end of the command it vanishes again. */
+  /**
+   * Returns the container of a key and creates a missing one. If it is empty when the command ends, the key is deleted.
+   */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing: 'create'): T
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing?: 'create'): T | undefined {
     let value = this.use(key)
@@ -171,27 +197,27 @@ export class Database {
       value = new type()
       this.#insert(key, value)
       this.#made.add(value)
-      // Nobody extends a container, so this says the same as `instanceof` and does not have to search for it.
+      // Container classes have no subclasses, so this equals `instanceof` without walking the prototype chain.
     } else if (value.constructor !== type) throw replyError('wrongType')
     else if (sizeOfValue(value) > this.#mostBefore) throw replyError('outOfMemory')
-    // Not pushed: arrays that are emptied by every command would give up their room each time.
+    // Assigned by index: arrays that every command empties would be reallocated each time.
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T
     return value as T
   }
 
-  /** How many keys there are, those that expired unseen included. */
+  /** Number of keys, including expired ones that were not yet removed. */
   get keyCount(): number {
     return this.#entries.size
   }
 
-  /** How much there is to walk over in a key, see `sizeOfValue`; 0 for one that is not there. Changes nothing. */
+  /** Returns the size of a key for estimates of work, see `sizeOfValue`; 0 if it does not exist. Changes nothing. */
   sizeOf(key: Bytes): number {
     const entry = this.#entries.get(key)
     return entry === undefined || this.#isPast(entry.expiresAt) ? 0 : sizeOfValue(entry.value)
   }
 
-  /** The same of several keys together. */
+  /** Returns the total size of several keys. */
   sizeOfAll(keys: readonly Bytes[]): number {
     let size = 0
     for (const key of keys) size += this.sizeOf(key)
@@ -209,7 +235,7 @@ export class Database {
     return value === undefined ? 'none' : typeof value === 'string' ? 'string' : value.type
   }
 
-  /** Stores a value. The key's deadline goes, unless it is kept. */
+  /** Stores a value. By default, removes the key's expiration. */
   set(key: Bytes, value: KeyspaceValue, deadline: 'drop' | 'keep' = 'drop'): void {
     const entry = this.#useEntry(key)
     if (entry === undefined) {
@@ -222,7 +248,10 @@ export class Database {
     this.#watchParts(key, entry)
   }
 
-  /** Stores a key that comes from elsewhere. It counts as new, but keeps the place of an old one: a scan sees it once. */
+  /**
+   * Stores a key from elsewhere. It counts as new but keeps the position of an existing one, so that a scan returns it
+   * once.
+   */
   put(key: Bytes, value: KeyspaceValue, expiresAt: number | undefined): void {
     const isReplaced = this.has(key)
     this.set(key, value)
@@ -230,24 +259,24 @@ export class Database {
     this.setDeadline(key, expiresAt)
   }
 
-  /** An existing key was last used so many seconds ago. */
+  /** Sets the time since the last use of an existing key, in seconds. */
   setIdle(key: Bytes, seconds: number): void {
     const entry = this.#entryOf(key)
     if (entry !== undefined) entry.usedAt = this.#seconds() - seconds
   }
 
-  /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
+  /** Must be called after parts of a value got an expiration, so that they expire even if no command reads them. */
   watchParts(key: Bytes): void {
     const entry = this.#entries.get(key)
     if (entry !== undefined) this.#watchParts(key, entry)
   }
 
-  /** Removes a key without an event; returns whether it was there. */
+  /** Deletes a key without an event; returns whether it existed. */
   delete(key: Bytes): boolean {
     return this.has(key) && this.#entries.delete(key)
   }
 
-  /** Sets or, with `undefined`, removes the deadline of an existing key. */
+  /** Sets the expiration of an existing key; `undefined` removes it. */
   setDeadline(key: Bytes, at: number | undefined): void {
     const entry = this.#entryOf(key)
     if (entry === undefined) return
@@ -257,18 +286,17 @@ export class Database {
 
   #pushDeadline(at: number, key: Bytes, entry: KeyEntry): void {
     this.#deadlines.push({ at, sequence: this.#sequence++, key, entry })
-    // A deadline that is set anew leaves its old place in the heap behind.
+    // Changing an expiration leaves its old position in the heap.
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) this.#dropIdleDeadlines()
   }
 
-  /** Drops what no longer applies: MEMORY PURGE. */
+  /** Removes expirations that no longer apply: MEMORY PURGE. */
   purge(): void {
     this.#dropIdleDeadlines()
   }
 
   /**
-   * Of those that were set to the same time again and again one stays: virtual time may stand still, so that all of
-   * them hold.
+   * Also removes duplicates: while virtual time does not move, an expiration can be set to the same instant many times.
    */
   #dropIdleDeadlines(): void {
     const ofKeys = new Set<KeyEntry>()
@@ -283,17 +311,17 @@ export class Database {
     })
   }
 
-  /** When the next key, or part of one, expires; never later than it really does. */
+  /** Instant at which the next key or part of a key expires. It can be too early, but never too late. */
   get nextDeadline(): number | undefined {
     return this.#deadlines.peek()?.at
   }
 
-  /** Keys may expire and never be looked at again: whether there are twice as many deadlines as a sweep has left. */
+  /** Whether there are twice as many expirations as after the last sweep: keys may expire and never be read again. */
   get isCrowded(): boolean {
     return this.#deadlines.size > this.#crowd
   }
 
-  /** Removes everything that has expired, in the order of the deadlines. Counts and scans call it first. */
+  /** Removes everything that has expired, in the order of expiration. Counts and scans call it first. */
   sweep(): void {
     this.#sweep()
     this.#crowd = Math.max(leastCrowd, 2 * this.#deadlines.size)
@@ -303,17 +331,17 @@ export class Database {
     const now = this.now()
     for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
       this.#deadlines.pop()
-      // Looking is enough: what has expired goes.
+      // `find()` removes the key if it has expired.
       if (this.#holds(next)) this.find(next.key)
     }
   }
 
   #crowd = leastCrowd
 
-  /** Whether it is the clock that looks, and no command. */
+  /** Whether a timer of the clock triggered the sweep, not a command. */
   isAlarmed = false
 
-  /** The same at an alarm of the clock. */
+  /** Runs `sweep()` for a timer of the clock. */
   sweepAtAlarm(): void {
     this.isAlarmed = true
     try {
@@ -323,7 +351,7 @@ export class Database {
     }
   }
 
-  /** Ends a command: containers that became empty vanish. */
+  /** Ends a command: deletes containers that became empty. */
   settle(): void {
     const count = this.#touchedCount
     if (count === 0) return
@@ -344,7 +372,7 @@ export class Database {
     return this.#entries.size
   }
 
-  /** How many keys have a deadline. */
+  /** Number of keys with an expiration. */
   get expiring(): number {
     this.sweep()
     let count = 0
@@ -352,7 +380,7 @@ export class Database {
     return count
   }
 
-  /** The table of live keys, in order of insertion. */
+  /** Live keys, in order of insertion. */
   get entries(): OrderedTable<unknown> {
     this.sweep()
     return this.#entries
@@ -372,7 +400,7 @@ export class Database {
     this.cleared?.()
   }
 
-  /** What is known of a live key; an expired one goes. */
+  /** Returns the entry of a live key; removes an expired one. */
   #entryOf(key: Bytes): KeyEntry | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) this.missed?.add(key)
@@ -385,7 +413,7 @@ export class Database {
     return entry
   }
 
-  /** The key must be free. */
+  /** Inserts a key that must not exist. */
   #insert(key: Bytes, value: KeyspaceValue): void {
     const entry = new KeyEntry(value, this.#seconds())
     this.#entries.put(key, entry)

@@ -1,12 +1,12 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Container } from '../values/value.js'
 
-/** A short string is a byte string; one that was written in place, and everything else, is a container. */
+/** Short strings are byte strings. Strings that were changed in place, and all other values, are containers. */
 export type KeyspaceValue = Bytes | Container
 
-/** A value and what else there is to say about its key. */
+/** Value of a key and its metadata. */
 export class KeyEntry {
-  /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
+  /** Milliseconds since the Unix epoch; the key has expired when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
 
   constructor(

@@ -1,13 +1,13 @@
-/** Letters of `notify-keyspace-events`: event classes, `e` evicted, and the two kinds of channel, `K` and `E`. */
+/** Flags of `notify-keyspace-events`: event classes, `e` evicted, and the two kinds of channel, `K` and `E`. */
 export type EventFlags = ReadonlySet<string>
 
 export const noEvents: EventFlags = new Set()
 
-/** What `A` stands for, in the order in which the letters are shown. Key misses and new keys are not part of it. */
+/** Classes included in `A`, in the order in which the letters are shown. Key misses and new keys are not included. */
 const all = [...'g$lshzxetd']
 const known = new Set([...all, ...'nKEm'])
 
-/** `undefined` when a letter is unknown. */
+/** Parses the letters; returns `undefined` if one is unknown. */
 export function parseEventFlags(letters: string): EventFlags | undefined {
   const flags = new Set<string>()
   for (const letter of letters) {
@@ -18,7 +18,7 @@ export function parseEventFlags(letters: string): EventFlags | undefined {
   return flags
 }
 
-/** As CONFIG GET shows them: `KEA` reads back as `AKE`, and `A` hides an `n`. [store.md 7.2, redis 7.0] */
+/** Formats flags as CONFIG GET does: `KEA` becomes `AKE`, and `A` hides an `n`. [store.md 7.2, redis 7.0] */
 export function formatEventFlags(flags: EventFlags): string {
   const shown = (letters: string | string[]) => [...letters].filter((letter) => flags.has(letter)).join('')
   return (all.every((letter) => flags.has(letter)) ? 'A' : shown([...all, 'n'])) + shown('KEm')

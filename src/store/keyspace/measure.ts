@@ -7,7 +7,7 @@ import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
 import type { KeyspaceValue } from './key-entry.js'
 
-/** How much of something a value holds. */
+/** Size of a value. */
 export interface Measure {
   readonly elements: number
   /** Bytes of all strings; numbers count 8. */
@@ -16,7 +16,10 @@ export interface Measure {
 
 const numberSize = 8
 
-/** Elements, or pieces of 32 bytes of a string. Looks at none of them; the members of a JSON document are not counted. */
+/**
+ * Returns the number of elements, or of 32-byte blocks of a string, without visiting them. Members of JSON documents do
+ * not count.
+ */
 export function sizeOfValue(value: KeyspaceValue): number {
   if (typeof value === 'string' || value instanceof RawString || value instanceof Deque || value instanceof Stream) {
     return typeof value === 'string' || value instanceof RawString ? value.length >>> 5 : value.length
@@ -25,7 +28,7 @@ export function sizeOfValue(value: KeyspaceValue): number {
   return value instanceof HashValue || value instanceof SortedSet ? value.size : 0
 }
 
-/** Looks at every element. */
+/** Returns the size of a value. Visits every element. */
 export function measure(value: KeyspaceValue): Measure {
   if (typeof value === 'string' || value instanceof RawString) return { elements: 0, bytes: value.length }
   if (value instanceof JsonDocument) return { elements: 0, bytes: memoryOf(value.root) }

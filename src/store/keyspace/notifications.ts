@@ -7,11 +7,11 @@ import type { PubSub } from './pubsub.js'
 import type { StoreClock } from './store-clock.js'
 
 /**
- * Publishes what happens to keys, as far as CONFIG SET notify-keyspace-events asks for it. [store.md 5.1]
- * Nobody looks at a key that has expired, so whoever wants to hear of it needs an alarm at its deadline.
+ * Publishes keyspace notifications as CONFIG SET notify-keyspace-events selects them. [store.md 5.1] A key that has
+ * expired may never be read again, so the event `expired` needs a timer.
  */
 export class Notifications {
-  /** Whether there may be an alarm to set after a command. */
+  /** Whether a timer may have to be set after a command. */
   hearsExpiry = false
   hearsMisses = false
   /** Whether any event is published. */
@@ -24,7 +24,7 @@ export class Notifications {
     private readonly db: Database,
     private readonly pubsub: PubSub,
     private readonly clock: StoreClock,
-    /** Hears that the clock had it look for what has expired. */
+    /** Called after a timer of the clock removed what has expired. */
     private readonly swept: () => void,
   ) {}
 
@@ -39,7 +39,7 @@ export class Notifications {
     this.#hearExpiry()
   }
 
-  /** Somebody waits for keys to go, although no event is published. */
+  /** Sets whether a client waits for the expiration of keys, although no event is published. */
   set isAwaited(isAwaited: boolean) {
     this.#isAwaited = isAwaited
     this.#hearExpiry()
@@ -56,13 +56,13 @@ export class Notifications {
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#flags.has(eventClass)) return
-    // An event is no reason to fail, but what its subscribers cost begins anew with the next request.
+    // An event must not fail the command. Subscribers that cost too much are charged from the next request on.
     if (this.db.work.left > 0) this.db.work.left--
     if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
     if (this.#flags.has('E')) this.pubsub.announce(latin1(`__keyevent@0__:${event}`), key)
   }
 
-  /** Misses of a reading command are told once for each key, however often its body looks. */
+  /** Reports a miss of a read command once per key, even if its body looks several times. */
   watchMisses<T>(command: CommandDescription, run: () => T): T {
     if (!command.flags.includes('read')) return run()
     const missed = new Set<Bytes>()
@@ -75,7 +75,7 @@ export class Notifications {
     }
   }
 
-  /** To be called when deadlines may have changed. */
+  /** Must be called when expirations may have changed. */
   setAlarm(): void {
     const at = this.hearsExpiry ? this.db.nextDeadline : undefined
     if (this.#alarm?.at === at) return

@@ -4,46 +4,49 @@ import { Work } from '../../kernel/work.js'
 import { passwordWords } from '../../secrets/command-secrets.js'
 import { costOfName } from '../command/connection-memory.js'
 
-/** Bytes of a command that monitors are shown; for a longer one they are dropped, as those who read too slowly. */
+/**
+ * Maximum bytes of a command that is shown to monitors. A longer one disconnects them, like clients that read too
+ * slowly.
+ */
 export const maxShown = 33_554_432
 
-/** As redis-server writes it. */
+/** Placeholder that redis-server writes for passwords. */
 const redacted = '"(redacted)"'
 
-/** What somebody who listens is told: made once for all who hear it. */
+/** Message to subscribers, created once for all of them. */
 export class PubSubMessage {
   #line: Bytes | undefined
-  /** Kind, channel and payload; of what monitors see one text. */
+  /** Kind, channel and payload; for monitors, one text. */
   readonly parts: readonly [kind: Bytes, ...rest: (Bytes | number)[]]
 
   constructor(kind: string, ...rest: readonly (Bytes | number)[]) {
     this.parts = [latin1(kind), ...rest]
   }
 
-  /** As event streams have it. */
+  /** The message as a line of an event stream. */
   get line(): Bytes {
     this.#line ??= latin1(this.parts.join(','))
     return this.#line
   }
 }
 
-/** The reader of one event stream, or a connection, as the store sees it. */
+/** Reader of an event stream, or a connection, as the store sees it. */
 export interface Subscriber {
-  /** Never waits and never throws. May leave while it is being told. */
+  /** Receives a message. Never waits and never throws, but may unsubscribe. */
   receive(message: PubSubMessage): void
-  /** Whether it may still hear what it hears; asked after every change of users and tokens. */
+  /** Returns whether the user may still receive its subscriptions; called after every change of users and tokens. */
   isWelcome(): boolean
-  /** Ends its stream from this side. */
+  /** Ends the stream from the server's side. */
   dismiss(): void
 }
 
-/** What one subscriber hears, so that it can leave without a search. */
+/** Subscriptions of one subscriber, so that it can be removed without a search. */
 interface Subscriptions {
   readonly channels: Set<Bytes>
   readonly patterns: Set<Bytes>
-  /** Channels of shards, which are counted by themselves. There is one node: all of them are here. */
+  /** Shard channels, which are counted separately. The double is one node, so it has all of them. */
   readonly shards: Set<Bytes>
-  /** Bytes that its names are kept with. */
+  /** Bytes of the names of its subscriptions. */
   kept: number
 }
 
@@ -55,7 +58,7 @@ function hear(heard: Subscriptions, kind: Kind, name: Bytes): void {
   heard.kept += costOfName(name)
 }
 
-/** Of channels and patterns together, or of shards. */
+/** Returns the number of channels and patterns together, or of shard channels. */
 function sizeOf({ channels, patterns, shards }: Subscriptions, kind: Kind): number {
   return kind === 'shards' ? shards.size : channels.size + patterns.size
 }
@@ -65,15 +68,15 @@ interface Pattern {
   readonly subscribers: Set<Subscriber>
 }
 
-/** Comparing channels with a pattern took more than the events of one request may cost. */
+/** Error when matching a channel against patterns exceeds the work for the events of one request. */
 class PatternTooCostly extends Error {}
 
-/** Who hears what: channels, patterns of channels, and the feed of all commands. [store.md 5] */
+/** Subscriptions to channels, patterns and the feed of all commands. [store.md 5] */
 export class PubSub {
   readonly #channels = new Map<Bytes, Set<Subscriber>>()
   readonly #patterns = new Map<Bytes, Pattern>()
   readonly #shards = new Map<Bytes, Set<Subscriber>>()
-  /** Who is shown every command. */
+  /** Subscribers to the feed of all commands. */
   readonly monitors: Set<Subscriber> = new Set()
   readonly #everybody = new Map<Subscriber, Subscriptions>()
 
@@ -100,7 +103,9 @@ export class PubSub {
     }
   }
 
-  /** Ends subscriptions to these channels, or patterns, or to all of them; returns what was left and how many stay. */
+  /**
+   * Ends subscriptions to these channels or patterns, or to all of them. Returns the ended ones and how many remain.
+   */
   unsubscribe(
     subscriber: Subscriber,
     kind: Kind,
@@ -121,13 +126,13 @@ export class PubSub {
     return ended.length === 0 ? [{ name: null, left: sizeOf(heard, kind) }] : ended
   }
 
-  /** Subscriptions of somebody. */
+  /** Returns the number of subscriptions of a subscriber. */
   countOf(subscriber: Subscriber): number {
     const heard = this.#everybody.get(subscriber)
     return heard === undefined ? 0 : sizeOf(heard, 'channels') + heard.shards.size
   }
 
-  /** Bytes that are kept because of what somebody listens to. */
+  /** Returns the bytes that are kept for the subscriptions of a subscriber. */
   keptFor(subscriber: Subscriber): number {
     return this.#everybody.get(subscriber)?.kept ?? 0
   }
@@ -155,15 +160,18 @@ export class PubSub {
     if (subscribers?.delete(subscriber) && subscribers.size === 0) all.delete(name)
   }
 
-  /** What comparing channels with patterns may still cost, for events that nobody asked to be published. */
+  /** Remaining work to match channels against patterns, for events that no client published. */
   readonly #attention = new Work(Number.POSITIVE_INFINITY, () => new PatternTooCostly())
 
-  /** A request begins: the events that it causes may cost so much. */
+  /** Sets the work for the events of a new request. */
   attend(units: number): void {
     this.#attention.left = units
   }
 
-  /** Returns how often it was delivered: somebody who hears it twice counts twice. Delivers nothing when that costs too much. */
+  /**
+   * Publishes a message and returns the number of deliveries: a subscriber that matches twice counts twice. If matching
+   * costs too much, nothing is delivered.
+   */
   publish(channel: Bytes, payload: Bytes, work: Work): number {
     work.charge(this.#patterns.size)
     const heard = [...this.#patterns].filter(([, { matches }]) => matches(channel, work))
@@ -176,8 +184,8 @@ export class PubSub {
   }
 
   /**
-   * Publishes what a command did. That cannot be taken back: whoever listens with a pattern that costs too much is
-   * dropped, like one that reads too slowly.
+   * Publishes a keyspace event. The command has already run, so a subscriber whose pattern costs too much is
+   * disconnected, like one that reads too slowly.
    */
   announce(channel: Bytes, payload: Bytes): void {
     this.#tellChannel(channel, payload)
@@ -200,7 +208,7 @@ export class PubSub {
     return size
   }
 
-  /** The same for the shard that has a channel. */
+  /** Publishes to a shard channel. */
   publishToShard(channel: Bytes, payload: Bytes): number {
     const subscribers = this.#shards.get(channel)
     if (subscribers === undefined) return 0
@@ -209,9 +217,9 @@ export class PubSub {
     return size
   }
 
-  /** Shows a command to the monitors, without its passwords. `origin` is a client's address, or `lua`. */
+  /** Shows a command to the monitors, without passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
-    // Each byte may become four, and nobody is sent a line of that length.
+    // Each byte can become four, and a line of that length would be too long.
     if (argv.reduce((size, word) => size + word.length, 0) > maxShown) {
       for (const monitor of this.monitors) monitor.dismiss()
       return
@@ -221,7 +229,7 @@ export class PubSub {
     tell(this.monitors, new PubSubMessage(`${unixSeconds(now)} [0 ${origin}]${words}`))
   }
 
-  /** Channels with subscribers, in order of subscription; patterns do not count. */
+  /** Returns channels with subscribers, in order of subscription; patterns do not count. */
   channels(work: Work, pattern?: Bytes, kind: 'channels' | 'shards' = 'channels'): Bytes[] {
     const all = kind === 'shards' ? this.#shards : this.#channels
     work.charge(all.size)
@@ -237,12 +245,12 @@ export class PubSub {
     return this.#patterns.size
   }
 
-  /** Dismisses everybody who lost the right to listen. */
+  /** Disconnects subscribers that lost their permission. */
   review(): void {
     for (const subscriber of this.#everybody.keys()) if (!subscriber.isWelcome()) subscriber.dismiss()
   }
 
-  /** Ends every stream. */
+  /** Ends all streams. */
   close(): void {
     for (const subscriber of this.#everybody.keys()) subscriber.dismiss()
   }
@@ -263,7 +271,7 @@ function tell(subscribers: ReadonlySet<Subscriber>, message: PubSubMessage): voi
   for (const subscriber of subscribers) subscriber.receive(message)
 }
 
-/** `1721284005.242000` */
+/** Formats seconds as `1721284005.242000`. */
 function unixSeconds(milliseconds: number): string {
   const microseconds = Math.floor(milliseconds * 1000)
   return `${Math.floor(microseconds / 1_000_000)}.${String(microseconds % 1_000_000).padStart(6, '0')}`

@@ -1,14 +1,14 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { SearchIndex } from '../values/search-index.js'
 
-/** The indexes of a database and their aliases. It is told of writes; what they mean is found out when somebody searches. */
+/** Indexes of a database and their aliases. Writes are only recorded; a search evaluates them. */
 export class SearchIndexes {
-  /** Those that were stored; some may be gone, which is seen when one is looked for. */
+  /** Stored indexes. Some may be deleted, which is detected at lookup. */
   readonly #stored = new Map<Bytes, SearchIndex>()
-  /** What each alias stands for, whether or not that exists. */
+  /** Index name of each alias, whether or not the index exists. */
   readonly aliases: Map<Bytes, Bytes> = new Map()
 
-  /** Whether writes are of interest. A field, because every write asks. */
+  /** Whether writes must be recorded. A plain field, because every write reads it. */
   isWatching = false
 
   constructor(
@@ -16,7 +16,7 @@ export class SearchIndexes {
     private readonly now: () => number,
   ) {}
 
-  /** Something happened at a key. */
+  /** Records an event at a key. */
   record(key: Bytes): void {
     for (const index of this.#stored.values()) if (index.covers(key)) index.note(key, this.now())
   }
@@ -36,13 +36,16 @@ export class SearchIndexes {
     this.aliases.clear()
   }
 
-  /** The live indexes by name. */
+  /** Live indexes by name. */
   get all(): ReadonlyMap<Bytes, SearchIndex> {
     this.#review()
     return this.#stored
   }
 
-  /** The index of this name, else what an alias of this name stands for. [search.md 0; which comes first: choice] */
+  /**
+   * Returns the index with this name, or the one that an alias with this name refers to. [search.md 0; which comes
+   * first: choice]
+   */
   find(name: Bytes): { readonly name: Bytes; readonly index: SearchIndex } | undefined {
     const index = this.all.get(name)
     if (index !== undefined) return { name, index }

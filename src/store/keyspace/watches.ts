@@ -4,15 +4,15 @@ import { costOfName } from '../command/connection-memory.js'
 /** The keys that one connection watches until its next transaction. */
 export class Watch {
   readonly keys: Set<Bytes> = new Set()
-  /** Bytes that they are kept with. */
+  /** Bytes of the names of these keys. */
   size = 0
-  /** One of them has changed. */
+  /** Whether one of the keys has changed. */
   isTouched = false
 }
 
-/** Who watches which keys: WATCH. */
+/** Watched keys and their connections: WATCH. */
 export class Watches {
-  /** How many keys are watched; a field, because every change looks at it. */
+  /** Number of watched keys. A plain field, because every change reads it. */
   size = 0
   readonly #byKey = new Map<Bytes, Set<Watch>>()
 
@@ -34,12 +34,12 @@ export class Watches {
     this.size = this.#byKey.size
   }
 
-  /** Something happened at a key. */
+  /** Records an event at a key. */
   touch(key: Bytes): void {
     for (const watch of this.#byKey.get(key) ?? []) watch.isTouched = true
   }
 
-  /** Everything goes at once. @param isThere whether there was such a key: the others do not change */
+  /** Records that all keys are deleted. @param isThere returns whether a key existed: missing keys do not change */
   clear(isThere: (key: Bytes) => boolean): void {
     for (const key of this.#byKey.keys()) if (isThere(key)) this.touch(key)
   }

@@ -1,40 +1,43 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
-// What clients send over the native protocol: arrays of bulk strings, or lines as people type them. [redis 7.0]
+// Reads commands of the Redis protocol: arrays of bulk strings, or inline lines as people type them. [redis 7.0]
 
-/** What was sent is not the protocol: it is told, and the connection closed. */
+/** Error for bytes that are not the Redis protocol. The client gets the error, and the connection closes. */
 export class ProtocolError extends Error {
   constructor(what: string) {
     super(`ERR Protocol error: ${what}`)
   }
 }
 
-/** Where a command begins stands the handshake of TLS: no reply would be read, and its next line may never come. */
+/**
+ * Error for a TLS handshake where a command should begin. The client reads no reply, and its next line may never
+ * arrive.
+ */
 export class TlsHandshake extends Error {}
 
-/** A command that was larger than requests may be: its bytes were read and forgotten. */
+/** Command that exceeded the maximum request size. Its bytes were read and discarded. */
 export class OversizedCommand {
   constructor(readonly size: number) {}
 }
 
 export interface ReaderLimits {
-  /** Bytes of all words of a command. */
+  /** Maximum bytes of all arguments of a command. */
   readonly command: number
-  /** Words of a command. */
+  /** Maximum number of arguments. */
   readonly words: number
-  /** Bytes of one word: more is no protocol any more. */
+  /** Maximum bytes of one argument; a longer one is a protocol error. */
   readonly word: number
-  /** Bytes of a line that has not ended. */
+  /** Maximum bytes of an incomplete line. */
   readonly line: number
 }
 
 /**
- * Words as redis-server has it for clients that have not signed in. That would be 160 KB for a command: of one that
- * announces more than signing in takes nothing is kept, and neither of a line without end.
+ * Limits for clients that have not signed in. Arguments are limited as in redis-server, which would allow 160 KB per
+ * command. A command that announces more than signing in needs is not kept, and neither is an endless line.
  */
 export const strangersLimits: ReaderLimits = { command: 16_384, words: 10, word: 16_384, line: 16_384 }
 
-/** As redis-server has them for clients that have signed in. [redis 7.0] */
+/** Limits for clients that have signed in, as in redis-server. [redis 7.0] */
 export const maxLine = 65_536
 export const maxWords = 1_048_576
 export const maxWord = 536_870_912
@@ -44,40 +47,40 @@ const LF = 10
 const ASTERISK = 42
 const DOLLAR = 36
 const MINUS = 45
-/** The type of the record that a ClientHello comes in. [RFC 8446, 5.1] */
+/** Record type of a ClientHello. [RFC 8446, 5.1] */
 const HANDSHAKE = 0x16
 
-/** Bytes that a piece of a command is kept with, beside its own. */
+/** Bytes kept in addition to a piece of a command. */
 const perPiece = 32
 
 const nothing = new Uint8Array(0)
 
-/** Words come in chunks, cut anywhere. */
+/** Parses commands from chunks that may be cut anywhere. */
 export class CommandReader {
   readonly #textOf: (bytes: Uint8Array, from: number, to: number) => Bytes
   #buffer: Uint8Array = nothing
   #at = 0
-  /** Words of the present command that are still to come; 0 between commands. */
+  /** Missing arguments of the current command; 0 between commands. */
   #missing = 0
   #words: Bytes[] = []
   #size = 0
-  /** Bytes of the present word that are still to come, with the end of its line; -1 before its length. */
+  /** Missing bytes of the current argument and its line end; -1 before its length. */
   #left = -1
   #parts: Bytes[] = []
-  /** Bytes of the words and parts of the present command. */
+  /** Bytes of the arguments and parts of the current command. */
   #kept = 0
 
-  /** @param textOf a part of a chunk as a byte string: hosts have faster ways than languages */
+  /** @param textOf converts a part of a chunk to a byte string; hosts have faster ways than the language */
   constructor(textOf: (bytes: Uint8Array, from: number, to: number) => Bytes) {
     this.#textOf = textOf
   }
 
-  /** Bytes that are kept until a command is whole, what was not read included. */
+  /** Bytes that are kept until a command is complete, including unread ones. */
   get held(): number {
     return this.#buffer.length + this.#kept + perPiece * (this.#words.length + this.#parts.length)
   }
 
-  /** Bytes that came and were not read. */
+  /** Bytes that were received but not read. */
   get pending(): number {
     return this.#buffer.length - this.#at
   }
@@ -94,7 +97,7 @@ export class CommandReader {
     this.#at = 0
   }
 
-  /** Nothing will be read any more. */
+  /** Drops everything, because nothing more will be read. */
   forget(): void {
     this.#buffer = nothing
     this.#at = 0
@@ -103,7 +106,7 @@ export class CommandReader {
     this.#kept = 0
   }
 
-  /** Lets go of a chunk of which little or nothing is still to be read. */
+  /** Releases a chunk if little or nothing of it is unread. */
   compact(): void {
     if (this.#at === 0 || this.pending > this.#buffer.length >>> 1) return
     this.#buffer = this.pending === 0 ? nothing : this.#buffer.slice(this.#at)
@@ -111,8 +114,8 @@ export class CommandReader {
   }
 
   /**
-   * The next command, `undefined` until more has come. An empty line has no words.
-   * @throws ProtocolError, TlsHandshake for what no client sends; nothing can be read behind it
+   * Returns the next command, or `undefined` until more bytes arrive. An empty line has no arguments.
+   * @throws ProtocolError, TlsHandshake when the bytes are not a command; nothing after them can be read
    */
   next(limits: ReaderLimits): readonly Bytes[] | OversizedCommand | undefined {
     if (this.#missing === 0) {
@@ -125,7 +128,7 @@ export class CommandReader {
           limits === strangersLimits ? 'unauthenticated multibulk length' : 'invalid multibulk length',
         )
       }
-      // Nobody asked for anything.
+      // An empty array is not a command.
       if (count <= 0) return []
       this.#missing = count
     }
@@ -137,7 +140,7 @@ export class CommandReader {
     return size > limits.command ? new OversizedCommand(size) : words
   }
 
-  /** @returns whether the whole word was there */
+  /** @returns whether the argument was complete */
   #readWord(limits: ReaderLimits): boolean {
     if (this.#left < 0) {
       if (this.#at === this.#buffer.length) return false
@@ -159,7 +162,7 @@ export class CommandReader {
     const isKept = this.#size <= limits.command
     const there = this.#buffer.length - this.#at
     if (there < this.#left) {
-      // What belongs to the end of the line waits for the rest of it.
+      // Bytes of the line end stay in the buffer until the line end is complete.
       const taken = Math.max(0, Math.min(there, this.#left - 2))
       if (taken > 0 && isKept) {
         this.#parts.push(this.#textOf(this.#buffer, this.#at, this.#at + taken))
@@ -182,7 +185,7 @@ export class CommandReader {
     return true
   }
 
-  /** The number behind the sign that stands here; `undefined` until its line is whole. */
+  /** Returns the number after the sign at the current position; `undefined` until its line is complete. */
   #number(name: string, short: string, { line }: ReaderLimits): number | undefined {
     const end = this.#buffer.indexOf(CR, this.#at)
     if (end === -1 || end + 1 >= this.#buffer.length) {
@@ -216,7 +219,7 @@ export class CommandReader {
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
 
-/** A line as people type it: words, with quotes around those that hold spaces. */
+/** Splits an inline line into arguments; quotes surround those with spaces. */
 function wordsOf(line: string): Bytes[] {
   const words: Bytes[] = []
   let at = 0

@@ -2,49 +2,52 @@ import { Account } from '../../kernel/account.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout, hostTime, unref } from '../../kernel/host.js'
 
-/** Whoever makes the process hold memory: a connection, a body that arrives, an answer that was not taken. */
+/** Holder of memory in the process: a connection, a body that arrives, a response that was not read. */
 export interface MemoryHolder {
-  /** Bytes that are held for it: commands that are not whole, rows that wait, names, output that was not taken. */
+  /** Bytes held: incomplete commands, queued transaction commands, names, output that was not read. */
   readonly held: number
-  /** Changes whenever the other end takes something of what waits for it, or sends something of what is awaited. */
+  /** Value that changes whenever the other end reads pending output or sends expected bytes. */
   readonly progress: number
-  /** Breaks it off; what was held for it is given back at once. */
+  /** Disconnects the holder, which releases its memory immediately. */
   sendAway(): void
 }
 
-/** Bytes that a holder may hold whatever the others do: a command and its reply, so that it is heard at all. */
+/** Bytes that a holder may always hold: enough for a command and its reply, so that every client is served. */
 const always = 16_384
 
-/** Host milliseconds after which a holder without progress has none any more. */
+/** Host milliseconds without progress after which a holder counts as stalled. */
 export const stalledAfter = 5_000
 
-/** Host milliseconds in which progress tells nothing: the buffers of the system take and send some megabytes by themselves. */
+/**
+ * Host milliseconds during which progress does not count: buffers of the operating system accept a few megabytes
+ * anyway.
+ */
 const beginning = 1_000
 
-/** Host milliseconds between two looks. */
+/** Host milliseconds between two checks. */
 const lookEvery = 250
 
 interface Watched {
   progress: number
-  /** When it began to hold more than everybody may. */
+  /** Time at which it began to hold more than every holder may. */
   since: number
-  /** When its progress was last seen. */
+  /** Time of its last progress. */
   moved: number
 }
 
 /**
- * All that share one limit of memory. When it is reached, those are sent away first that have made no progress for
- * longest, or none since their beginning; then those that hold most, if it is more than is asked for. So who reads, or
- * sends, stays as long as others do not.
+ * Holders that share one memory limit. When the limit is reached, holders are disconnected in this order: those without
+ * progress for the longest time or since their beginning, then the largest, if they hold more than the requested bytes.
+ * Clients that keep reading or sending therefore stay while others do not.
  */
 export class Crowd {
   readonly #now: () => number
   readonly #watched = new Map<MemoryHolder, Watched>()
-  /** Of those who took everything, when they did: they are no newcomers. */
+  /** Records of holders that left after reading everything. If they return, they are not new. */
   readonly #before = new WeakMap<MemoryHolder, Watched>()
   #timer: unknown
 
-  /** @param now host milliseconds */
+  /** @param now returns host milliseconds */
   constructor(
     readonly buffered: Account = new Account(Number.POSITIVE_INFINITY),
     now: () => number = hostTime,
@@ -52,7 +55,7 @@ export class Crowd {
     this.#now = now
   }
 
-  /** To be called when a holder holds more, or less. */
+  /** Must be called when a holder holds more or less than before. */
   note(holder: MemoryHolder): void {
     if (this.buffered.limit === Number.POSITIVE_INFINITY) return
     if (Crowd.spares(holder.held)) this.leave(holder)
@@ -86,7 +89,7 @@ export class Crowd {
     unref(this.#timer)
   }
 
-  /** Sees who has made progress. */
+  /** Checks which holders have made progress. */
   look(): void {
     const now = this.#now()
     for (const [holder, watched] of this.#watched) {
@@ -97,14 +100,17 @@ export class Crowd {
     }
   }
 
-  /** Whether there is room for so many bytes more, after others were sent away; for a holder, if it is one already. */
+  /**
+   * Returns whether `bytes` more fit, disconnecting other holders if necessary. @param asking the holder that asks, if
+   * it exists already
+   */
   makesRoom(bytes: number, asking?: MemoryHolder): boolean {
     if (bytes <= this.buffered.left) return true
     const wanted = bytes + (asking?.held ?? 0)
     const leaving = this.#leaving(wanted, asking)
     let free = this.buffered.left
     for (const { held } of leaving) free += held
-    // Nobody is sent away for what finds no room all the same.
+    // No holder is disconnected if the bytes still would not fit.
     if (free < bytes) return false
     for (const holder of leaving) {
       holder.sendAway()
@@ -113,7 +119,7 @@ export class Crowd {
     return false
   }
 
-  /** Who may be sent away for somebody who will hold so much, the first one first. */
+  /** Returns the holders that can be disconnected for one that will hold `wanted` bytes, in order. */
   #leaving(wanted: number, asking: MemoryHolder | undefined): MemoryHolder[] {
     this.look()
     const now = this.#now()
@@ -130,22 +136,22 @@ export class Crowd {
     return [...still.map(([holder]) => holder), ...larger]
   }
 
-  /** Whether somebody who holds so much stays although there is no room. */
+  /** Returns whether a holder of this many bytes stays although the limit is reached. */
   static spares(held: number): boolean {
     return held <= always
   }
 }
 
-/** Bytes that many readers are sent: encoded once, held once. */
+/** Bytes that are sent to many readers; encoded and held once. */
 export class Shared {
-  /** What the host sends. */
+  /** Bytes in the form that the host sends. */
   array: Uint8Array | undefined
   #account: Account | undefined
   #readers = 0
 
   constructor(readonly bytes: Bytes) {}
 
-  /** One more reader has not taken it; `false` when there is no room for it. */
+  /** Adds a reader that has not read the bytes; returns `false` if they do not fit. */
   hold(buffered: Account): boolean {
     if (this.#readers === 0) {
       if (!buffered.take(this.bytes.length)) return false
@@ -155,7 +161,7 @@ export class Shared {
     return true
   }
 
-  /** A reader has taken it, or is gone. */
+  /** Removes a reader that has read the bytes or disconnected. */
   letGo(): void {
     if (--this.#readers > 0) return
     this.#account?.release(this.bytes.length)

@@ -3,19 +3,19 @@ import { NilArray, ReplyError, Status } from '../command/reply.js'
 import { DoubleReply, MapReply, PushReply, SetReply, TextReply, type TypedReply } from '../command/typed-reply.js'
 import { resp2 as plainResp2, resp2Error } from '../rest/rest-responses.js'
 
-// Replies as bytes of the native protocol, in both of its versions.
+// Encodes replies as bytes of RESP2 and RESP3.
 
 export type RespVersion = 2 | 3
 
-/** A reply as it is sent. In RESP2 what it has no types for is lists and strings. */
+/** Encodes a reply. Types that RESP2 lacks become lists and strings. */
 export function wireOf(reply: TypedReply, protocol: RespVersion): Bytes {
   return latin1(protocol === 2 ? resp2(reply) : resp3(reply))
 }
 
-/** Bytes for what stands around an item: its sign, a length and the ends of lines. */
+/** Bytes around an item: its sign, a length and line ends. */
 const around = 32
 
-/** Bytes that a reply has at most as it is sent, in either version. */
+/** Returns the maximum bytes of an encoded reply in either version. */
 export function maxBytes(reply: TypedReply): number {
   if (typeof reply === 'string') return around + reply.length
   if (typeof reply !== 'object' || reply === null || reply instanceof NilArray) return around
@@ -27,7 +27,7 @@ export function maxBytes(reply: TypedReply): number {
   return bytes
 }
 
-/** A line break would begin another reply. */
+/** Encodes an error. Line breaks are replaced, because they would begin another reply. */
 export function wireOfError(message: string): Bytes {
   return resp2Error({ message })
 }

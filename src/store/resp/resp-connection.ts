@@ -23,77 +23,77 @@ import type { Outlet, Session } from './session.js'
 import { helloOf } from './session-commands.js'
 import type { KnownClient, RespSessions } from './sessions.js'
 
-/** A data store that connections may enter, in the world that it has now. */
+/** Store that connections can use, in the current sandbox. */
 export interface RespStore {
-  /** @throws Error when it is no more */
+  /** @throws Error when the store was disposed */
   readonly sessions: RespSessions
 }
 
-/** Who opens. */
+/** Host of the connections. */
 export interface RespHost {
   /**
-   * The data store of a user, as AUTH names it, with this password; `undefined` where they do not fit.
-   * @throws ReplyError where they fit, and there is another reason
+   * Returns the store of a user with this password, as AUTH names them; `undefined` if they do not match.
+   * @throws ReplyError when they match but the user is rejected for another reason
    */
   enter(user: string | undefined, password: string): { readonly home: RespStore; readonly user: User } | undefined
 }
 
-/** The other end. */
+/** Socket of the client. */
 export interface Socket {
   write(bytes: Bytes): void
-  /** Writes what others are sent, too. It has been taken, or never will be, when `done` is called. */
+  /** Writes bytes that are also sent to others. Calls `done` when they were read, or never will be. */
   share(shared: Shared, done: () => void): void
-  /** Closes it behind what was written. */
+  /** Closes the socket after the written bytes. */
   end(): void
-  /** Breaks it off. */
+  /** Destroys the socket. */
   destroy(): void
-  /** Bytes that were written and have not been taken yet. */
+  /** Bytes that were written but not yet read. */
   readonly backlog: number
-  /** Bytes that were taken so far. */
+  /** Bytes that were read so far. */
   readonly taken: number
-  /** Nothing more is to be read for now, or again. */
+  /** Stops reading from the socket, or continues. */
   pause(): void
   resume(): void
-  /** Runs something as soon as what runs now is over. */
+  /** Runs something right after the current call. */
   soon(run: () => void): void
   /**
-   * Runs something when it is this connection's turn: at once, unless others have to go first.
+   * Runs something when it is this connection's turn: immediately, unless others are first.
    * @param group connections that share their turns with it
    */
   turn(group: unknown, run: () => void): void
-  /** The same when the other connections have had their turn. */
+  /** Runs something after the other connections have had their turn. */
   later(group: unknown, run: () => void): void
-  /** Runs something after so many host milliseconds, unless the process ends before. */
+  /** Runs something after this many host milliseconds, unless the process ends earlier. */
   after(milliseconds: number, run: () => void): void
-  /** The other end speaks TLS. */
+  /** Called when the client uses TLS. */
   spokeTls?(): void
 }
 
 /**
- * Bytes to be sent above which no further command is answered, and of commands that wait above which none is read: of those
- * who have signed in, and of strangers.
+ * Bytes of pending output above which no further command runs, and of waiting commands above which none is read; for
+ * clients that have signed in, and for those that have not.
  */
 const enough = 1_048_576
 const enoughOfStrangers = 16_384
 
 /**
- * Units of work for which commands are answered in a row before the other connections have their turn: 256 commands that
- * do nothing, or one that costs more. They are counted, never timed.
+ * Units of work after which other connections have their turn: 256 trivial commands, or one that costs more. Units are
+ * counted, not timed.
  */
 export const turn: number = 256 * unitsPerRow
 
-/** Bytes above which a message is sent as it is, not copied into what else is sent. */
+/** Bytes above which a message is sent as it is instead of copied into other output. */
 const worthSharing = 4_096
 
 /**
- * Bytes of messages that may wait for a reader, and those that may for a minute of the host, as redis-server has it:
+ * Maximum bytes of pending messages: immediately, and for a minute of host time. As in redis-server:
  * `client-output-buffer-limit pubsub 32mb 8mb 60`. [redis 7.0]
  */
 export const maxMessages = 33_554_432
 export const manyMessages = 8_388_608
 export const longBehind = 60_000
 
-/** Wrong passwords of one connection, after which each further one has to wait, in host milliseconds. */
+/** Number of wrong passwords on a connection after which each further one waits, and the wait in host milliseconds. */
 export const freeFailures = 10
 export const failurePause = 1_000
 
@@ -105,48 +105,48 @@ const wrongPassword = 'WRONGPASS invalid username-password pair or user is disab
 const helloWithoutAuth =
   'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time'
 
-/** One connection: reads commands, signs in, and hands what follows to a session. */
+/** Connection that reads commands, signs in, and passes further commands to a session. */
 export class RespConnection implements MemoryHolder {
   readonly #porter: RespHost
   readonly #socket: Socket
   readonly #address: string
   readonly #reader: CommandReader
   #home: RespStore | undefined
-  /** As whom it came in without a password: RESET makes it the same again. */
+  /** User without a password for this connection. RESET restores it. */
   #welcome: { readonly home: RespStore; readonly user: string } | undefined
   #session: Session | undefined
-  /** As far as nobody has a session. */
+  /** Protocol version until a session exists. */
   #protocol: RespVersion = 2
   #limits: ReaderLimits = strangersLimits
-  /** Passwords that were wrong. One that is right forgets none: it may be another user's. */
+  /** Number of wrong passwords. A correct one does not reset it, because it may be another user's. */
   #failures = 0
   #isBusy = false
   #isWorking = false
   #isEnding = false
-  /** Nothing more is read and written; what was written may be under way. */
+  /** Reading and writing have stopped; written bytes may still be on their way. */
   #isClosed = false
-  /** Its socket is closed, and nothing is held for it. */
+  /** The socket is closed, and nothing is held for it. */
   #isGone = false
   #isPaused = false
-  /** It has not taken what it was told. */
+  /** The client read its messages too slowly. */
   #isTooSlow = false
-  /** In which turn of the event loop it had taken everything. */
+  /** Number of the event loop turn in which it had read everything. */
   #upToDate = 0
-  /** Since when many messages have waited for it without an end. */
+  /** Set while many messages have been pending without interruption. */
   #farBehind: object | undefined
-  /** It lets others go first. */
+  /** Whether it lets other connections run first. */
   #isResting = false
-  /** The reply to the command that runs or waits. */
+  /** State of the reply to the command that runs or waits. */
   #reply: 'due' | 'begun' | undefined
-  /** Its data store was disposed of. */
+  /** Whether its store was disposed. */
   #isAbandoned = false
   #out = ''
-  /** Bytes of messages that others are sent, too, and that the other end has not taken. */
+  /** Bytes of shared messages that the client has not read. */
   #shared = 0
-  /** Bytes that the other end has sent so far. */
+  /** Bytes that the client has sent so far. */
   #received = 0
   readonly #crowd: Crowd
-  /** What is held for it. */
+  /** Account of the memory held for it. */
   readonly #account: Account
   readonly #outlet: Outlet = {
     send: (bytes) => this.#tell(bytes.length, () => this.#send(bytes)),
@@ -158,7 +158,7 @@ export class RespConnection implements MemoryHolder {
     break: () => this.#breakOff(),
   }
 
-  /** @param textOf a part of a chunk as a byte string */
+  /** @param textOf converts a part of a chunk to a byte string */
   constructor(
     porter: RespHost,
     socket: Socket,
@@ -178,12 +178,15 @@ export class RespConnection implements MemoryHolder {
     return this.#account.held + this.#shared
   }
 
-  /** Of who has not taken everything, only what it takes is progress. */
+  /** Value that changes with progress. While output is pending, only reading it counts as progress. */
   get progress(): number {
     return this.#socket.backlog > 0 ? this.#socket.taken : this.#received
   }
 
-  /** Its world hears of it when the socket is closed: how slow the host is does not belong in the middle of a command. */
+  /**
+   * Disconnects it. The sandbox is notified only when the socket closes, because host speed must not affect a running
+   * command.
+   */
   sendAway(): void {
     if (this.#isGone) return
     this.#isClosed = true
@@ -192,7 +195,7 @@ export class RespConnection implements MemoryHolder {
     this.#socket.destroy()
   }
 
-  /** Counts what is held for it now. Whoever holds more than there is room for is sent away. */
+  /** Accounts for the memory held now. Disconnects the client if that exceeds the limit. */
   settle(): void {
     if (this.#isGone) return
     const { backlog } = this.#socket
@@ -233,7 +236,7 @@ export class RespConnection implements MemoryHolder {
     return this.#session === undefined ? enoughOfStrangers : enough
   }
 
-  /** Goes on with what has been read: the other end has taken what was sent. */
+  /** Continues with commands that were read, after the client has read the output. */
   work(): void {
     if (this.#isWorking) return
     this.#isWorking = true
@@ -250,7 +253,7 @@ export class RespConnection implements MemoryHolder {
         if (argv instanceof OversizedCommand) this.#refuse(argv)
         else if (argv.length > 0) this.#take(argv)
         left -= Math.max(unitsPerRow, this.#spent - before)
-        // What is read from here on meets less room.
+        // Flushes before reading more, because pending output reduces the memory for it.
         if (this.#out.length > 65_536) this.#flush()
       }
     } catch (error) {
@@ -272,7 +275,7 @@ export class RespConnection implements MemoryHolder {
     this.#socket.resume()
   }
 
-  /** Units of work of its data store so far. */
+  /** Units of work of its store so far. */
   get #spent(): number {
     return this.#home?.sessions.front.store.work.spent ?? 0
   }
@@ -288,12 +291,12 @@ export class RespConnection implements MemoryHolder {
     this.settle()
   }
 
-  /** Connections of one data store share their turns, and so do strangers. */
+  /** Connections of one store share their turns, and so do connections without one. */
   get #group(): unknown {
     return this.#home?.sessions.front.store
   }
 
-  /** Signs in without a password: whoever has the connection has the data store. */
+  /** Signs in without a password: the connection alone gives access to the store. */
   welcome(home: RespStore, user: string): void {
     this.#welcome = { home, user }
     this.#enter(home, user, {})
@@ -303,7 +306,7 @@ export class RespConnection implements MemoryHolder {
     return this.#session !== undefined
   }
 
-  /** The other end is gone. */
+  /** Handles the end of the connection by the client. */
   close(): void {
     this.#isClosed = true
     this.#isGone = true
@@ -319,9 +322,9 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * The data store was disposed of. Only the client closes the connection now: a test that failed has not come to that,
-   * and a client whose connection is closed fails the run once more. What runs or waits is not answered before the client
-   * sends something else, since nobody may be there to catch its error.
+   * Handles the disposal of the store. From now on only the client closes the connection: a failed test has not closed
+   * it, and a client whose connection closes would fail the run again. Running and waiting commands get no reply until
+   * the client sends something else, because its error might be unhandled.
    */
   abandon(): void {
     this.#isAbandoned = true
@@ -330,7 +333,7 @@ export class RespConnection implements MemoryHolder {
     if (this.#isPaused) this.work()
   }
 
-  /** This end is closed, as the server is. */
+  /** Closes the connection because the server closes. */
   shut(): void {
     this.#isEnding = true
     this.#leave()
@@ -339,7 +342,8 @@ export class RespConnection implements MemoryHolder {
 
   #take(argv: readonly Bytes[]): void {
     const name = argv[0]!.toUpperCase()
-    // A page that makes a browser send a request here: its body would be read as commands. No space has to follow a colon.
+    // A web page can make a browser send a request to this port, and its body would be read as commands. A colon needs
+    // no space.
     if (name === 'POST' || name.startsWith('HOST:')) this.#break()
     else if (this.#isAbandoned) this.#sayAbandoned(name)
     else if ((name === 'AUTH' || name === 'HELLO') && this.#renewed()?.isOccupied === true) this.#run([latin1(name)])
@@ -366,7 +370,7 @@ export class RespConnection implements MemoryHolder {
       if (this.#renewed() !== undefined) this.#serve(argv)
       this.work()
     }
-    // What could not be loaded is told by the command.
+    // If loading failed, the command reports it.
     void loading.then(goOn, goOn)
   }
 
@@ -392,7 +396,7 @@ export class RespConnection implements MemoryHolder {
           this.#isBusy = false
           return
         }
-        // What comes next is no part of what ended the wait.
+        // The next command is not part of the one that ended the wait, so it runs later.
         this.#socket.soon(() => {
           this.#isBusy = false
           this.work()
@@ -400,13 +404,13 @@ export class RespConnection implements MemoryHolder {
       },
       break: () => this.#breakOff(),
     })
-    // A command that waits has flushed nothing yet.
+    // A waiting command has not flushed the earlier output.
     if (!isOver) this.#flush()
   }
 
-  // ---- who it is --------------------------------------------------------------------------------------------------
+  // ---- signing in -------------------------------------------------------------------------------------------------
 
-  /** Whoever guesses passwords waits: this connection, and no other one. */
+  /** Delays a client that guesses passwords, without delaying other connections. */
   #slowed(run: () => void): void {
     if (this.#failures < freeFailures) {
       run()
@@ -450,7 +454,7 @@ export class RespConnection implements MemoryHolder {
     }
   }
 
-  /** @throws ReplyError */
+  /** @throws ReplyError when the password is wrong */
   #signIn(name: Bytes | undefined, password: Bytes): void {
     const entered = this.#porter.enter(name, password)
     if (entered === undefined) {
@@ -467,7 +471,7 @@ export class RespConnection implements MemoryHolder {
     }
   }
 
-  /** @param known what is kept of the session before; nothing is told of somebody who is known */
+  /** @param known data of the previous session; a known client causes no entry for signing in */
   #enter(home: RespStore, user: string, known?: KnownClient): Session {
     this.#home = home
     const { sessions } = home
@@ -478,7 +482,7 @@ export class RespConnection implements MemoryHolder {
     return this.#session
   }
 
-  /** The session, in the world that there is now: a reset does not part clients from their data store. */
+  /** Returns the session in the current sandbox: a reset does not disconnect clients from their store. */
   #renewed(): Session | undefined {
     const [session, home] = [this.#session, this.#home]
     if (session === undefined || home === undefined || !session.hasEnded) return session
@@ -507,7 +511,7 @@ export class RespConnection implements MemoryHolder {
   }
 
   #sayAbandoned(name?: string): void {
-    // There is no way to end a reply that has begun.
+    // A reply that has begun cannot be completed with an error.
     if (this.#reply === 'begun') {
       this.#break()
       return
@@ -528,8 +532,9 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * What nobody asked for. Whoever had taken everything when this turn of the event loop began is sent what it brings, as
-   * long as there is room among all; whoever is behind is sent away before a message is added that is more than may wait.
+   * Sends a message that is not a reply. A client that had read everything when this event loop turn began gets all
+   * messages of the turn, as long as the shared limit allows. A client that is behind is disconnected before its limit
+   * is exceeded.
    */
   #tell(size: number, send: () => void): void {
     if (this.#isTooSlow || this.#isClosed) return
@@ -552,11 +557,11 @@ export class RespConnection implements MemoryHolder {
 
   #tooSlow(): void {
     this.#isTooSlow = true
-    // How slow the host is does not belong in the middle of the command that tells it.
+    // Host speed must not affect the command that sends the message, so the disconnect happens later.
     this.#socket.soon(() => this.#break())
   }
 
-  /** Sends what others are sent, too: it is held once. */
+  /** Sends bytes that are also sent to others and held once. */
   #share(shared: Shared): void {
     const { bytes } = shared
     if (bytes.length < worthSharing) {
@@ -590,7 +595,7 @@ export class RespConnection implements MemoryHolder {
     if (this.#isClosed) return
     if (this.#out !== '') {
       const out = this.#out
-      // Asked before it is added to what the other end has not taken.
+      // Checked before the output is added to the unread bytes.
       this.settle()
       if (this.#isClosed) return
       this.#out = ''
@@ -604,7 +609,7 @@ export class RespConnection implements MemoryHolder {
     this.#socket.end()
   }
 
-  /** The data store breaks it, unless it was disposed of. */
+  /** Disconnects at the request of the store, unless the store was disposed. */
   #breakOff(): void {
     if (!this.#isAbandoned) this.#break()
   }

@@ -19,7 +19,7 @@ const commands: readonly SessionCommand<Session>[] = [
     inTransaction: 'refused',
     run: hello,
   },
-  // Whoever holds the connection signs in. It comes here, without its words, where that may not be.
+  // The connection handles AUTH. It reaches the session, without its arguments, only where it is not allowed.
   {
     name: 'AUTH',
     usage: '[user] password',
@@ -40,7 +40,7 @@ const commands: readonly SessionCommand<Session>[] = [
       return ok
     },
   },
-  // What it does beside is done by whoever holds the connection: it is nobody's any more.
+  // The connection handles the other effects of RESET, such as signing out.
   { name: 'RESET', words: [1, 1], isFree: true, inTransaction: 'runs', run: () => reset },
   {
     name: 'PING',
@@ -181,7 +181,7 @@ const commands: readonly SessionCommand<Session>[] = [
   },
 ]
 
-/** Every command of connections, by name. */
+/** All commands of connections, by name. */
 export const sessionCommands: ReadonlyMap<string, SessionCommand<Session>> = new Map(
   commands.map((row) => [row.name, row]),
 )
@@ -205,7 +205,7 @@ function hello(session: Session, argv: readonly Bytes[]): SessionReply {
   return new MapReply([...pairs, latin1('modules'), []])
 }
 
-/** What HELLO asks for. */
+/** Arguments of HELLO. */
 export interface Hello {
   readonly protocol?: 2 | 3
   readonly user?: Bytes
@@ -213,7 +213,7 @@ export interface Hello {
   readonly name?: Bytes
 }
 
-/** @throws ReplyError */
+/** @throws ReplyError when the arguments are invalid */
 export function helloOf([, version, ...options]: readonly Bytes[]): Hello {
   if (version === undefined) return {}
   const asked = parseInt64(version)
@@ -266,7 +266,7 @@ function kill(session: Session, argv: readonly Bytes[]): SessionReply {
 
 const kinds: ReadonlySet<string> = new Set(['normal', 'master', 'replica', 'slave', 'pubsub'])
 
-/** @throws ReplyError */
+/** @throws ReplyError when the client type is unknown */
 function ofKind(given: Bytes): (session: Session) => boolean {
   const kind = given.toLowerCase()
   if (!kinds.has(kind)) throw new ReplyError(`ERR Unknown client type '${given}'`)
@@ -284,7 +284,10 @@ function idOf(word: Bytes): number {
   return Number(id)
 }
 
-/** It stands in lists that are divided by spaces, of all connections: redis-server takes a name of any length. [choice] */
+/**
+ * Names occur in space-separated lists of all connections, so their length is limited. redis-server has no limit.
+ * [choice]
+ */
 function nameOf(text: Bytes, what: string): Bytes {
   if (text.length > maxName) throw replyError('outOfMemory')
   if (/^[!-~]*$/.test(text)) return text

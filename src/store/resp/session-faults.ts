@@ -13,17 +13,17 @@ import type { RestStore } from '../rest/store-front.js'
 import { wireOfError } from './reply-writer.js'
 import type { Session } from './session.js'
 
-/** How one command of a session is answered. */
+/** Callbacks for the response to one command of a session. */
 export interface CommandExchange {
-  /** The bytes of the answer, or of its next part. */
+  /** Sends the next bytes of the response. */
   send(bytes: Bytes): void
-  /** It has been answered: the next one may come. */
+  /** Ends the response: the next command can run. */
   done(): void
-  /** The connection breaks. */
+  /** Breaks the connection. */
   break(): void
 }
 
-// What faults of requests do to one command of a connection: it is late, or lost, or its answer breaks off.
+// Request faults for one command of a connection: delayed, lost, or with a truncated response.
 
 interface Struck {
   readonly strikes: readonly Injection[]
@@ -33,7 +33,7 @@ interface Struck {
 
 const streams: ReadonlySet<string> = new Set(['SUBSCRIBE', 'PSUBSCRIBE', 'MONITOR'])
 
-/** What strikes a command, `undefined` when nothing does. */
+/** Returns the faults injected into a command, or `undefined`. */
 export function sessionInjection(
   faults: FaultSource,
   session: Session,
@@ -50,7 +50,7 @@ export function sessionInjection(
   return strikes.length === 0 ? undefined : { strikes, faults, front }
 }
 
-/** An answer in bytes of the protocol, which faults that shape answers hand on. */
+/** Response in bytes of the protocol, which faults that change responses pass on. */
 interface WireAnswer extends FaultyResponse {
   readonly isWire: true
 }
@@ -59,7 +59,7 @@ function wire(body: Bytes): WireAnswer {
   return { status: 200, headers: [], body, isWire: true }
 }
 
-/** Plays the faults around each other, the first outermost. */
+/** Applies the faults around each other, the first one outermost. */
 export function serveFaulty(struck: Struck, session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
   const { clock } = struck.front
   const fail = (error: unknown): void => {
@@ -77,7 +77,7 @@ export function serveFaulty(struck: Struck, session: Session, argv: readonly Byt
       if (isStream && !session.hasEnded && 'isWire' in answer) return body
       if (isStream) void body.cancel().catch(ignore)
       if (session.hasEnded) return undefined
-      if (!('isWire' in answer)) throw new ConnectionBroken('ECONNRESET', 'what answered does not speak the protocol')
+      if (!('isWire' in answer)) throw new ConnectionBroken('ECONNRESET', 'the response is not in the Redis protocol')
       if (typeof body === 'string') turn.send(body)
       turn.done()
     } catch (error) {
@@ -87,13 +87,13 @@ export function serveFaulty(struck: Struck, session: Session, argv: readonly Byt
     }
     return undefined
   }
-  // What trickles does so after the work, while time moves.
+  // A slow response is sent after the task has ended, so that time can move.
   void clock
     .track(`command ${argv[0]!.toUpperCase().slice(0, 40)}`, work)
     .then((body) => body && trickle(body, session, clock, turn).catch(fail))
 }
 
-/** Sends an answer that comes in parts. */
+/** Sends a response that arrives in parts. */
 async function trickle(
   body: ReadableStream<Uint8Array>,
   session: Session,
@@ -152,7 +152,7 @@ async function play(
   return actionAt(strike.point as RequestInjectionPoint, fault)(fault, moment)
 }
 
-/** Its own part of the work: it may wait for what others bring. */
+/** Runs the command in the task; it may wait for other clients. */
 function served(session: Session, argv: readonly Bytes[], task: Task): Promise<FaultyResponse> {
   return new Promise((resolve, reject) => {
     let rouse: (() => void) | undefined
@@ -161,7 +161,7 @@ function served(session: Session, argv: readonly Bytes[], task: Task): Promise<F
       resolve(wire(bytes))
     })
     if (waits) rouse = task.fallAsleep?.()
-    else if (session.hasEnded) reject(new ConnectionBroken('ECONNRESET', 'it was told more than it may be'))
+    else if (session.hasEnded) reject(new ConnectionBroken('ECONNRESET', 'the response exceeds its limit'))
   })
 }
 

@@ -3,32 +3,32 @@ import { wrongArity } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
 import type { TypedReply } from '../command/typed-reply.js'
 
-// Commands that concern the connection itself. [search.md, part 2]
+// Commands about the connection itself. [search.md, part 2]
 
-/** What a command answers; `undefined` where it has sent everything itself. */
+/** Reply of a session command; `undefined` if the command has already sent everything. */
 export type SessionReply = TypedReply | SentReply | undefined
 
-/** A reply that was sent part by part. */
+/** Reply that was sent in parts. */
 export class SentReply {
-  /** @param plain as the log keeps it */
+  /** @param plain the reply as the log keeps it */
   constructor(readonly plain: Reply) {}
 }
 
-/** A command that concerns the connection itself, and what it is given: the connection. */
+/** Command about the connection itself, which receives the session. */
 export interface SessionCommand<Session> {
-  /** Upper case; a subcommand follows after a space. */
+  /** Upper-case name; a subcommand follows after a space. */
   readonly name: string
-  /** Words including the name, at least and at most. */
+  /** Minimum and maximum number of arguments, including the name. */
   readonly words: readonly [least: number, most: number]
-  /** What becomes of it between MULTI and EXEC; it is queued where nothing is said. */
+  /** Handling between MULTI and EXEC. Default: queued. */
   readonly inTransaction?: 'runs' | 'refused'
-  /** Whoever may do nothing may send it. */
+  /** Whether users without any permission can send it. */
   readonly isFree?: true
-  /** Its arguments, for the reference. */
+  /** Arguments, for the reference. */
   readonly usage?: string
-  /** `redis`: redis-server has it, and the service has no page for it. */
+  /** `redis`: only redis-server has it; the service has no page for it. */
   readonly status?: 'redis'
-  /** Monitors do not see it. */
+  /** Hidden from monitors. */
   readonly isAdmin?: true
   run(session: Session, argv: readonly Bytes[]): SessionReply
 }
@@ -40,7 +40,10 @@ export function isContainer(name: string): boolean {
   return containers.has(name)
 }
 
-/** Throws `ReplyError` for a command of wrong length. */
+/**
+ * Checks the number of arguments.
+ * @throws ReplyError when it is wrong
+ */
 export function checkLength(
   { name, words: [least, most] }: Pick<SessionCommand<never>, 'name' | 'words'>,
   argv: readonly Bytes[],

@@ -32,20 +32,20 @@ import { maxBytes, type RespVersion, wireOf } from './reply-writer.js'
 import { checkLength, isContainer, SentReply, type SessionCommand, type SessionReply } from './session-row.js'
 import { costOfRow, TransactionState } from './transaction.js'
 
-/** Where the bytes for a client go. */
+/** Destination of the bytes for a client. */
 export interface Outlet {
   send(bytes: Bytes): void
-  /** The same for what others are sent, too. */
+  /** Sends bytes that are also sent to others. */
   tell(shared: Shared): void
-  /** Closes the connection behind what was sent. */
+  /** Closes the connection after the sent bytes. */
   end(): void
-  /** Breaks it off, whatever was sent. */
+  /** Breaks the connection immediately. */
   break(): void
 }
 
-/** What a session needs of the house. */
+/** What a session needs from the owner of all sessions. */
 export interface SessionOwner {
-  /** The commands of connections, by name. */
+  /** Commands of connections, by name. */
   readonly commands: ReadonlyMap<string, SessionCommand<Session>>
   readonly front: RestStore
   readonly sessions: Iterable<Session>
@@ -56,11 +56,11 @@ export interface SessionOwner {
 type Send = (bytes: Bytes) => void
 
 /**
- * One connection of the native protocol, as the world sees it: somebody who has signed in and sends one command after
- * the other. [search.md, part 2]
+ * Connection over the Redis protocol as the sandbox sees it: a signed-in user that sends one command after
+ * another. [search.md, part 2]
  */
 export class Session implements Subscriber, EventOutlet, CommandClient {
-  /** Bytes of it as the client sees them: RESP2 until it says HELLO 3. */
+  /** Protocol version: RESP2 until the client sends HELLO 3. */
   protocol: RespVersion = 2
   name: string = ''
   readonly library: { name: string; version: string } = { name: '', version: '' }
@@ -72,16 +72,16 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   #last = { at: 0, name: 'NULL' }
   #blocked: Blocked | undefined
   #isMonitor = false
-  /** Whether it wants no replies: for good, to this command, or to the next one. */
+  /** Whether the client wants no replies: permanently, for this command, or for the next one. */
   readonly #silence = { on: false, now: false, next: false }
   #gone: AbortController | undefined
-  /** What the command that runs now has sent so far, before its reply. */
+  /** Bytes that the running command has sent before its reply. */
   #sent: string | undefined
-  /** Bytes of it that nobody asked for: what it hears of itself. */
+  /** Bytes of the messages that the running command caused for its own client. */
   #heardBytes = 0
-  /** What it hears of the command that runs now is more than an answer may have: it is sent away. */
+  /** Whether these messages exceed the maximum response, so that the client is disconnected. */
   #isFlooded = false
-  /** Bytes that the replies of the transaction that runs may still have. */
+  /** Remaining bytes for the replies of the running transaction. */
   #room: number | undefined
 
   constructor(
@@ -101,9 +101,9 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   // ---- one command ------------------------------------------------------------------------------------------------
 
   /**
-   * Answers one command.
-   * @param send gets the bytes of the answer, once; not at all where the connection breaks
-   * @returns whether it waits: then `send` is called later, and nothing may be sent before
+   * Runs one command.
+   * @param send receives the bytes of the response once, or never if the connection breaks
+   * @returns whether the command waits: then `send` is called later, and nothing may be sent before
    */
   run(argv: readonly Bytes[], send: Send): boolean {
     this.#last = { at: this.#house.front.clock.now(), name: argv[0]!.slice(0, 40) }
@@ -138,7 +138,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
       answer(reply)
       return false
     }
-    // What is heard meanwhile comes at once.
+    // Messages that arrive while the command waits are sent immediately.
     const heard = this.#sent
     this.#sent = undefined
     if (heard !== '') this.#outlet.send(latin1(heard))
@@ -146,7 +146,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     reply.onEnd((end) => {
       this.#blocked = undefined
       if ('error' in end && !(end.error instanceof ReplyError)) {
-        // Its world is over, or it is gone.
+        // The sandbox was disposed, or the client has disconnected.
         this.#outlet.break()
         return
       }
@@ -159,7 +159,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   #wire(reply: TypedReply): Bytes {
     const bytes = maxBytes(reply)
     const isTooLarge = bytes > maxText
-    // Sending it is a part of the work of its request, and of the turn of its connection.
+    // Sending the reply counts as work of the request and of the connection's turn.
     if (bytes > smallReply && !isTooLarge) this.#house.front.store.work.spend(Math.floor(bytes / bytesPerUnit))
     return wireOf(isTooLarge ? replyTooLarge(this.#mostAnswered, true) : reply, this.protocol)
   }
@@ -173,14 +173,17 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return own === undefined ? this.#command(argv, 'resp') : this.#runOwn(own, argv)
   }
 
-  /** Its own command, if it is one. Throws `ReplyError` for what it may not send now. */
+  /**
+   * Returns the command if it is one of connections.
+   * @throws ReplyError when the client may not send it now
+   */
   #admit(argv: readonly Bytes[]): SessionCommand<Session> | undefined {
     const name = argv[0]!.toUpperCase()
     const own = this.#own(name, argv)
     if (own !== undefined) this.#check(own, argv)
     const refusal = this.#unfit(name, own, argv)
     if (refusal === undefined) return own
-    // What is wrong with it anyway is told first.
+    // Other errors of the command take precedence.
     if (own === undefined) this.#checkStored(argv)
     throw refusal
   }
@@ -195,10 +198,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   #runOwn(own: SessionCommand<Session>, argv: readonly Bytes[]): SessionReply {
     const { journal, store } = this.#house.front
     const note = (end: { readonly reply: Reply } | { readonly error: string }): void => {
-      // The store has written it down.
+      // The store logs PING itself, except for clients with subscriptions.
       if (own.name !== 'PING' || this.isConfined) journal.note(argv, this.user, 'resp', undefined, end)
     }
-    // What a transaction runs comes before its EXEC, everything else before what it brings about.
+    // Monitors see the commands of a transaction before its EXEC, and all other commands before their effects.
     const showsAfterwards = own.name === 'EXEC'
     if (!showsAfterwards) this.#show(own, argv)
     try {
@@ -214,7 +217,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     }
   }
 
-  /** Shows a command to the monitors that the store does not see. */
+  /** Shows monitors a command that does not reach the store. */
   #show(own: SessionCommand<Session>, argv: readonly Bytes[]): void {
     const { store, clock } = this.#house.front
     if (store.pubsub.monitors.size === 0 || own.isAdmin === true) return
@@ -229,7 +232,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     throw argv.length > 1 ? unknownSubcommand(name, argv[1]!) : wrongArity(name)
   }
 
-  /** Whether commands are there for which the service has no page. */
+  /** Whether commands without a page of the service are enabled. */
   get #hasAll(): boolean {
     return this.#house.front.store.options.policy.commands === 'all'
   }
@@ -243,7 +246,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (!this.user.mayRun({ ...permissible, name: own.name })) throw noCommandPermission(own.name)
   }
 
-  /** For commands of the store that connections send in another way. */
+  /** Runs a command of the store that connections send in another form. */
   command(argv: readonly Bytes[]): SessionReply {
     return this.#command(argv, 'resp') as TypedReply
   }
@@ -269,7 +272,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return command === undefined ? reply : typedReply(command.name, argv, reply)
   }
 
-  /** What faults can know of where its commands come from. */
+  /** What fault rules can know about the origin of its commands. */
   get origin(): CommandOrigin {
     return { dialect: { docs: this.#house.front.store.nativeDocs } }
   }
@@ -278,7 +281,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return this.#silence.on || this.#silence.now
   }
 
-  /** Whether it is told of its commands from now on; what it hears of others comes anyway. */
+  /** Sets whether the client gets replies from now on. Messages about other clients are sent anyway. */
   setReplies(which: 'ON' | 'OFF' | 'SKIP'): SessionReply {
     if (which === 'SKIP') this.#silence.next = !this.#silence.on
     else this.#silence.on = which === 'OFF'
@@ -287,21 +290,27 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return ok
   }
 
-  /** Bytes that are kept because of it until it leaves, or says otherwise. */
+  /** Bytes that are kept for it until it disconnects or changes its settings. */
   get kept(): number {
     const { name, version } = this.library
     const names = this.name.length + name.length + version.length + (this.#blocked?.size ?? 0)
     return names + this.transaction.kept + this.#house.front.store.pubsub.keptFor(this)
   }
 
-  /** Throws `ReplyError` where so many more bytes may not be kept. */
+  /**
+   * Checks that this many more bytes can be kept.
+   * @throws ReplyError otherwise
+   */
   demandRoom(bytes: number): void {
     if (this.kept + bytes > maxConnectionBytes) throw replyError('outOfMemory')
   }
 
   // ---- transactions -----------------------------------------------------------------------------------------------
 
-  /** Whether a row may wait for EXEC. Throws `ReplyError`. */
+  /**
+   * Checks that a command can be queued for EXEC.
+   * @throws ReplyError otherwise
+   */
   #checkRow(argv: readonly Bytes[], own: SessionCommand<Session> | undefined): void {
     if (own?.inTransaction === 'refused') throw replyError('notInTransaction')
     this.#house.front.measured(argv)
@@ -313,7 +322,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     store.checkRow(argv, this.user, this.#stored(argv))
   }
 
-  /** Whether a command of the store has the right form, and may be sent by this user. Throws `ReplyError`. */
+  /**
+   * Checks that a command of the store is well-formed and permitted.
+   * @throws ReplyError otherwise
+   */
   #checkStored(argv: readonly Bytes[]): void {
     this.#house.front.store.check(argv, this.user, this.#stored(argv))
   }
@@ -327,7 +339,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return store.blockingCommands.find(argv) ?? store.commands.find(argv)
   }
 
-  /** EXEC. */
+  /** Implements EXEC. */
   executeTransaction(): SessionReply {
     const { store } = this.#house.front
     return this.transaction.execute((rows) => {
@@ -345,7 +357,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     })
   }
 
-  /** Each row is answered when it has run: what is heard of it comes before its reply, in the midst of the others. [redis 7.0] */
+  /**
+   * Runs the commands of a transaction. Messages that a command causes precede its reply, between the other replies.
+   * [redis 7.0]
+   */
   #executeRows(rows: readonly (readonly Bytes[])[]): SentReply {
     this.#say(`*${rows.length}\r\n`)
     return new SentReply(
@@ -360,23 +375,23 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     )
   }
 
-  /** Sends a part of the answer of the command that runs. */
+  /** Sends a part of the response of the running command. */
   #say(text: string): void {
     if (!this.#isSilent && !this.#isFlooded) this.#sent += text
   }
 
-  /** Bytes of an answer. */
+  /** Maximum bytes of a response. */
   get #mostAnswered(): number {
     return Math.min(this.#house.front.store.options.policy.maxResponseSize, maxReplyBytes)
   }
 
-  /** @returns the reply; `undefined` where it has sent everything itself */
+  /** @returns the reply; `undefined` if the command has already sent everything */
   #row(argv: readonly Bytes[]): TypedReply | undefined {
     const own = this.#own(argv[0]!.toUpperCase(), argv)
     try {
       if (own === undefined) return this.#command(argv, 'transaction') as TypedReply
       this.#check(own, argv)
-      // EXEC never waits in another one.
+      // Commands in a transaction never wait.
       return this.#runOwn(own, argv) as TypedReply | undefined
     } catch (error) {
       if (error instanceof ReplyError) return error
@@ -384,7 +399,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     }
   }
 
-  /** WATCH. */
+  /** Implements WATCH. */
   watchKeys(keys: readonly Bytes[]): SessionReply {
     const { work } = this.#house.front.store
     if (!this.transaction.isOpen) this.demandRoom(costOfNames(keys))
@@ -395,7 +410,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     )
   }
 
-  // ---- what it hears ----------------------------------------------------------------------------------------------
+  // ---- messages ---------------------------------------------------------------------------------------------------
 
   subscribe(kind: SubscriptionKind, names: readonly Bytes[]): SessionReply {
     const { pubsub, work } = this.#house.front.store
@@ -445,18 +460,18 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.#put(this.#wireOf(message, line))
   }
 
-  /** A message is put into its wire form once for each version of the protocol, however many hear it. */
+  /** Returns a message in wire form, encoded once per protocol version for all readers. */
   #sharedOf(message: PubSubMessage): Shared {
     const forms = shared.get(message) ?? []
     shared.set(message, forms)
-    // Only monitors are shown lines, and all in one form.
+    // Only monitors receive plain lines, which have one form.
     forms[this.protocol] ??= new Shared(this.#wireOf(message, message.line))
     return forms[this.protocol]!
   }
 
   #wireOf(message: PubSubMessage, line: Bytes): Bytes {
     const [kind, ...rest] = message.parts
-    // Damage is at the end of a line.
+    // A fault damages the end of the line.
     if (line !== message.line) rest.push(`${String(rest.pop() ?? '').slice(0, -1)}${line.at(-1)}` as Bytes)
     if (rest.length === 0) return wireOf(kind === '"OK"' ? ok : new Status(kind), 2)
     return this.#heard([kind, ...rest])
@@ -466,7 +481,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.#end(() => this.#outlet.break())
   }
 
-  /** Who may do nothing any more is sent away. */
+  /** Returns whether the user still exists; otherwise the client is disconnected. */
   isWelcome(): boolean {
     return this.#house.front.store.access.userNamed(this.user.name) === this.user
   }
@@ -475,12 +490,12 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.breakOff()
   }
 
-  /** Whether it may send hardly anything because it listens. */
+  /** Whether it can send few commands because it has subscriptions. */
   get isConfined(): boolean {
     return this.protocol === 2 && this.subscriptions > 0
   }
 
-  /** Whether it may not become somebody else now: it listens, or its commands wait for EXEC. */
+  /** Whether it cannot change its user now: it has subscriptions, or commands that wait for EXEC. */
   get isOccupied(): boolean {
     return this.transaction.isOpen || this.isConfined || this.#isMonitor
   }
@@ -497,10 +512,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return wireOf(this.protocol === 2 ? items : new PushReply(items), this.protocol)
   }
 
-  /** What comes of its own command belongs to the answer. */
+  /** Sends bytes; messages that its own command causes become part of the response. */
   #put(bytes: Bytes): void {
     if (this.#sent !== undefined) {
-      // It goes on to the end: others must not see half of a transaction because one reader hears too much.
+      // The transaction still runs to its end: other clients must not see half of it because one reader gets too much.
       this.#heardBytes += bytes.length
       this.#isFlooded ||= this.#heardBytes > this.#mostAnswered
       if (!this.#isFlooded) this.#sent += bytes
@@ -510,9 +525,12 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     }
   }
 
-  // ---- among others -----------------------------------------------------------------------------------------------
+  // ---- other sessions ---------------------------------------------------------------------------------------------
 
-  /** All connections; looking at them is charged. Throws `ReplyError`. */
+  /**
+   * All connections. Reading them is charged as work.
+   * @throws ReplyError when there is not enough work left
+   */
   get others(): Iterable<Session> {
     const { work, connections } = this.#house.front.store
     work.charge(connections)
@@ -543,14 +561,14 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return this.#blocked?.unblock(how) ?? false
   }
 
-  /** Somebody else ends it. */
+  /** Disconnects it on behalf of another client. */
   kill(): void {
     this.#end(() => this.#outlet.end())
   }
 
   /**
-   * Ends it for a reason that is in its world. It has ended before the connection hears of it, so that this is not
-   * written down as something that came from outside: played again, it follows from the reason.
+   * Ends the session for a reason inside the sandbox. It ends before the connection is notified, so that the journal
+   * records no external input: when replayed, the end follows from the reason.
    */
   #end(tell: () => void): void {
     if (this.hasEnded) return
@@ -563,19 +581,19 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.#outlet.end()
   }
 
-  /** Aborted when the connection is gone. */
+  /** Signal that is aborted when the client has disconnected. */
   get gone(): AbortSignal {
     this.#gone ??= new AbortController()
     return this.#gone.signal
   }
 
-  /** Its world is over: whoever holds the connection may go on in the next one. */
+  /** Ends it because the sandbox was disposed; the connection can continue in the next one. */
   retire(): void {
     this.hasEnded = true
     this.#gone?.abort()
   }
 
-  /** The connection is gone. */
+  /** Handles the end of the connection. */
   close(): void {
     if (this.hasEnded) return
     this.retire()
@@ -590,7 +608,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.#house.left(this)
   }
 
-  /** A line of each connection, as CLIENT LIST has it. Throws `ReplyError` for more than a reply may have, before any is made. */
+  /**
+   * Returns a line for each connection, as CLIENT LIST does.
+   * @throws ReplyError when the lines would exceed the maximum reply, before any is created
+   */
   describe(sessions: Iterable<Session>): Bytes {
     const { store } = this.#house.front
     const { maxRequestSize } = store.options.policy
@@ -603,7 +624,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return latin1(described.map((session) => `${session.#line}\n`).join(''))
   }
 
-  /** Bytes of its line, at most. */
+  /** Maximum bytes of its line. */
   get #mostDescribed(): number {
     const { name, version } = this.library
     return (
@@ -645,15 +666,18 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
 const shared = new WeakMap<PubSubMessage, (Shared | undefined)[]>()
 
-/** However much a policy allows. */
+/** Upper limit for replies, even if a policy allows more. */
 export const maxReplyBytes = 268_435_456
 
-/** An answer, a refusal for each row that had no room in it included. Strings of the engine have 512 MiB at most. */
+/**
+ * Maximum bytes of a response, including errors for commands whose replies did not fit. JavaScript strings have at most
+ * 512 MiB.
+ */
 export const maxText = 500_000_000
 
-/** One of CLIENT LIST. */
+/** Work for a line of CLIENT LIST. */
 const unitsPerLine = 80
-/** Its words and numbers. */
+/** Bytes of the fixed parts of a line. */
 const aroundLine = 200
 
 type SubscriptionKind = 'channels' | 'patterns' | 'shards'

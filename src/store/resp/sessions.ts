@@ -9,12 +9,12 @@ import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
 import { type CommandExchange, serveFaulty, sessionInjection } from './session-faults.js'
 
-/** Of a fork, and of a past that is played again: nobody is there. */
+/** Outlet for forks and for the replay of inputs, which have no client. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
 
-/** What became of a connection, by its number: it was opened, sent a command, signed in anew, was closed. */
+/** Input of a connection, by its number: opened, sent a command, changed its user, or closed. */
 type SessionInput = { readonly session: number } & (
   | { readonly opened: SessionOpening & { readonly user: string } }
   | { readonly argv: readonly Bytes[] }
@@ -25,29 +25,32 @@ type SessionInput = { readonly session: number } & (
 export interface SessionOpening {
   readonly address: string
   readonly protocol: RespVersion
-  /** It was open in the world before this one, or needs no password: nothing is to be told of it. */
+  /** Set if the client was known before, or needs no password: then signing in is not logged. */
   readonly known: KnownClient | undefined
 }
 
-/** What a connection has said of itself before. */
+/** Data that a client gave in an earlier session. */
 export interface KnownClient {
   readonly name?: string
   readonly library?: { readonly name: string; readonly version: string }
 }
 
-/** The connections of a data store, as it is in the world that it has now. */
+/** Returns the connections of a store in its current sandbox. */
 export function sessionsOf(store: object): RespSessions {
   const world = storeInternals.of(store)
   world.connections ??= new RespSessions(world.front, world.inputs)
   return world.connections as RespSessions
 }
 
-/** The connections of the native protocol that a world has. What they do is its inputs. */
+/** Connections over the Redis protocol in a sandbox. What they do is recorded as its inputs. */
 export class RespSessions implements SessionOwner {
   readonly commands: SessionOwner['commands'] = sessionCommands
   readonly front: RestStore
   readonly #inputs: InputJournal | undefined
-  /** What a server says to a command for which it has no memory. No input of the world: nothing of it is kept. */
+  /**
+   * Returns the server's error for a command that does not fit into memory. It is not an input of the sandbox and is
+   * not kept.
+   */
   refuses: ((argv: readonly Bytes[]) => string | undefined) | undefined
   readonly #open = new Map<number, Session>()
   #last = 0
@@ -73,18 +76,18 @@ export class RespSessions implements SessionOwner {
     this.#count()
   }
 
-  /** Whether faults refuse every connection now. */
+  /** Whether faults reject all connections now. */
   get isDown(): boolean {
     return (this.front.faults?.downUntil?.store ?? 0) > this.front.clock.now()
   }
 
-  /** What is told of a command of so many bytes. */
+  /** Returns the error for a command of this many bytes. */
   refusalOf(size: number): string {
     const { options, nativeDocs } = this.front.store
     return requestTooLarge(options.policy.maxRequestSize, size, nativeDocs).message
   }
 
-  /** Somebody has signed in, or goes on after a reset. */
+  /** Opens a session after a sign-in or a reset. */
   open(user: string, { address, protocol, known }: SessionOpening, outlet: Outlet): Session {
     const id = ++this.#last
     this.#keep({ session: id, opened: { user, address, protocol, known } })
@@ -99,7 +102,7 @@ export class RespSessions implements SessionOwner {
     return session
   }
 
-  /** Somebody signs in anew. */
+  /** Changes the user of a session. */
   changeUser(session: Session, user: string): void {
     this.#keep({ session: session.id, user })
     const { access } = this.front.store
@@ -107,7 +110,7 @@ export class RespSessions implements SessionOwner {
     this.#noteSignIn(session)
   }
 
-  /** Answers one command; the turn is over when its `done` or `break` was called. */
+  /** Runs one command. Its turn ends when `done` or `break` is called. */
   run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const refusal = this.refuses?.(argv)
     if (refusal !== undefined) {
@@ -139,7 +142,7 @@ export class RespSessions implements SessionOwner {
     }
   }
 
-  /** The connection is gone. */
+  /** Handles the end of a connection. */
   leave(session: Session): void {
     if (session.hasEnded) return
     this.#keep({ session: session.id, closed: true })
@@ -152,7 +155,7 @@ export class RespSessions implements SessionOwner {
     this.#inputs?.act((sandbox: { readonly store: object }) => sessionsOf(sandbox.store).meet(kept), bytes)
   }
 
-  /** What was written down happens again. */
+  /** Replays a recorded input. */
   meet(kept: SessionInput): void {
     if ('opened' in kept) {
       const { user, ...opened } = kept.opened
@@ -168,12 +171,12 @@ export class RespSessions implements SessionOwner {
     }
   }
 
-  /** The world is over. */
+  /** Ends all sessions because the sandbox was disposed. */
   retire(): void {
     for (const session of this.sessions) session.retire()
   }
 
-  /** A world that begins has none. */
+  /** Closes all sessions: a new state of the sandbox has none. */
   close(): void {
     for (const session of this.sessions) this.leave(session)
   }

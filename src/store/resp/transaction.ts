@@ -7,42 +7,42 @@ import type { StoreEngine } from '../store-engine.js'
 
 type Row = readonly Bytes[]
 
-/** Bytes that a row is kept with, beside those of its words. */
+/** Bytes kept in addition to the arguments of a queued command. */
 const around = 96
 const aroundWord = 16
 
-/** Bytes that a row takes while it waits. */
+/** Returns the bytes that a queued command takes. */
 export function costOfRow(argv: Row): number {
   return around + aroundWord * argv.length + sizeOfWords(argv)
 }
 
 const queued = new Status('QUEUED')
 
-/** What a connection has said since MULTI, and the keys that it watches until EXEC. [redis 7.0] */
+/** Commands of a connection since MULTI, and the keys that it watches until EXEC. [redis 7.0] */
 export class TransactionState {
   readonly #store: StoreEngine
   readonly #watch = new Watch()
   #rows: Row[] | undefined
-  /** Bytes of the rows that wait. */
+  /** Bytes of the queued commands. */
   #size = 0
-  /** One of the rows was refused: none will run. */
+  /** Whether a command was rejected, so that none will run. */
   #isRefused = false
 
   constructor(store: StoreEngine) {
     this.#store = store
   }
 
-  /** Whether what is sent waits for EXEC. */
+  /** Whether commands are queued for EXEC. */
   get isOpen(): boolean {
     return this.#rows !== undefined
   }
 
-  /** Rows that wait, -1 outside of transactions. */
+  /** Number of queued commands, -1 outside transactions. */
   get length(): number {
     return this.#rows?.length ?? -1
   }
 
-  /** Bytes of what waits and of the keys that are watched. */
+  /** Bytes of the queued commands and of the watched keys. */
   get kept(): number {
     return this.#size + this.#watch.size
   }
@@ -55,7 +55,7 @@ export class TransactionState {
   }
 
   /**
-   * Runs a check of what was sent: who is refused has lost the transaction, and an EXEC of wrong form ends it.
+   * Runs a check of a sent command. A rejected command invalidates the transaction, and a malformed EXEC ends it.
    * @param check throws `ReplyError`
    */
   demand<T>(argv: Row, check: () => T): T {
@@ -70,15 +70,15 @@ export class TransactionState {
     }
   }
 
-  /** One of its rows was refused before it came here. */
+  /** Invalidates the transaction, because a command was rejected before it was queued. */
   refuse(): void {
     this.#isRefused = true
   }
 
-  /** @param check throws `ReplyError` for a row that may not stand in it */
+  /** @param check throws `ReplyError` for a command that is not allowed in transactions */
   queue(argv: Row, check: () => void): Reply {
     this.demand(argv, check)
-    // As in redis, none is kept any more where none will run.
+    // As in redis, commands are no longer kept after one was rejected.
     if (!this.#isRefused) {
       this.#rows!.push(argv)
       this.#size += costOfRow(argv)
@@ -86,11 +86,11 @@ export class TransactionState {
     return queued
   }
 
-  /** @param run runs the rows; nothing is run where a watched key has changed */
+  /** @param run runs the commands; not called if a watched key has changed */
   execute<T>(run: (rows: readonly Row[]) => T): T | Reply {
     const rows = this.#end('EXEC')
     const { keys } = this.#watch
-    // What has expired unseen has changed, too.
+    // A key that expired since WATCH has also changed; `has()` detects that.
     for (const key of keys) this.#store.db.has(key)
     const { isTouched } = this.#watch
     this.unwatch()
@@ -108,7 +108,7 @@ export class TransactionState {
     if (!keys.every(mayUse)) throw replyError('noKeyPermission')
     const { db, watches } = this.#store
     for (const key of keys) {
-      // It may have expired before: that is no change any more.
+      // If the key expired before WATCH, that does not count as a change.
       db.has(key)
       watches.add(this.#watch, key)
     }
@@ -121,7 +121,7 @@ export class TransactionState {
     return ok
   }
 
-  /** Nobody will say EXEC any more. */
+  /** Drops the transaction, because EXEC will not be sent. */
   forget(): void {
     this.#rows = undefined
     this.#size = 0

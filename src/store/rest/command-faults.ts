@@ -16,18 +16,18 @@ import type { Argv } from './request.js'
 import { errorResponse } from './rest-responses.js'
 import type { StaleReads } from './stale-reads.js'
 
-// What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
+// What fault rules need from the store: its dialect, facts about requests and commands, and injected commands.
 
-/** Commands a month of the free plan. [store.md 10] */
+/** Commands per month in the free plan. [store.md 10] */
 const freePlan = 500_000
 
-/** What faults need of the store behind its REST interface. */
+/** Store with the parts that fault injection needs. */
 export interface StrikableStore {
   readonly store: StoreEngine
   readonly journal: LoggedStore
   readonly faults?: FaultSource | undefined
   readonly staleReads: StaleReads | undefined
-  /** Whether rules may strike commands. */
+  /** Whether any rule can be injected into commands. */
   readonly isStruck: boolean
 }
 
@@ -44,7 +44,7 @@ export function quotaError({ dialect }: CommandOrigin): ReplyError {
   return monthlyLimit(freePlan, freePlan, dialect.docs)
 }
 
-/** A request that cannot be read names no command: it is refused when it is served. */
+/** Returns facts about a request. An unreadable request has none; it is rejected when it is served. */
 export function readableFacts(facts: () => FaultFacts): FaultFacts {
   try {
     return facts()
@@ -71,7 +71,7 @@ function keysOf(argv: Argv, store: StoreEngine): readonly Bytes[] {
   }
 }
 
-/** What brought a command: a request; of what comes over a connection only the words are known. */
+/** Origin of a command: a request, or a connection, of which only the dialect is known. */
 export interface CommandOrigin {
   readonly path?: string
   readonly method?: string
@@ -82,8 +82,8 @@ export interface CommandOrigin {
 }
 
 /**
- * What rules may ask about one command. What few rules read is found by getters: as plain values they would make each
- * command a tenth slower while any rule is armed.
+ * Facts about one command for the conditions of rules. Facts that few rules read are getters: as plain values they
+ * would make each command 10 % slower while any rule is armed.
  */
 export class CommandFaultFacts implements FaultFacts {
   readonly api = 'store'
@@ -116,7 +116,7 @@ export class CommandFaultFacts implements FaultFacts {
   }
 }
 
-/** A command that is about to run. */
+/** Command that is about to run. */
 export interface PendingCommand<R> {
   readonly argv: Argv
   readonly user: User
@@ -124,7 +124,7 @@ export interface PendingCommand<R> {
   readonly run: () => R
 }
 
-/** Runs a command that rules may strike. */
+/** Runs a command, with any fault that is injected into it. */
 export function executeFaulty<R extends Reply | Blocked>(
   front: StrikableStore,
   coming: PendingCommand<R>,
@@ -134,13 +134,13 @@ export function executeFaulty<R extends Reply | Blocked>(
   return strike === undefined ? coming.run() : applyInjection(strike, front, coming, call)
 }
 
-/** What strikes a command. All faults of commands answer, so there is one at most. */
+/** Returns the fault injected into a command. All command faults produce the reply, so at most one applies. */
 export function injectionOf(front: StrikableStore, argv: Argv, call: CommandOrigin): Injection | undefined {
   if (!front.isStruck) return undefined
   return front.faults!.injections('store.command', new CommandFaultFacts(argv, call, front.store))?.[0]
 }
 
-/** @returns what is answered instead of what the command would have been, if it runs at all */
+/** @returns the reply of the fault, which may run the command */
 export function applyInjection<R>(
   strike: Injection,
   front: StrikableStore,

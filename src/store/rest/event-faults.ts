@@ -6,11 +6,11 @@ import type { PubSubMessage } from '../keyspace/pubsub.js'
 import type { CommandOrigin } from './command-faults.js'
 import type { RestStore } from './store-front.js'
 
-// What faults do to one event on its way into one stream.
+// Faults of one event on its way into one stream.
 
-/** The writing end of a stream. */
+/** Writable end of a stream. */
 export interface EventOutlet {
-  /** @param line what a fault made of that of the message, if any */
+  /** @param line the line that a fault changed, if any */
   pass(message: PubSubMessage, line?: Bytes): void
   breakOff(): void
 }
@@ -39,21 +39,21 @@ export function faultyEvent(outlet: EventOutlet, message: PubSubMessage, call: C
     for (let count = 0; count < copies; count++) outlet.pass(message, line)
     if (!breaks) return
     if (copies === 0) outlet.breakOff()
-    // What breaks off takes along what nobody has read: the reader gets its turn first.
+    // Breaking the stream would drop unread events, so the reader first gets a turn.
     else front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
   }
   if (wait === 0) send()
-  else front.clock.schedule(front.clock.now() + wait, 'event that a fault holds up', send)
+  else front.clock.schedule(front.clock.now() + wait, 'event that a fault delays', send)
 }
 
-/** A line of the monitor has no channel. */
+/** Lines for monitors have no channel. */
 function channelOf({ parts: [kind, first, second] }: PubSubMessage): Bytes {
   return ((kind === 'message' || kind === 'smessage' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
 }
 
 const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe', 'ssubscribe'])
 
-/** That a subscription stands is part of opening the stream. */
+/** The confirmation of a subscription is part of opening the stream. */
 function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
   return confirmations.has(kind)
 }

@@ -2,14 +2,14 @@ import { type Bytes, isUtf8, latin1, partOf, text, utf8 } from '../../kernel/byt
 import { unitsPerRow, type Work } from '../../kernel/work.js'
 import { replyError, tooManyRows } from '../command/errors.js'
 
-// From the forms of a request to rows of words. [store.md 1.2, 1.4]
+// Converts the forms of a request to rows of arguments. [store.md 1.2, 1.4]
 
 export type Argv = readonly Bytes[]
 
-/** `/set/foo/bar?EX=60` and a body: segments, then the body, then query arguments, in that order. */
+/** Reads `/set/foo/bar?EX=60` and a body: path segments, then the body, then query arguments. */
 export function argvOfPath(path: string, query: string, body: Bytes): Argv {
   const segments = segmentsOf(path.slice(1))
-  // A lone slash after the command name is dropped; any other empty segment is an empty argument.
+  // One slash after the command name is dropped; any other empty segment is an empty argument.
   if (segments.length === 2 && segments[1] === '') segments.pop()
   const argv = segments.length === 1 && segments[0] === '' ? [] : segments.map(decodePercent)
   if (body !== '') argv.push(body)
@@ -32,7 +32,7 @@ function segmentsOf(path: string): string[] {
   }
 }
 
-/** Raw pairs in the order in which they stand; a name without a value has an empty one. */
+/** Yields raw pairs in their order; a name without a value has an empty one. */
 function* queryPairs(query: string): Generator<[name: Bytes, value: Bytes]> {
   if (query === '') return
   for (const part of query.split('&')) {
@@ -47,7 +47,7 @@ function decodeForm(text: string): Bytes {
   return decodePercent(text.replaceAll('+', ' '))
 }
 
-/** Percent-decoding to bytes, which need not be UTF-8. */
+/** Decodes percent-encoding to bytes, which need not be UTF-8. */
 export function decodePercent(text: string): Bytes {
   if (!text.includes('%')) return utf8(text)
   if (/%(?![0-9a-f]{2})/i.test(text)) throw replyError('urlEscape')
@@ -56,7 +56,7 @@ export function decodePercent(text: string): Bytes {
   )
 }
 
-/** The JSON array of one command. @param work what the reading is charged to */
+/** Reads the JSON array of one command. @param work charged for the reading */
 export function argvOfJson(body: Bytes, work?: Work): Argv {
   const scanner = new JsonScanner(body, work)
   const row = scanner.row()
@@ -65,8 +65,9 @@ export function argvOfJson(body: Bytes, work?: Work): Argv {
 }
 
 /**
- * The JSON array of rows of `/pipeline` and `/multi-exec`; more than `most` are refused before they are read.
- * @param work what the reading, running and answering of rows is charged to, but for what commands touch
+ * Reads the JSON array of rows of `/pipeline` and `/multi-exec`. More than `most` rows are rejected before they are
+ * read.
+ * @param work charged for reading and running the rows, except what the commands themselves charge
  */
 export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY, work?: Work): Argv[] {
   const scanner = new JsonScanner(body, work)
@@ -82,15 +83,18 @@ export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY,
   return rows
 }
 
-/** A piece of a string with escapes. Bounded: the regular expression keeps a way back for each repetition. */
+/**
+ * Piece of a string with escapes. Its length is bounded, because the regular expression keeps a backtracking state per
+ * repetition.
+ */
 const stringPiece = /(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1024}/y
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const wordToken = /true|false|null/y
 
-/** What no string without escapes has. */
+/** Characters that do not occur in strings without escapes. */
 const special = /[\x00-\x1f\\]/g
 
-/** Bytes of a body that are read for one unit: each is looked at some times, and copied. */
+/** Bytes of a body that are read for one unit: each byte is examined several times and copied. */
 const bytesPerUnit = 16
 const unitsPerWord = 2
 
@@ -99,12 +103,12 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * Reads JSON as the service does: straight to words. Numbers keep their text, which `JSON.parse` would lose, and
+ * Reads JSON directly into arguments, as the service does. Numbers keep their text, which `JSON.parse` would lose, and
  * strings without escapes are slices of the body, which is UTF-8 already.
  */
 class JsonScanner {
   #at = 0
-  /** Where the next special char is, seen from the last string that was looked at. */
+  /** Position of the next special character after the last examined string. */
   #special = -1
 
   constructor(
@@ -122,7 +126,7 @@ class JsonScanner {
     this.#skipSpace()
   }
 
-  /** Whether another element follows; takes the comma or the closing bracket. */
+  /** Returns whether another element follows; consumes the comma or the closing bracket. */
   more(read: number): boolean {
     this.#skipSpace()
     const char = this.body[this.#at]
@@ -145,11 +149,12 @@ class JsonScanner {
       words.push(this.#word())
     }
     if (words.length === 0) throw replyError('emptyCommand')
-    // An array that grew word by word has room for many more, and the traffic log keeps it.
+    // An array that grew by pushing reserves memory for more items, and the traffic log keeps it, so a copy is
+    // returned.
     return words.slice()
   }
 
-  /** Nothing may follow. [store.md, last section] */
+  /** Checks that nothing follows. [store.md, last section] */
   end(): void {
     this.#skipSpace()
     if (this.#at < this.body.length) throw replyError('invalidJson')
@@ -177,7 +182,7 @@ class JsonScanner {
     return latin1(word)
   }
 
-  /** What stands where an array should be decides between "not JSON" and "JSON, but no array". */
+  /** Returns the error for a value that is not an array: "not JSON", or "JSON, but not an array". */
   #notAnArray(): Error {
     const char = this.body[this.#at]
     if (char === '"') this.#escapedString()
@@ -185,7 +190,7 @@ class JsonScanner {
     return replyError(isJson ? 'notAnArray' : 'invalidJson')
   }
 
-  /** What stands between the quotes. */
+  /** Returns the content between the quotes. */
   #escapedString(): string {
     const start = this.#at + 1
     let end = start
@@ -195,7 +200,7 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** A string without escapes. */
+  /** Reads a string without escapes; returns `undefined` for others. */
   #plainString(): Bytes | undefined {
     const start = this.#at + 1
     const end = this.body.indexOf('"', start)
@@ -204,7 +209,7 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** Most bodies have none, and are looked through once. */
+  /** Most bodies have no special characters and are searched only once. */
   #nextSpecial(from: number): number {
     if (this.#special < from) {
       special.lastIndex = from
@@ -226,14 +231,14 @@ class JsonScanner {
   }
 }
 
-/** Undoes JSON escapes within a byte string; `\u` sequences become UTF-8, surrogates in pairs. */
+/** Decodes JSON escapes within a byte string; `\u` sequences become UTF-8, including surrogate pairs. */
 function withoutEscapes(literal: string, work: Work | undefined): Bytes {
   work?.charge(Math.floor(literal.length / bytesPerUnit))
-  // Without `\u` each escape is one byte, so that the built-in parser, far faster, may take bytes for chars.
+  // Without `\u` each escape is one byte, so the much faster built-in parser can read bytes as characters.
   if (!literal.includes('\\u')) return latin1(JSON.parse(`"${literal}"`))
   const bytes = latin1(literal)
   if (isUtf8(bytes)) return utf8(JSON.parse(`"${text(bytes)}"`))
-  // What is no text keeps its bytes: each run of ASCII is read on its own.
+  // Invalid UTF-8 keeps its bytes: each run of ASCII is decoded separately.
   work?.charge(literal.length)
   return latin1(literal.replace(asciiRun, (run) => utf8(JSON.parse(`"${run}"`))))
 }

@@ -7,37 +7,37 @@ import { replyError, replyTooLarge, replyTooMuchWork } from '../command/errors.j
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { StoreEngine } from '../store-engine.js'
 
-// What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
+// Common parts of all responses of the store: replies as JSON or RESP2, errors, headers.
 
-/** Characters of the longest string that every engine of the supported versions makes. */
+/** Length of the longest string in every supported JavaScript engine. */
 export const maxString = 536_870_888
 
-/** A reply that is encoded grew beyond the bytes that were left for it. */
+/** Error when an encoded reply exceeds the remaining bytes of the response. */
 export class ResponseTooLarge extends Error {}
 
 function noRoom(): never {
-  throw new ResponseTooLarge('a reply has no room in its answer')
+  throw new ResponseTooLarge('a reply does not fit into its response')
 }
 
-/** Bytes of a reply that are encoded for one unit: each is looked at, put together with others and written. */
+/** Bytes of a reply that are encoded for one unit: each byte is examined, joined and written. */
 const bytesPerUnit = 16
-/** What an element of a reply costs beside its bytes. */
+/** Work for an element of a reply, in addition to its bytes. */
 const unitsPerElement = 2
-/** Bytes of a string for one unit, in addition, where chars have to be decoded or escaped. */
+/** Bytes of a string for one additional unit if characters must be decoded or escaped. */
 const specialBytesPerUnit = 5
 
-/** How a bulk string becomes a JSON string literal. */
+/** Converts a bulk string to a JSON string literal. */
 type StringForm = (bytes: Bytes, work?: Work) => string
 
 const special = /["\\\x00-\x1f\x80-\xff]/
 
-/** Invalid UTF-8 becomes U+FFFD, one for each byte. */
+/** Converts invalid UTF-8 to one U+FFFD per byte. */
 export const plain: StringForm = (bytes, work) => {
   if (!special.test(bytes)) return `"${bytes}"`
-  // Escapes make six bytes of one, U+FFFD three: no string holds more.
+  // Escapes turn one byte into six, U+FFFD into three, so a longer result would exceed the longest string.
   if (bytes.length > maxString / 6) noRoom()
   work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
-  // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
+  // JSON escapes only ASCII, so a valid byte string needs no decoding.
   const isText = isUtf8(bytes)
   if (!isText) work?.charge(bytes.length)
   const literal = JSON.stringify(isText ? bytes : utf8(text(bytes)))
@@ -45,13 +45,16 @@ export const plain: StringForm = (bytes, work) => {
   return literal
 }
 
-/** Takes about as long as the look for chars to escape that it spares, which every string is charged for. [measured] */
+/**
+ * Takes about as long as the search for characters to escape that it replaces and that every string is charged for.
+ * [measured]
+ */
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
- * A reply as JSON text, of so many bytes at most: throws `ResponseTooLarge`. Only a top-level `OK` status escapes base64.
- * [store.md 3.2]
- * @param work what the encoding is charged to
+ * Encodes a reply as JSON text. Only a top-level status `OK` is not encoded as base64. [store.md 3.2]
+ * @param work charged for the encoding
+ * @throws ResponseTooLarge when it exceeds `room` bytes
  */
 export function json(
   reply: Reply,
@@ -66,7 +69,7 @@ export function json(
 
 function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined): string {
   if (typeof reply === 'string') {
-    // What is sent is never shorter; what escapes make of it is seen once it is made.
+    // The encoded text is never shorter than the reply; growth by escapes is checked after encoding.
     if (reply.length > room) noRoom()
     work?.charge(Math.floor(reply.length / bytesPerUnit))
     return form(reply, work)
@@ -83,7 +86,10 @@ function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undef
   return `${out}]`
 }
 
-/** A reply exactly as a TCP client would get it, of so many bytes at most: throws `ResponseTooLarge`. [store.md 3.3] */
+/**
+ * Encodes a reply exactly as a TCP client gets it. [store.md 3.3]
+ * @throws ResponseTooLarge when it exceeds `room` bytes
+ */
 export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY, work?: Work | undefined): Bytes {
   const text = resp2Of(reply, room, work)
   if (text.length > room) noRoom()
@@ -120,7 +126,7 @@ export interface Encoding {
   readonly strings: StringForm
 }
 
-/** `Service-Response-Format` and `Service-Encoding`. [store.md 1.5] */
+/** Returns the encoding that `Service-Response-Format` and `Service-Encoding` select. [store.md 1.5] */
 export function encodingOf(call: ServiceRequest): Encoding {
   const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
   const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
@@ -133,14 +139,14 @@ export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
   return form === 'resp2' ? resp2Error(error) : errorItem(error)
 }
 
-/** The bytes that are left for the replies to one request; once one has no room, no other one has. */
+/** Remaining bytes for the replies to one request. After one reply did not fit, no further reply is sent. */
 export class ResponseBudget {
   readonly #limits: Limits
   readonly #work: Work | undefined
   #left: number
   #isTooMuchWork = false
 
-  /** @param work what the encoding is charged to: a reply that costs more than is left has no room either */
+  /** @param work charged for the encoding: a reply that costs more than the remaining work does not fit either */
   constructor(limits: Limits, work?: Work) {
     this.#limits = limits
     this.#work = work
@@ -151,7 +157,7 @@ export class ResponseBudget {
     return this.#left < 0
   }
 
-  /** The reply as it is sent; nothing when there is no room for it. */
+  /** Returns an encoded reply, or nothing if it does not fit. */
   item(reply: Reply, { form, strings }: Encoding): Bytes {
     if (this.isFull) return latin1('')
     try {
@@ -188,10 +194,10 @@ export function errorResponse(error: ReplyError, status: number, call: ServiceRe
   return jsonText(errorItem(error), status, corsHeaders(call))
 }
 
-/** The last pair that was made: while nothing is written, one answer's is the next one's, and the log keeps it once. */
+/** Last header pair. It is reused until the next write, so that the log keeps it once. */
 let lastSync: readonly [string, string] = ['service-sync-token', '']
 
-/** A short counter text, as third parties saw it on the service. [store.md 2.2] */
+/** Returns the sync token, a short counter as third parties observed it on the service. [store.md 2.2] */
 export function syncHeader(store: StoreEngine): readonly [string, string] {
   const token = store.writes.toString(32)
   if (lastSync[1] !== token) lastSync = ['service-sync-token', token]

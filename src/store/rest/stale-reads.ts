@@ -5,19 +5,16 @@ import { type PortableValue, portableValue, storedValue } from '../dump/portable
 import type { KeyspaceValue } from '../keyspace/database.js'
 import type { StoreEngine } from '../store-engine.js'
 
-/** What a key was; `undefined` where it was not there. */
+/** State of a key; `undefined` if it did not exist. */
 type Version = { readonly value: PortableValue; readonly expiresAt: number | undefined } | undefined
 
 export const maxVersions = 1000
 
-/**
- * What the keys were before their latest changes, for reads that are answered from the past. Kept only while somebody
- * asks for it, from then on.
- */
+/** Earlier states of keys, for reads that return stale values. They are kept only from the first request for them. */
 export class StaleReads {
   readonly #store: StoreEngine
   readonly #present = new Map<Bytes, Version>()
-  /** The latest first. */
+  /** Latest state first. */
   readonly #past = new Map<Bytes, Version[]>()
   readonly #changed = new Set<Bytes>()
   #stop: (() => void) | undefined
@@ -46,7 +43,9 @@ export class StaleReads {
     for (const memory of [this.#present, this.#past, this.#changed]) memory.clear()
   }
 
-  /** Runs a reading command over what its keys were; `undefined` when none of them has changed so often. */
+  /**
+   * Runs a read command on earlier states of its keys; returns `undefined` if none of the keys has changed that often.
+   */
   read(argv: readonly Bytes[], user: User, versions: number): { readonly reply: Reply } | undefined {
     this.#catchUp()
     const command = this.#store.check(argv, user)
@@ -62,7 +61,7 @@ export class StaleReads {
     }
   }
 
-  /** @returns what puts the present back in its place */
+  /** @returns a function that restores the present state */
   #putBack(key: Bytes, version: Version): () => void {
     const { db } = this.#store
     const entry = db.find(key)
@@ -70,7 +69,7 @@ export class StaleReads {
     if (version === undefined) db.delete(key)
     else {
       db.set(key, storedValue(version.value))
-      // It answers as it did then, although its time may be over.
+      // The old value is returned even if its expiration has passed.
       const { expiresAt } = version
       db.setDeadline(
         key,

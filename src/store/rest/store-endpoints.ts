@@ -30,13 +30,13 @@ import { subscriptionEndpoints } from './subscriptions.js'
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
-/** The endpoint that takes whatever has no path of its own, but for what it does. */
+/** Endpoint for all paths without an endpoint of their own, without its `run`. */
 export const anyCommand: Omit<Endpoint<RestStore, User>, 'run'> = {
   method: methods,
   path: '/**',
   auth: 'bearer',
   summary:
-    'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
+    'Runs one command, given as path, query and body, or as a JSON array posted to `/`. Commands posted to `/pipeline` run in order; commands posted to `/multi-exec` run as one transaction.',
   facts: requestFacts,
 }
 
@@ -89,7 +89,7 @@ export function storeService(
   }
 }
 
-// ---- what all forms share ---------------------------------------------------------------------------------------
+// ---- common parts of all forms ----------------------------------------------------------------------------------
 
 export type StoreCall = ServiceRequest<User>
 
@@ -98,7 +98,7 @@ interface Form {
   run(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse
 }
 
-/** Headers first, then the form; errors as the service words them. */
+/** Checks the headers first, then the form; errors have the service's wording. */
 function answered(call: StoreCall, front: RestStore, run: Form['run']): RawResponse {
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: RawResponse
@@ -113,20 +113,22 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): RawRespo
   return withHeaders(answer, call, front.store)
 }
 
-/** An answer with the headers that all of them have. */
+/** Adds the headers that all responses have. */
 export function withHeaders({ status, headers, body }: RawResponse, call: StoreCall, store: StoreEngine): RawResponse {
-  // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
+  // Concatenated, because an array that grows by pushing reserves memory for more items, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
   return { status, headers: all, body }
 }
 
-/** Nothing in the request told that it would search, as the name of a function does not. */
+/**
+ * Returns the error for a search command that could not be predicted from the request, for example inside a function.
+ */
 export function notLoaded({ language }: SearchNotLoaded): ReplyError {
   void loadSearch([language])
   return new ReplyError('ERR SEARCH commands are being loaded, try again')
 }
 
-// ---- the forms --------------------------------------------------------------------------------------------------
+// ---- forms ------------------------------------------------------------------------------------------------------
 
 function single(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse {
   let reply: Reply
@@ -140,23 +142,23 @@ function single(call: StoreCall, front: RestStore, encoding: Encoding): RawRespo
   return replyResponse(reply, new ResponseBudget(front.store.options.policy, front.store.work), encoding)
 }
 
-/** The answer to a request of one command. */
+/** Returns the response to a request of one command. */
 export function replyResponse(reply: Reply, room: ResponseBudget, encoding: Encoding): RawResponse {
   const body = room.item(reply, encoding)
   if (room.isFull) return failed(room.refusal(true), 200, encoding)
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
-/** @param work what the reading is charged to, where the store runs what is read */
+/** @param work charged for the reading, if the store runs the command */
 export function argvOf(call: ServiceRequest, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
-  // A reading request for `/` without a body has no command; a posted one has an empty JSON text.
+  // A GET request for `/` without a body has no command; a POST request has an empty JSON text.
   if (call.body === '' && !mayHaveBody) throw replyError('emptyCommand')
   return argvOfJson(call.body, work)
 }
 
-/** @param work what the reading is charged to, where the store runs what is read */
+/** @param work charged for the reading, if the store runs the commands */
 export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): readonly Argv[] {
   return rowsOfJson(call.body, maxRows(store), work)
 }
@@ -172,12 +174,12 @@ function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): RawRes
   return itemsResponse(items, encoding)
 }
 
-/** The answer to a request of several commands. */
+/** Returns the response to a request of several commands. */
 export function itemsResponse(items: readonly Bytes[], { form }: Encoding): RawResponse {
   return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
-/** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
+/** Runs a transaction. If any row is invalid, nothing runs and the response is the error of that row. [store.md 4] */
 function transaction(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse {
   const { store } = front
   const rows = rowsOf(call, store, store.work)
@@ -198,7 +200,7 @@ function transaction(call: StoreCall, front: RestStore, encoding: Encoding): Raw
   return itemsResponse(items, encoding)
 }
 
-/** What one row answers, when there is room for it. */
+/** Returns the encoded result of one row, if it fits. */
 export function rowItem(execute: () => Reply, room: ResponseBudget, encoding: Encoding): Bytes {
   try {
     const reply = execute()
@@ -210,7 +212,7 @@ export function rowItem(execute: () => Reply, room: ResponseBudget, encoding: En
   }
 }
 
-/** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
+/** Paths with a special meaning, matched exactly; every other path is a command. [store.md 1.1] */
 const forms: Readonly<Record<string, Form>> = {
   '/pipeline': { rows: rowsOf, run: pipeline },
   '/multi-exec': { rows: rowsOf, run: transaction },

@@ -15,15 +15,18 @@ import { executeFaulty } from './command-faults.js'
 import type { Argv } from './request.js'
 import { StaleReads } from './stale-reads.js'
 
-/** Chars that JSON may have for one byte: `\u0001`. */
+/** Maximum characters of one byte in JSON: `\u0001`. */
 export const maxEscape = 6
 
-/** Bytes of quotes, commas and space that are read for nothing. */
+/** Bytes of quotes, commas and space that are read free of charge. */
 export const roomForSyntax = 1_048_576
 
 export type RequestForm = 'request' | 'pipeline' | 'transaction'
 
-/** Arguments that are too large are the request's fault; a reply that is too large, after the command ran, is nobody's. [store.md 10] */
+/**
+ * Error for oversized arguments, which are the client's fault (413), or an oversized reply after the command ran (200).
+ * [store.md 10]
+ */
 export class Oversized extends ReplyError {
   constructor(
     message: string,
@@ -33,10 +36,10 @@ export class Oversized extends ReplyError {
   }
 }
 
-/** The store behind its REST interface. */
+/** Store with the limits and faults of its REST API. */
 export class RestStore {
   readonly store: StoreEngine
-  /** Bytes of the largest row and of the largest reply. */
+  /** Maximum bytes of a row and of a reply. */
   readonly #longest: number
   readonly #longestKey: number
   readonly #isMetered: boolean
@@ -58,24 +61,27 @@ export class RestStore {
     faults.watch('stale-read', (rules) => (rules > 0 ? staleReads.begin() : staleReads.end()))
   }
 
-  /** Refuses the body of a command before it is read where no command that may be sent is so long. */
+  /** Rejects a body before it is parsed if no allowed command can be that long. */
   checkBody({ body }: ServiceRequest): void {
     if (body.length > maxEscape * this.#longest + roomForSyntax) throw this.#oversized(body.length, 413)
   }
 
-  /** The size of a row, which may be sent. */
+  /**
+   * Returns the size of a row.
+   * @throws ReplyError when it is too large
+   */
   measured(argv: Argv): number {
     const size = sizeOfWords(argv)
     if (size > this.#longest) throw this.#oversized(size, 413)
     return size
   }
 
-  /** Runs one row for a request, within the limits of the plan. */
+  /** Runs one row of a request within the limits of the plan. */
   execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest, size?: number): Reply {
     const received = this.checkPlan(argv, { user, via, cause: call.cause }, [this.store.commands], size)
     const run = (): Reply => {
       const { length } = argv[0]!
-      // XREAD or XREADGROUP: every command is looked at, and two lengths tell nearly all of them apart.
+      // XREAD and XREADGROUP: every command passes here, and comparing two lengths excludes nearly all others.
       if ((length === 5 || length === 10) && asksToWait(argv))
         this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
       return this.journal.execute(argv, user, via, call.cause)
@@ -85,7 +91,7 @@ export class RestStore {
     return reply
   }
 
-  /** Whether rules may strike commands. */
+  /** Whether any rule can be injected into commands. */
   get isStruck(): boolean {
     return (
       this.faults !== undefined && !this.faults.isInactive && this.faults.activeByPoint['store.command'] !== undefined
@@ -93,10 +99,11 @@ export class RestStore {
   }
 
   /**
-   * Throws `ReplyError` for a row that the plan does not allow. It stands in the log as one that the store refuses does.
-   * @param tables where the sender's commands are
-   * @param size what `measured()` told
-   * @returns the same
+   * Checks that the plan allows a row. A rejected row is logged like one that the store rejects.
+   * @param tables tables with the sender's commands
+   * @param size result of `measured()`
+   * @returns the size
+   * @throws ReplyError when the plan does not allow it
    */
   checkPlan(argv: Argv, sender: Sender, tables: readonly CommandTable<Command>[], size?: number): number {
     try {
@@ -116,18 +123,21 @@ export class RestStore {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
-    // Nothing more is begun where replies have taken what there was.
+    // Nothing more starts after replies have used up the work.
     if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 
-  /** Counts what went through. Throws `ReplyError` for a reply that is too large. */
+  /**
+   * Counts a command that ran.
+   * @throws ReplyError when the reply is too large
+   */
   charge(received: number, reply: Reply): void {
     const sent = sizeOfReply(reply)
     this.store.meter.countBytes(received, sent)
     if (sent > this.#longest) throw this.#oversized(sent, 200)
   }
 
-  /** The same, and hands it on. */
+  /** Counts a command that ran and returns its reply. */
   settled(received: number, reply: Reply): Reply {
     this.charge(received, reply)
     return reply

@@ -19,20 +19,20 @@ import type { RestStore } from './store-front.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
 
-/** GET as well: the EventSource of browsers knows nothing else. */
+/** GET is included because EventSource in browsers supports only GET. */
 const methods = ['GET', 'POST']
 
-/** The reader of an event stream, as who feeds it sees it. */
+/** Reader of an event stream, as the event source sees it. */
 export interface Feeding extends Subscriber, EventOutlet {
   readonly hasEnded: boolean
-  /** Is called once it has ended. */
+  /** Called after the reader has ended. */
   onEnd: (() => void) | undefined
 }
 
-/** Lets a reader hear what happens from now on; confirmations come first. */
+/** Adds a reader to the event source; confirmations are sent first. */
 export type Join = (front: RestStore, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
 
-/** The endpoints of event streams, whoever feeds them. */
+/** Returns the endpoints of event streams for any event source. */
 export function streamEndpoints(join: Join): readonly Endpoint<RestStore, User>[] {
   return [
     {
@@ -57,7 +57,7 @@ export function streamEndpoints(join: Join): readonly Endpoint<RestStore, User>[
       method: methods,
       path: '/psubscribe/**',
       auth: 'bearer',
-      summary: 'Streams the messages of all channels that match one of the patterns.',
+      summary: 'Streams the messages of channels that match one of the patterns.',
       opensStream: true,
       facts: (call) => readableFacts(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
       run: (call, front) => answered(call, () => opened(call, front, join, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
@@ -75,13 +75,13 @@ export const subscriptionEndpoints: readonly Endpoint<RestStore, User>[] = strea
 
 export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
-/** Errors before the stream begins are ordinary answers. */
+/** Returns errors before the beginning of a stream as ordinary responses. */
 function answered(
   call: ServiceRequest,
   open: () => RawResponse | Promise<RawResponse>,
 ): RawResponse | Promise<RawResponse> {
   try {
-    // Events have one form; whoever asks for an impossible one is told so here, too.
+    // Events have one format; a request for an invalid format is rejected here as well.
     encodingOf(call)
     return open()
   } catch (error) {
@@ -95,7 +95,7 @@ function namesOf(call: ServiceRequest, feed: Feed): Bytes[] {
   return channelsOf(call)
 }
 
-/** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
+/** Returns the channels or patterns of the path, one per segment. Query parameters are not channels. */
 function channelsOf({ rest }: ServiceRequest): Bytes[] {
   return rest === '' ? [] : rest.split('/').map(decodePercent)
 }
@@ -118,7 +118,7 @@ function opened(
   }
   const refused = refusal(call.user)
   if (refused !== undefined) throw refused
-  // A token can be revoked, or given to somebody else, while the stream is open.
+  // A token can be revoked or given to another user while the stream is open.
   const token = tokenOf(call, storeTokenQuery) ?? ''
   const reader = new StreamReader(call, front, () => refusal(access.userOf(token)) === undefined)
   const joined = reader.hasEnded ? undefined : join(front, reader, feed, names)
@@ -136,7 +136,7 @@ function answerOf(call: ServiceRequest<User>, store: StoreEngine, reader: Stream
   return { status: 200, headers, body: reader.body }
 }
 
-/** Comments that readers skip, so that nobody between takes the connection for dead. */
+/** Interval of comments, which readers skip and which keep proxies from closing the connection. */
 const keepAliveEvery = 15_000
 
 class StreamReader implements Feeding {
@@ -181,7 +181,7 @@ class StreamReader implements Feeding {
   pass(message: PubSubMessage, line: Bytes = message.line): void {
     if (this.hasEnded) return
     this.#stream.sendFrame(line === message.line ? frameOf(message) : dataFrame(line))
-    // Whoever reads gets a turn before time moves on.
+    // The reader gets a turn before time moves.
     letOutsideContinue(this.#clock)
   }
 
@@ -201,7 +201,7 @@ class StreamReader implements Feeding {
       clock.now() + keepAliveEvery,
       'keep-alive of an event stream',
       () => {
-        // What waits to be read keeps the connection open as well, and a month of comments would fill the buffer.
+        // Unread events also keep the connection open, and a month of comments would fill the buffer.
         if (this.#stream.isRead) this.#stream.comment('keep-alive')
         this.keepAlive()
       },
@@ -212,7 +212,7 @@ class StreamReader implements Feeding {
 
 const frames = new WeakMap<PubSubMessage, Uint8Array>()
 
-/** A message is put into its wire form once, however many hear it. */
+/** Encodes a message once for all readers. */
 function frameOf(message: PubSubMessage): Uint8Array {
   let frame = frames.get(message)
   if (frame === undefined) {

@@ -3,9 +3,9 @@ import { type Bytes, latin1, text } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from '../command/reply.js'
 
-// Replies become Lua values, and Lua values replies. [store.md 9.3]
+// Converts replies to Lua values, and Lua values to replies. [store.md 9.3]
 
-/** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `luaOfTypedReply`. */
+/** Converts a reply to what a script sees. With RESP3, nil is nil; `luaOfTypedReply` converts the other RESP3 types. */
 export function luaOfReply(reply: Reply, isResp3: boolean): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply
   if (reply === null || reply instanceof NilArray) return isResp3 ? undefined : false
@@ -24,19 +24,20 @@ export function tableWith(key: string, value: LuaValue): LuaTable {
   return table
 }
 
-/** The array itself becomes the table: scripts may change their KEYS, and nobody else holds the array. */
+/** Makes a table of the array without copying it: scripts may change their KEYS, and no other code holds the array. */
 export function listOf(values: readonly Bytes[]): LuaTable {
   const table = new LuaTable()
   table.list = values as Bytes[]
   return table
 }
 
-/** Units of an item of a reply: a table that stands in many places is an array of its own in each of them. */
+/** Work for an item of a reply. A table that occurs several times becomes a separate array each time. */
 const unitsPerItem = 4
 
 /**
- * What a script returned as a reply. Throws `ReplyError` for a table with `err`, and for more items than there is work for;
- * within an array such a table is its text, because a reply of ours cannot hold errors.
+ * Converts the result of a script to a reply. A table with `err` inside an array becomes its text, because a reply
+ * cannot contain errors.
+ * @throws ReplyError for a table with `err`, and when there are more items than remaining work
  */
 export function replyOfLua(value: LuaValue, work: Work): Reply {
   const error = errorText(value)
@@ -63,7 +64,7 @@ function toReply(value: LuaValue, depth: number, work: Work): Reply {
   return tableReply(value, depth, work)
 }
 
-/** The fraction is dropped; what exceeds 64 bits becomes the lowest integer. */
+/** Drops the fraction; values beyond 64 bits become the lowest integer. */
 function integerReply(value: number): number | bigint {
   return Number.isSafeInteger(value) ? value + 0 : smallest(toInt64(value))
 }
@@ -74,7 +75,7 @@ function smallest(value: bigint): number | bigint {
 }
 
 function tableReply(table: LuaTable, depth: number, work: Work): Reply {
-  // Without names in it a table can only be an array.
+  // A table without named entries can only be an array.
   if (!table.hasEntries) return listReply(table, depth, work)
   const error = errorText(table)
   if (error !== undefined) return latin1(error)
@@ -105,7 +106,7 @@ function pairsReply(table: LuaTable, depth: number, withValues: boolean, work: W
   return items
 }
 
-/** An array ends at its first nil. */
+/** Converts an array, which ends at its first nil. */
 function listReply(table: LuaTable, depth: number, work: Work): Reply {
   const items: Reply[] = []
   for (let at = 1; ; at++) {
@@ -116,7 +117,7 @@ function listReply(table: LuaTable, depth: number, work: Work): Reply {
   }
 }
 
-/** A word of a command given as a number: the shortest text that means it. [store.md 9.3] */
+/** Formats a number as an argument of a command: the shortest text with that value. [store.md 9.3] */
 export function wordOfNumber(value: number): Bytes {
   const isPlain = Number.isInteger(value) && value < 1e17 && value > -1e17 && !Object.is(value, -0)
   return latin1(isPlain ? `${value}` : preciseText(value))

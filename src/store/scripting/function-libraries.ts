@@ -27,7 +27,7 @@ import * as refuse from './script-errors.js'
 import { inScript } from './script-errors.js'
 import { flagsOf, isFlag, isName, noFlags, readLibrary, type ScriptFlags } from './shebang.js'
 
-/** Chunk name of libraries, as in redis: positions read `user_function:2:`. */
+/** Chunk name of libraries, as in redis: positions begin with `user_function:2:`. */
 const chunkName = '@user_function'
 const shownName = 'user_function'
 
@@ -44,10 +44,10 @@ export interface StoredLibrary {
   readonly functions: readonly StoredFunction[]
 }
 
-/** What FUNCTION RESTORE does with existing libraries: drop all, keep all, or replace those of the same name. */
+/** Handling of existing libraries by FUNCTION RESTORE: drop all, keep all, or replace those of the same name. */
 export type RestoreMode = 'flush' | 'append' | 'replace'
 
-/** One function of a machine to be run on behalf of a user. */
+/** Call of a function on a machine on behalf of a user. */
 export interface FunctionCall {
   readonly machine: Machine
   readonly environment: LuaTable
@@ -65,12 +65,12 @@ export interface Performer extends ScriptHost {
   perform(call: FunctionCall): Reply
 }
 
-/** The libraries of functions that FUNCTION LOAD brought into a store, and the Lua state they share. [store.md 9.5] */
+/** Libraries that FUNCTION LOAD added to a store, and the Lua state that they share. [store.md 9.5] */
 export class Libraries {
   readonly #host: Performer
   readonly #random: RandomState
   readonly #libraries = new Map<string, StoredLibrary>()
-  /** By lower-case name: functions are found in any case. */
+  /** Functions by lower-case name, because they are found in any case. */
   readonly #functions = new Map<string, StoredFunction>()
   #machine: Machine | undefined
   #environment: LuaTable | undefined
@@ -90,7 +90,10 @@ export class Libraries {
     return this.#functions.size
   }
 
-  /** FUNCTION LOAD: the library's name. Nothing changes when anything is wrong. Throws `ReplyError`. */
+  /**
+   * Implements FUNCTION LOAD and returns the name of the library. Nothing changes on an error.
+   * @throws ReplyError when the library is invalid
+   */
   load(code: Bytes, mayReplace: boolean): string {
     const { name, body } = readLibrary(code)
     if (this.#libraries.has(name) && !mayReplace) throw refuse.libraryExists(name)
@@ -98,7 +101,10 @@ export class Libraries {
     return name
   }
 
-  /** FUNCTION RESTORE of the codes of libraries. Nothing changes when anything is wrong. Throws `ReplyError`. */
+  /**
+   * Implements FUNCTION RESTORE with the code of libraries. Nothing changes on an error.
+   * @throws ReplyError when a library is invalid
+   */
   restore(codes: readonly Bytes[], mode: RestoreMode): void {
     const restored = codes.map((code): StoredLibrary => {
       const { name, body } = readLibrary(code)
@@ -112,14 +118,14 @@ export class Libraries {
     this.#replace(restored)
   }
 
-  /** FUNCTION DELETE. */
+  /** Implements FUNCTION DELETE. */
   delete(name: Bytes): void {
     const found = this.#libraries.get(name)
     if (found === undefined) throw refuse.scriptError('libraryNotFound')
     this.#remove(found)
   }
 
-  /** FUNCTION FLUSH: the Lua state starts afresh, too. */
+  /** Implements FUNCTION FLUSH, which also resets the Lua state. */
   flush(): void {
     this.#libraries.clear()
     this.#functions.clear()
@@ -133,7 +139,10 @@ export class Libraries {
     return found
   }
 
-  /** FCALL. Throws `ReplyError`. */
+  /**
+   * Implements FCALL.
+   * @throws ReplyError when the function fails
+   */
   call(found: StoredFunction, keys: readonly Bytes[], args: readonly Bytes[], user: User, isReadOnly: boolean): Reply {
     const host = this.#host
     this.#environment ??= createEnvironment({ redis: redisLibraryOfFunctions(host) })
@@ -150,7 +159,7 @@ export class Libraries {
     })
   }
 
-  /** Adds libraries, in place of those with the same names. */
+  /** Adds libraries and replaces those with the same names. */
   #replace(libraries: readonly StoredLibrary[]): void {
     const old = libraries.flatMap(({ name }) => this.#libraries.get(name) ?? [])
     const leaving = new Set(old.flatMap(({ functions }) => functions))
@@ -175,7 +184,7 @@ export class Libraries {
     for (const each of functions) this.#functions.delete(each.name.toLowerCase())
   }
 
-  /** Runs the code of a library, which has nothing but `redis.register_function` and `redis.log` to work with. */
+  /** Runs the code of a library, in which only `redis.register_function`, `redis.log` and constants are available. */
   #register(body: string): readonly StoredFunction[] {
     const { budget } = this.#host
     const registered = new Map<string, StoredFunction>()
@@ -216,7 +225,7 @@ function raise(text: string): never {
   throw hostErrorValue(tableWith('err', text))
 }
 
-/** A name may be given as a number. */
+/** A name may be a number. */
 function nameOf(value: LuaValue, problem: string): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' ? numberText(value) : raise(problem)

@@ -22,16 +22,16 @@ import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
 import { luaOfTypedReply } from './resp3.js'
 import { dynamicKey, inScript, wholeDatabase } from './script-errors.js'
 
-/** The script in execution, as far as its commands depend on it. */
+/** State of the running script that its commands depend on. */
 export interface ScriptRun {
   readonly user: User
   readonly isReadOnly: boolean
-  /** The only keys it may use, when it asked for key locking. */
+  /** The only keys that the script may use, if it requested key locking. */
   readonly lockedKeys: readonly Bytes[] | undefined
   isResp3: boolean
 }
 
-/** The store as scripts see it. What `lookup` gives is all that the others are called with. */
+/** Store as scripts see it. The other methods take the result of `lookup`. */
 export interface ScriptStore {
   readonly work: Work
   readonly options: { readonly policy: Pick<ResolvedPolicy, 'maxScriptSteps'> }
@@ -43,11 +43,11 @@ export interface ScriptStore {
 
 export interface ScriptHost {
   readonly store: ScriptStore
-  /** The run in progress; library functions are only called while there is one. */
+  /** The current run; library functions are called only during a run. */
   readonly run: ScriptRun
 }
 
-/** `redis.*` as EVAL has it. [store.md 9.2] */
+/** Returns the library `redis.*` for EVAL. [store.md 9.2] */
 export function redisLibrary(host: ScriptHost): LuaTable {
   return library({
     ...functionsLibrary(host),
@@ -57,7 +57,7 @@ export function redisLibrary(host: ScriptHost): LuaTable {
   })
 }
 
-/** `redis.*` as functions have it. */
+/** Returns the library `redis.*` for functions. */
 export function redisLibraryOfFunctions(host: ScriptHost): LuaTable {
   return library(functionsLibrary(host))
 }
@@ -89,7 +89,7 @@ function functionsLibrary(host: ScriptHost): Record<string, LuaValue> {
   }
 }
 
-/** Also available while a library is loaded. [redis 7.0] */
+/** Constants, which are also available while a library is loaded. [redis 7.0] */
 export const constants: Readonly<Record<string, LuaValue>> = {
   LOG_DEBUG: 0,
   LOG_NOTICE: 2,
@@ -100,14 +100,14 @@ export const constants: Readonly<Record<string, LuaValue>> = {
   log,
 }
 
-/** Raises a text of redis's as the error table that its library functions raise. */
+/** Raises a text as the error table that library functions of redis raise. */
 function raise(text: string): never {
   throw hostErrorValue(tableWith('err', text))
 }
 
-// Commands
+// Commands.
 
-/** A command that failed, as the table that `call` raises and `pcall` returns. */
+/** Failed command, as the table that `call` raises and `pcall` returns. */
 class LuaCommandError {
   readonly table: LuaTable
 
@@ -119,7 +119,7 @@ class LuaCommandError {
 
 function perform(host: ScriptHost, args: readonly LuaValue[]): LuaValue | LuaCommandError {
   if (args.length === 0) return new LuaCommandError(inScript.noArguments, false)
-  // Not pushed: an array that grows makes room for many words at once.
+  // Preallocated, because an array that grows by pushing reserves memory for more arguments.
   const argv = new Array<Bytes>(args.length)
   for (let index = 0; index < args.length; index++) {
     const arg = args[index]
@@ -134,7 +134,7 @@ function perform(host: ScriptHost, args: readonly LuaValue[]): LuaValue | LuaCom
   return execute(host, command, argv)
 }
 
-/** The command, or why there is none. */
+/** Returns the command, or the reason why there is none. */
 function find(store: ScriptStore, argv: readonly Bytes[]): CommandDescription | string {
   try {
     return store.lookup(argv)
@@ -145,12 +145,14 @@ function find(store: ScriptStore, argv: readonly Bytes[]): CommandDescription | 
   }
 }
 
-/** The service has no blocking commands; a real server has, but not for scripts. */
+/**
+ * Returns whether a command blocks. The service has no blocking commands; a real server does not allow them in scripts.
+ */
 function isBlocking(name: string): boolean {
   return /^(?:BLPOP|BRPOP|BRPOPLPUSH|BLMOVE|BLMPOP|BZPOPMIN|BZPOPMAX|BZMPOP)$/.test(name)
 }
 
-/** Why a command may not run in this script. */
+/** Returns the reason why a command may not run in this script. */
 function refuse({ run }: ScriptHost, command: CommandDescription, argv: readonly Bytes[]): string | undefined {
   if (!command.hasArity(argv)) return inScript.wrongArity
   if (!command.inScripts) return inScript.notAllowed
@@ -177,19 +179,19 @@ function execute(
     store.permit(command, argv, run.user)
     reply = store.executePart(command, argv, run.user, 'lua')
   } catch (error) {
-    // Like a loop without end: nothing that a script could catch.
+    // Like an endless loop, exhausted work is not an error that a script can catch.
     if (error instanceof WorkExceeded) exhausted()
     if (error instanceof ReplyError) return new LuaCommandError(errorInScript(error.message))
     throw error
   } finally {
-    // A listener may have run commands of its own in between.
+    // A listener may have run other commands in the meantime.
     remaining.steps = Math.min(remaining.steps, work.left)
   }
   charge(stepsOfReply(reply))
   return run.isResp3 ? luaOfTypedReply(command, argv, reply) : luaOfReply(reply, false)
 }
 
-/** What a command costs in steps, whatever it does. */
+/** Steps of every command. */
 const stepsPerCommand = 16
 
 function chargeCommand(argv: readonly Bytes[]): void {
@@ -202,7 +204,7 @@ function chargeCommand(argv: readonly Bytes[]): void {
   charge(stepsPerCommand + argv.length + (bytes >>> 6))
 }
 
-/** An array becomes a table, which costs two steps per element. */
+/** Returns the steps for a reply: an array becomes a table, which costs two steps per element. */
 function stepsOfReply(reply: Reply): number {
   if (!Array.isArray(reply)) return 0
   let steps = 2 * reply.length
@@ -210,7 +212,7 @@ function stepsOfReply(reply: Reply): number {
   return steps
 }
 
-/** Inside a script, missing permissions have texts of their own. */
+/** Missing permissions have separate texts inside scripts. */
 function errorInScript(message: string): string {
   if (!message.startsWith('NOPERM')) return message
   if (message.includes('channels')) return inScript.channelPermission
@@ -232,12 +234,12 @@ function checkPermission({ store, run }: ScriptHost, argv: readonly Bytes[]): Re
     return true
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
-    // A wrong number of arguments is not a question of permission.
+    // Other errors, such as a wrong number of arguments, do not concern permissions.
     return !error.message.startsWith('NOPERM')
   }
 }
 
-// Replies and settings
+// Replies and settings.
 
 function singleField(field: 'ok' | 'err', args: readonly LuaValue[]): Result {
   const [text] = args
@@ -245,7 +247,7 @@ function singleField(field: 'ok' | 'err', args: readonly LuaValue[]): Result {
   return tableWith(field, field === 'ok' ? text : withCode(text))
 }
 
-/** A first word with nothing after it is a text without a code. */
+/** Adds the code `ERR` to a text that has only one word. */
 function withCode(text: string): string {
   const bare = text.replace(/^-/, '').replace(/[\r\n]+$/, '')
   return bare.includes(' ') ? bare : `ERR ${bare}`

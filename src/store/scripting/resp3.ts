@@ -13,7 +13,7 @@ import {
 } from '../command/typed-reply.js'
 import { luaOfReply, tableWith } from './conversion.js'
 
-// What a script sees after `redis.setresp(3)`. [redis 7.0]
+// Converts a reply to what a script sees after `redis.setresp(3)`. [redis 7.0]
 
 export function luaOfTypedReply({ name }: CommandDescription, argv: readonly Bytes[], reply: Reply): LuaValue {
   return luaOf(typedReply(name, argv, reply))

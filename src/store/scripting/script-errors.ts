@@ -2,9 +2,10 @@ import { type LuaError, type LuaSyntaxError, LuaTable, type LuaValue, plainText,
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
-// Error texts of scripts and functions. Wordings: store.md 9; where the service's own is not public, redis 7.0's.
+// Error texts of scripts and functions. The wording is from store.md 9; where the service's is not public, it is that
+// of redis 7.0.
 
-// What a script meets inside, as a text or an error table
+// Errors inside a script, as a text or an error table.
 
 export const inScript = {
   unknownCommand: 'ERR Unknown Redis command called from script',
@@ -13,7 +14,7 @@ export const inScript = {
   noArguments: 'ERR Please specify at least one argument for this redis lib call',
   badArguments: 'ERR Lua redis lib command arguments must be strings or integers',
   readOnly: 'READONLY Write commands are not allowed from read-only scripts',
-  // The frame is store.md 6.2's, the reasons are redis 7.0's.
+  // The frame is from store.md 6.2, the reasons are from redis 7.0.
   commandPermission: "ERR ACL failure in script: The user executing the script can't run this command or subcommand",
   keyPermission:
     "ERR ACL failure in script: The user executing the script can't access at least one of the keys mentioned in the command arguments",
@@ -68,26 +69,26 @@ const fixed = {
   listNameMissing: 'ERR library name argument was not given',
 } as const
 
-/** A refusal whose text is always the same. */
+/** Returns an error with a fixed text. */
 export function scriptError(name: keyof typeof fixed): ReplyError {
   return new ReplyError(fixed[name])
 }
 
-/** A key that is not among KEYS although the script asked for key locking. [store.md 9.5] */
+/** Returns the error for a key that is not in KEYS although the script requested key locking. [store.md 9.5] */
 export function dynamicKey(key: Bytes): string {
   return `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`
 }
 
-/** The text for commands over the whole database is not public. */
+/** Returns the error for commands on the whole database. The service's text is not public. */
 export function wholeDatabase(name: string): string {
   return `ERR ${name} is not allowed in Lua scripts when 'allow-key-locking' flag is set`
 }
 
-// What the caller of a script gets
+// Errors for the caller of a script.
 
 /**
- * An error that ended a script, in the service's frame. Its tracebacks are those of another VM; ours has the lines that
- * matter. [store.md 9.4]
+ * Returns the error that ended a script, in the service's format. Tracebacks depend on the Lua implementation; this one
+ * lists the relevant lines. [store.md 9.4]
  */
 export function scriptFailed(error: LuaError, chunk: string): ReplyError {
   const { value, site } = error
@@ -105,19 +106,19 @@ function failureText({ value, site }: LuaError, chunk: string, line: number): st
   const table = value instanceof LuaTable ? value.getString('err') : undefined
   const own = typeof table === 'string' ? table.replace(/^ERR /, '') : textOf(value)
   if (own.startsWith(`${chunk}:`)) return `@${own}`
-  // An error table, and what a library function raises by itself, has no position of its own.
+  // Error tables and errors raised by library functions have no position.
   return line > 0 && site?.chunk === chunk ? `@${chunk}:${line}: ${own}` : own
 }
 
-/** A real server crashes at an error that is neither a text nor has `err`. */
+/** Formats an error value. A real server crashes if the value is neither a text nor a table with `err`. */
 function textOf(value: LuaValue): string {
   if (typeof value === 'object' || typeof value === 'function') return `(error object is a ${typeName(value)} value)`
   return plainText(value)
 }
 
 /**
- * The script did not end. A real server would continue, answer BUSY to everybody else, and give this caller the text of a
- * killed script in the end; nobody else is here to kill it, so the text says who did.
+ * Returns the error for a script that did not end. A real server would continue, reply BUSY to all other clients, and
+ * in the end return the text of a killed script. The double has no client that kills it, so the text states the limit.
  */
 export function budgetExhausted(steps: number): ReplyError {
   return new ReplyError(
@@ -125,7 +126,7 @@ export function budgetExhausted(steps: number): ReplyError {
   )
 }
 
-/** A script that cannot be compiled, as EVAL reports it. [store.md 9.4] */
+/** Returns the error for a script that cannot be compiled, as EVAL reports it. [store.md 9.4] */
 export function syntaxError({ message, line, column, near }: LuaSyntaxError): ReplyError {
   const reason = /^[^:]*:\d+: (.*?)(?: near '.*')?$/s.exec(message)?.[1] ?? message
   const place =
@@ -133,7 +134,7 @@ export function syntaxError({ message, line, column, near }: LuaSyntaxError): Re
   return new ReplyError(text(`ERR Error running script: @user_script ${place}: syntax error (${reason})` as Bytes))
 }
 
-/** The same for SCRIPT LOAD, which runs nothing. */
+/** Returns the error for a script that cannot be compiled, as SCRIPT LOAD reports it. */
 export function compileError({ message }: LuaSyntaxError): ReplyError {
   return new ReplyError(text(`ERR Error compiling script (new function): ${message}` as Bytes))
 }
@@ -142,7 +143,7 @@ export function functionCompileError({ message }: LuaSyntaxError): ReplyError {
   return new ReplyError(text(`ERR Error compiling function: ${message}` as Bytes))
 }
 
-/** A library whose code failed while it was loaded. */
+/** Returns the error for a library whose code failed while it was loaded. */
 export function registeringFailed({ value }: LuaError): ReplyError {
   const table = value instanceof LuaTable ? value.getString('err') : undefined
   const reason = typeof table === 'string' ? table : `ERR ${textOf(value)}`
@@ -154,7 +155,7 @@ export function flushMode(container: string): ReplyError {
   return new ReplyError(`ERR ${container} FLUSH only ${verb} SYNC|ASYNC option`)
 }
 
-// Shebang lines
+// Shebang lines.
 
 export function unexpectedEngineLine(engine: string): ReplyError {
   return new ReplyError(text(`ERR Unexpected engine in script shebang: ${engine}` as Bytes))
@@ -168,7 +169,7 @@ export function unexpectedFlag(flag: string): ReplyError {
   return new ReplyError(text(`ERR Unexpected flag in script shebang: ${flag}` as Bytes))
 }
 
-// Functions
+// Functions.
 
 export function unknownMetadata(word: string): ReplyError {
   return new ReplyError(text(`ERR Invalid metadata value given: ${word}` as Bytes))
@@ -186,7 +187,7 @@ export function libraryExists(name: string): ReplyError {
   return new ReplyError(`ERR Library '${name}' already exists`)
 }
 
-/** The same as FUNCTION RESTORE words it. */
+/** Returns the error for an existing library in the wording of FUNCTION RESTORE. */
 export function restoredLibraryExists(name: string): ReplyError {
   return new ReplyError(`ERR Library ${name} already exists`)
 }

@@ -20,7 +20,7 @@ import { redisLibrary, type ScriptHost, type ScriptRun, type ScriptStore } from 
 import * as refuse from './script-errors.js'
 import { noFlags } from './shebang.js'
 
-/** The scripts and functions of one store, and the Lua states they run in. Everything is made on first use. */
+/** Scripts and functions of one store, and the Lua states they run in. Everything is created on first use. */
 export class Scripts implements ScriptHost, Performer {
   readonly store: ScriptStore
   readonly libraries: Libraries
@@ -40,13 +40,16 @@ export class Scripts implements ScriptHost, Performer {
   }
 
   get run(): ScriptRun {
-    if (this.#run === undefined) throw new Error('A function of redis.* was called while no script was running.')
+    if (this.#run === undefined) throw new Error('A function of redis.* was called outside a script.')
     return this.#run
   }
 
-  // The cache that EVALSHA reads
+  // Script cache for EVALSHA.
 
-  /** SCRIPT LOAD. Throws `ReplyError` for what does not compile. */
+  /**
+   * Implements SCRIPT LOAD.
+   * @throws ReplyError when the script does not compile
+   */
   add(source: Bytes): Bytes {
     this.store.work.charge(compilation(source))
     const { digest } = prepare(source, refuse.compileError)
@@ -64,23 +67,26 @@ export class Scripts implements ScriptHost, Performer {
     return source
   }
 
-  /** Forgets all scripts. As on a real server, their Lua state starts afresh. */
+  /** Drops all scripts. As on a real server, their Lua state is reset. */
   flush(): void {
     this.#scripts.clear()
     this.#machine = undefined
     this.#environment = undefined
   }
 
-  /** As if nothing had ever run. */
+  /** Resets everything to its initial state. */
   reset(): void {
     this.flush()
     this.libraries.flush()
     this.#random.splice(0, 3, ...initialRandom())
   }
 
-  // Runs
+  // Runs.
 
-  /** EVAL and its variants. Throws `ReplyError`. */
+  /**
+   * Implements EVAL and its variants.
+   * @throws ReplyError when the script fails
+   */
   evaluate(source: Bytes, keys: readonly Bytes[], args: readonly Bytes[], user: User, isReadOnly: boolean): Reply {
     this.store.work.charge(compilation(source))
     const { digest, flags, main } = prepare(source, refuse.syntaxError)
@@ -89,7 +95,7 @@ export class Scripts implements ScriptHost, Performer {
     this.#machine ??= createMachine(this.#random)
     this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
     const environment = this.#environment
-    // A listener of the store may run this script in the middle of another one.
+    // A listener of the store may run this script during another one, so KEYS and ARGV are saved.
     const isNested = this.#run !== undefined
     const outer = isNested ? [environment.get('KEYS'), environment.get('ARGV')] : []
     environment.set('KEYS', listOf(keys))
@@ -114,7 +120,7 @@ export class Scripts implements ScriptHost, Performer {
     }
   }
 
-  /** Runs one function of a machine on behalf of a user and turns its first value into a reply. */
+  /** Runs one function of a machine on behalf of a user and converts its first value to a reply. */
   perform({ machine, environment, target, args, chunk, user, keys, isReadOnly, flags }: FunctionCall): Reply {
     const outer = this.#run
     this.#run = {
@@ -137,7 +143,10 @@ export class Scripts implements ScriptHost, Performer {
   }
 }
 
-/** Units for compiling a source. A known source costs the same: it must not matter who used it before. */
+/**
+ * Returns the work for compiling a source. A cached source costs the same, so that earlier use by others does not
+ * matter.
+ */
 export function compilation(source: Bytes): number {
   return source.length <= freeSource ? 0 : (source.length - freeSource) * unitsPerCharacter
 }
@@ -153,7 +162,7 @@ function prepare(source: Bytes, worded: (error: LuaSyntaxError) => ReplyError): 
   }
 }
 
-/** Everything that is the script's fault as an error reply; other failures as they are. */
+/** Converts errors of the script to error replies; other errors are returned unchanged. */
 function asReply(error: unknown, chunk: string, { most }: Budget): unknown {
   if (error instanceof LuaError) return refuse.scriptFailed(error, chunk)
   if (error instanceof BudgetExhausted) return refuse.budgetExhausted(most)

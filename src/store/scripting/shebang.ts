@@ -2,13 +2,13 @@ import { cString } from '@stuntdouble/lua'
 import type { Bytes } from '../../kernel/bytes.js'
 import * as refuse from './script-errors.js'
 
-// The first line of a script or library, which says how to run it. [store.md 9.5, redis 7.0]
+// First line of a script or library, which declares how to run it. [store.md 9.5, redis 7.0]
 
 export interface ScriptFlags {
   readonly noWrites: boolean
-  /** The service's own: every key has to be one of KEYS. */
+  /** The service's own flag: every key must be in KEYS. */
   readonly keyLocking: boolean
-  /** As written, for FUNCTION LIST. */
+  /** Flags as written, for FUNCTION LIST. */
   readonly names: readonly string[]
 }
 
@@ -32,13 +32,16 @@ export function flagsOf(names: readonly string[]): ScriptFlags {
 }
 
 export interface ParsedScript {
-  /** The source with its first line blanked, so that line numbers hold. */
+  /** Source with its first line blanked, so that line numbers are preserved. */
   readonly body: string
-  /** `undefined` without a shebang: such scripts run in a compatible mode. */
+  /** `undefined` without a shebang: such scripts run in compatibility mode. */
   readonly flags: ScriptFlags | undefined
 }
 
-/** Strips the shebang of a script for EVAL. Throws `ReplyError`. */
+/**
+ * Removes the shebang of a script for EVAL.
+ * @throws ReplyError when it is invalid
+ */
 export function readScript(source: Bytes): ParsedScript {
   if (!source.startsWith('#!')) return { body: source, flags: undefined }
   const end = lineEnd(source)
@@ -60,7 +63,7 @@ export function readScript(source: Bytes): ParsedScript {
   return { body: source.slice(end), flags: flagsOf(names) }
 }
 
-/** End of the first line; a zero byte ends the text for this. */
+/** Returns the end of the first line; a zero byte ends the search. */
 function lineEnd(source: Bytes): number {
   return cString(source).indexOf('\n')
 }
@@ -70,7 +73,10 @@ export interface Library {
   readonly body: string
 }
 
-/** Reads `#!lua name=<library>`. Throws `ReplyError`. */
+/**
+ * Reads `#!lua name=<library>`.
+ * @throws ReplyError when it is invalid
+ */
 export function readLibrary(source: Bytes): Library {
   if (!source.startsWith('#!')) throw refuse.scriptError('missingMetadata')
   const end = lineEnd(source)
@@ -93,7 +99,10 @@ export function isName(name: string): boolean {
   return /^[A-Za-z0-9_]+$/.test(name)
 }
 
-/** Words as in a shell, with quotes and escapes; `undefined` when a quote is not closed or followed by a char. */
+/**
+ * Splits a line as a shell does, with quotes and escapes; returns `undefined` if a quote is not closed or a character
+ * follows it.
+ */
 function splitWords(line: string): string[] | undefined {
   const words: string[] = []
   const word = /\s*((?:"(?:[^"\\]|\\.)*"(?=\s|$)|'(?:[^'\\]|\\.)*'(?=\s|$)|[^\s"'])+)/gy

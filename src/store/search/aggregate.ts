@@ -9,10 +9,10 @@ import { readObject } from './filter-syntax.js'
 import { metrics, singleValued } from './metrics.js'
 import { refusal, shown } from './search-errors.js'
 
-/** Levels of one JSON text. [a guard of ours] */
+/** Maximum nesting of aggregations. [a limit of this package] */
 export const deepest = 64
 
-/** The results by name, each a list of names and values in turns. [search.md 9, 13] */
+/** Returns the results by name, each a list of alternating names and values. [search.md 9, 13] */
 export function aggregated(source: Bytes, given: Omit<Aggregating, 'buckets'>): Reply {
   const root = readObject(source, 'aggregations')
   if (depthOf(root) > deepest) throw refusal(`aggregations are nested more than ${deepest} levels deep`)
@@ -25,13 +25,13 @@ function readAll(all: JsonObject, over: Aggregating, isOutermost: boolean): Inne
 }
 
 function readOne(name: Bytes, given: Json, over: Aggregating, isOutermost: boolean): Inner {
-  // [search.md 13: the text]
+  // [search.md 13: the error text]
   if (!(given instanceof Map)) throw aggregationRefusal(name, 'must be a JSON object')
   const operators = [...given.keys()].filter((key) => key !== '$aggs')
   const [operator] = operators
   if (operator === undefined || operators.length > 1) throw aggregationRefusal(name, 'must have exactly one operator')
   const args = given.get(operator)!
-  // [search.md 13: the same text as without the property]
+  // [search.md 13: the same error text as for a missing property]
   if (!(args instanceof Map)) throw aggregationRefusal(name, "is missing required 'field' property")
   const options = new AggregationOptions(name, operator, args, over)
   const within = given.get('$aggs' as Bytes)

@@ -9,7 +9,7 @@ import { scalarOf } from './field-values.js'
 import { refusal, shown } from './search-errors.js'
 import type { Scalar } from './sorted-values.js'
 
-/** What aggregations are made of. */
+/** Input of an aggregation. */
 export interface Aggregating {
   readonly content: Content
   readonly ids: readonly number[]
@@ -18,7 +18,7 @@ export interface Aggregating {
   isFast(field: FieldDefinition): boolean
 }
 
-/** Reads what is written for one operator of one aggregation, and refuses what it does not know. */
+/** Reads the options of one operator in one aggregation, and rejects unknown ones. */
 export class AggregationOptions {
   constructor(
     readonly name: Bytes,
@@ -27,10 +27,10 @@ export class AggregationOptions {
     private readonly over: Aggregating,
   ) {}
 
-  /** The field, of one of these types; FAST unless it is a facet. [search.md 13] */
+  /** Returns the field, which must have one of these types and be FAST, unless it is a facet. [search.md 13] */
   field(types: readonly FieldDefinition['type'][]): FieldDefinition {
     const path = this.given.get('field' as Bytes)
-    // [search.md 13: this text, and the one about FAST]
+    // [search.md 13: this error text, and the one about FAST]
     if (typeof path !== 'string') throw this.#refusal("is missing required 'field' property")
     const field = this.over.content.definition.fields.find((one) => one.path === path)
     if (field === undefined) throw this.#refusal(`has an unknown field '${shown(path)}'`)
@@ -41,7 +41,10 @@ export class AggregationOptions {
     return field
   }
 
-  /** Throws for names that are none of an operator's. */
+  /**
+   * Checks that the operator has no other options.
+   * @throws ReplyError for an unknown option
+   */
   only(...known: readonly string[]): void {
     for (const name of this.given.keys())
       if (!known.includes(name)) throw this.#refusal(`operator '${this.operator}' has no option '${shown(name)}'`)
@@ -73,7 +76,7 @@ export class AggregationOptions {
     return value
   }
 
-  /** A value for documents that have none. */
+  /** Returns the value for documents without one. */
   missing(field: FieldDefinition): Scalar | undefined {
     const value = this.get('missing')
     if (value === undefined) return undefined
@@ -82,14 +85,14 @@ export class AggregationOptions {
     return scalar
   }
 
-  /** A number, or a day. */
+  /** Returns a number, or a date as a number. */
   bound(name: string, value: Json): number {
     const number = numberIn(value) ?? scalarOf('DATE', value)
     if (typeof number !== 'number') throw this.refused(name, 'numbers or dates')
     return number
   }
 
-  /** Both ends of a range. */
+  /** Returns both ends of a range. */
   bounds(name: string): { readonly min: number; readonly max: number } | undefined {
     const value = this.get(name)
     if (value === undefined) return undefined
@@ -98,7 +101,7 @@ export class AggregationOptions {
     return { min: this.bound(name, min), max: this.bound(name, max) }
   }
 
-  /** What is sorted by, and which way. */
+  /** Returns the sort key and direction. */
   order(): { readonly by: Bytes; readonly descending: boolean } | undefined {
     const value = this.get('order')
     if (value === undefined) return undefined

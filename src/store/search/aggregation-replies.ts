@@ -5,20 +5,20 @@ import type { FieldDefinition } from '../values/search-definition.js'
 import { dateText } from './field-values.js'
 import type { Scalar } from './sorted-values.js'
 
-/** Names and values in turns, as replies have objects. */
+/** Alternating names and values, as replies represent objects. */
 export type Pairs = readonly (readonly [name: string, value: Reply])[]
 
 export function flat(pairs: Pairs): Reply[] {
   return pairs.flatMap(([name, value]) => [latin1(name), value])
 }
 
-/** A number as replies have it: whole ones as such, others as text, and null for what is none, or beyond all numbers. */
+/** Converts a number to a reply: integers as numbers, others as text, and null for missing or infinite values. */
 export function numberReply(value: number | null): Reply {
   if (value === null || !Number.isFinite(value)) return null
   return Number.isSafeInteger(value) ? value + 0 : formatScore(value)
 }
 
-/** The key of a bucket: moments and truth values also as text. */
+/** Returns the key of a bucket; dates and booleans are also returned as text. */
 export function keyPairs({ type }: FieldDefinition, value: Scalar): Pairs {
   if (typeof value === 'string') return [['key', value as Bytes]]
   const key: Pairs = [['key', typeof value === 'bigint' ? value : numberReply(value)]]

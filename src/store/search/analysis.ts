@@ -3,10 +3,12 @@ import type { FieldDefinition } from '../values/search-definition.js'
 
 export type Stem = (word: string) => string
 
-/** Hears of one word of a text: the term that stands for it, and where it stands in the text, in UTF-16 units. */
+/** Callback for a word of a text: its term, and its position in UTF-16 units. */
 export type Hear = (term: string, start: number, end: number) => void
 
-/** How the texts of one field become terms, told one by one: an object for each would be most of the work. */
+/**
+ * Splits the texts of a field into terms and passes each to a callback: an object for each would be most of the work.
+ */
 export type Analyse = (text: string, hear: Hear) => void
 
 export function termsIn(text: string, analyse: Analyse): string[] {
@@ -15,18 +17,21 @@ export function termsIn(text: string, analyse: Analyse): string[] {
   return terms
 }
 
-/** Letters with their marks and digits of any script: blanks, punctuation and `_` part words. [search.md 11; of marks, `_` and `'`: choice] */
+/**
+ * Letters with their marks and digits of any script; blanks, punctuation and `_` separate words. [search.md 11; of
+ * marks, `_` and `'`: choice]
+ */
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 
-/** Words whose stem is remembered: a text has few different ones. */
+/** Maximum number of cached stems: a text has few different words. */
 const maxRemembered = 20_000
 
-/** Units of the longest word that is stemmed: what is longer is no word, and stemmers take their time over it. */
+/** Maximum length of a word that is stemmed: longer ones are not real words, and stemming them is slow. */
 const maxStemmed = 64
 
 /**
- * Without NOTOKENIZE words in lower case, stemmed unless NOSTEM is set; with it the whole text as it is. [search.md 11;
- * that NOTOKENIZE keeps case and stems nothing: choice]
+ * Returns the analysis of a field. Without NOTOKENIZE, words in lower case, stemmed unless NOSTEM is set; with it, the
+ * whole text unchanged. [search.md 11; that NOTOKENIZE keeps case and stems nothing: choice]
  */
 export function analysisOf({ noTokenize, noStem }: FieldDefinition, stem: Stem): Analyse {
   if (noTokenize) return (text, hear) => hear(text, 0, text.length)
@@ -47,7 +52,7 @@ export function analysisOf({ noTokenize, noStem }: FieldDefinition, stem: Stem):
   }
 }
 
-/** In any script. */
+/** Passes the words of a text in any script to the callback. */
 function hearWords(text: string, termOf: Stem, hear: Hear): void {
   for (const match of text.matchAll(word)) {
     const [found] = match
@@ -55,7 +60,7 @@ function hearWords(text: string, termOf: Stem, hear: Hear): void {
   }
 }
 
-/** The same for the letters and digits of ASCII, in lower case: most texts have no others. */
+/** Returns whether a code is a lower-case letter or digit of ASCII: most texts have no others. */
 function isWordCode(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 }
@@ -67,7 +72,7 @@ function remembering(stem: Stem): Stem {
     let found = known.get(word)
     if (found === undefined) {
       if (known.size >= maxRemembered) known.clear()
-      // A stemmer may leave capitals behind, which mark letters for itself, or nothing at all.
+      // A stemmer can leave upper-case letters, which it uses as marks, or an empty text.
       found = stem(word).toLowerCase() || word
       known.set(word, found)
     }

@@ -1,9 +1,9 @@
 import { refusal } from './search-errors.js'
 
-/** Buckets of one command at all levels, filled or not. [a guard of ours] */
+/** Maximum buckets of one command at all levels, including empty ones. [a limit of this package] */
 export const maxBuckets = 65_000
 
-/** Counts the buckets of one command before they are made: empty ones, which cost no look at a document, as well. */
+/** Counts the buckets of one command before they are created, including empty ones, which read no document. */
 export class BucketCount {
   #count = 0
 

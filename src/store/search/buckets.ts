@@ -9,7 +9,7 @@ import { dateText, scalarOf } from './field-values.js'
 import type { Computing } from './metrics.js'
 import { compareScalars, type Scalar } from './sorted-values.js'
 
-/** What is computed in each bucket, by name. */
+/** Sub-aggregation that is computed in each bucket. */
 export interface Inner {
   readonly name: Bytes
   readonly compute: Computing
@@ -18,7 +18,7 @@ export interface Inner {
 
 export type BucketOperator = (options: AggregationOptions, over: Aggregating, inner: readonly Inner[]) => Computing
 
-/** [search.md 13] */
+/** Operators that create buckets. [search.md 13] */
 export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
   $terms: terms,
   $range: ranges,
@@ -26,7 +26,7 @@ export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
   $dateHistogram: dateHistogram,
 }
 
-/** Units of work of a bucket, and of each figure in it. */
+/** Work for a bucket, and for each sub-aggregation in it. */
 const costOfBucket = 16
 
 function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
@@ -41,7 +41,7 @@ interface Bucket {
   readonly ids: number[]
 }
 
-/** Defaults: ten buckets, those with most documents first, equal ones in the order in which they came. [choice] */
+/** Defaults: ten buckets, those with most documents first, ties in the order of first occurrence. [choice] */
 function terms(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE', 'BOOL', 'KEYWORD'])
   options.only(
@@ -73,7 +73,7 @@ function terms(options: AggregationOptions, over: Aggregating, inner: readonly I
   return (ids) => {
     const found = new Map<Scalar, Bucket>()
     collect(ids, found, true)
-    // Values that only documents have that were not found count 0 times.
+    // Values that occur only in documents outside the result count 0 times.
     if (least === 0) collect(over.content.ids, found, false)
     const buckets = [...found.values()].filter((bucket) => bucket.ids.length >= least && isWanted(bucket.key))
     over.buckets.add(Math.min(size, buckets.length))
@@ -128,7 +128,7 @@ function wantedKeys(options: AggregationOptions, field: FieldDefinition, over: A
   return (key) => (included?.(key) ?? true) && !(excluded?.(key) ?? false)
 }
 
-/** A pattern that fits the whole key, or a list of keys. */
+/** Returns a test for keys: a pattern that matches the whole key, or a list of keys. */
 function keyTest(
   options: AggregationOptions,
   name: string,
@@ -157,7 +157,7 @@ interface Range {
   readonly to: number | undefined
 }
 
-/** In the order in which they are given; what lies in a gap has no bucket. [choice] */
+/** Ranges keep their given order; values in a gap have no bucket. [choice] */
 function ranges(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE'])
   options.only('field', 'ranges', 'keyed')
@@ -207,7 +207,7 @@ function rangesIn(options: AggregationOptions, { type }: FieldDefinition): Range
   })
 }
 
-/** A list of buckets, or their keys and they in turns. [choice: the form of keyed ones] */
+/** Returns a list of buckets, or alternating keys and buckets. [choice: the form of keyed ones] */
 function bucketsReply(rows: readonly (readonly [key: Bytes, row: Reply])[], isKeyed: boolean): Reply {
   return flat([['buckets', isKeyed ? rows.flat() : rows.map(([, row]) => row)]])
 }
@@ -234,7 +234,7 @@ function dateHistogram(options: AggregationOptions, over: Aggregating, inner: re
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `30d` in milliseconds. [search.md 13: m, h, d; ms, s and signs: choice] */
+/** Parses durations such as `30d` to milliseconds. [search.md 13: m, h, d; ms, s and signs: choice] */
 function span(given: string | undefined): number | undefined {
   const parts = /^([+-]?)(\d{1,12})(ms|[smhd])$/.exec(given ?? '')
   if (parts === null) return undefined
@@ -247,7 +247,9 @@ interface Steps {
   readonly offset: number
 }
 
-/** Steps without documents between others are told as well, unless `minDocCount` says otherwise. [choice] */
+/**
+ * Returns the buckets of equal width, including empty ones between others unless `minDocCount` excludes them. [choice]
+ */
 function steps(
   options: AggregationOptions,
   over: Aggregating,

@@ -16,7 +16,7 @@ import {
 import { isList, listOf, type Scalar } from './sorted-values.js'
 import { type IndexingStep, TextField } from './text-field.js'
 
-/** What an index knows of its documents. */
+/** Indexed content of the documents of an index. */
 export class Content {
   readonly definition: IndexDefinition
   readonly #ids = new Map<Bytes, number>()
@@ -24,13 +24,13 @@ export class Content {
   #next = 0
   readonly #texts = new Map<Bytes, TextField>()
   readonly #scalars = new Map<Bytes, ScalarField>()
-  /** Facets with all that they are part of, to be found by it. */
+  /** Facets with all their ancestors, for lookup by any of them. */
   readonly #facets = new Map<Bytes, ScalarField>()
   readonly #sources: readonly FieldSource[]
-  /** Bytes of one document that are read. */
+  /** Maximum bytes of a document that are read. */
   readonly #longest: number
   #keySize = 0
-  /** What is left to do of the document that came last. */
+  /** Remaining steps for the last document. */
   #steps: IndexingStep[] = []
 
   constructor(definition: IndexDefinition, stem: Stem, longest: number) {
@@ -44,15 +44,15 @@ export class Content {
     }
   }
 
-  /** What a value is for this index; `undefined` when it is none of its documents. */
+  /** Returns a value as a document of this index; `undefined` if it is not one. */
   documentOf(value: KeyspaceValue | undefined): Document | undefined {
     return documentOf(this.definition.dataType, value, this.#longest)
   }
 
   /**
-   * Takes in what a key is now; nothing when it is no document any more. One that changes keeps its place. A long text is
-   * only begun: `goOn()` does the rest.
-   * @returns units of work that it took
+   * Indexes the current value of a key, or removes it if it is not a document. A changed document keeps its position. A
+   * long text is only started; `goOn()` continues it.
+   * @returns the work that was done
    */
   put(key: Bytes, value: KeyspaceValue | undefined): number {
     const document = this.documentOf(value)
@@ -67,16 +67,16 @@ export class Content {
     const room = new ReadingRoom(this.#longest)
     let units = unitsPerDocument
     for (const source of this.#sources) units += this.#setField(id, document, source, room)
-    // What was read and led to nothing took time, too.
+    // Text that was read without producing terms also counts as work.
     return units + ((this.#longest - room.left) >>> 1)
   }
 
-  /** Whether nothing is left to do of the document that came last. */
+  /** Whether the last document is completely indexed. */
   get isComplete(): boolean {
     return this.#steps.length === 0
   }
 
-  /** Does the next part of what is left. Returns units of work that it took. */
+  /** Runs the next step. Returns the work that was done. */
   goOn(): number {
     return this.#steps.shift()!()
   }
@@ -85,12 +85,12 @@ export class Content {
     return this.#keys.size
   }
 
-  /** All documents, in the order in which they came. */
+  /** All documents in the order in which they were added. */
   get ids(): number[] {
     return [...this.#keys.keys()]
   }
 
-  /** One more than the largest number that a document had. */
+  /** One more than the largest number of a document. */
   get end(): number {
     return this.#next
   }
@@ -111,12 +111,12 @@ export class Content {
     return this.#scalars.get(path)!
   }
 
-  /** Where a facet of a filter is looked up. */
+  /** Returns the field in which a facet of a filter is looked up. */
   facets(path: Bytes): ScalarField {
     return this.#facets.get(path)!
   }
 
-  /** About how many bytes it takes. */
+  /** Estimated size in bytes. */
   get size(): number {
     let size = this.#keySize
     for (const fields of [this.#texts, this.#scalars]) for (const field of fields.values()) size += field.size
@@ -153,7 +153,7 @@ export class Content {
   }
 }
 
-/** Units of work of a document, and of one of its values. */
+/** Work for a document, and for one of its values. */
 const unitsPerDocument = 8
 const unitsPerValue = 16
 

@@ -2,9 +2,10 @@ import type { Work } from '../../kernel/work.js'
 import type { Fuzzy } from './filter.js'
 
 /**
- * Whether a term is so few edits away from the one that was asked for: letters that come, go or change, and two
- * neighbours that are swapped. For a beginning it is enough that the term begins with something that near.
- * @param work what each comparison is charged to, beside the term that is looked at
+ * Returns a test whether a term is within the edit distance of the query: letters that are inserted, deleted or
+ * replaced, and two neighbors that are swapped. For a prefix query, it is enough that a prefix of the term is within
+ * the distance.
+ * @param work charged for each comparison, in addition to the visit of the term
  */
 export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => boolean {
   return asked.distance === 1 ? oneEditFrom(asked, work) : editsFrom(asked, work)
@@ -12,13 +13,13 @@ export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => bo
 
 type FuzzyQuery = Pick<Fuzzy, 'term' | 'distance' | 'swapCost' | 'isPrefix'>
 
-/** One edit leaves all letters before and after it as they are. What most searches ask for, of every term. */
+/** Fast path for distance 1, which most searches use for all terms: all letters before and after the edit are equal. */
 function oneEditFrom({ term, swapCost, isPrefix }: FuzzyQuery, work: Work): (other: string) => boolean {
   const { length } = term
-  // Whether what follows in both, from these places on, is the same.
+  // Returns whether both texts are equal from these positions on.
   const isSame = (other: string, at: number, from: number): boolean => {
     if (!isPrefix && other.length - at !== length - from) return false
-    // Nearly all terms are told apart by one letter more.
+    // One further letter excludes nearly all terms.
     if (from < length && other.charCodeAt(at) !== term.charCodeAt(from)) return false
     work.charge((length - from) >>> 4)
     return other.startsWith(term.slice(from), at)
@@ -28,7 +29,7 @@ function oneEditFrom({ term, swapCost, isPrefix }: FuzzyQuery, work: Work): (oth
     let at = 0
     while (at < length && at < other.length && term.charCodeAt(at) === other.charCodeAt(at)) at++
     work.charge(at >>> 4)
-    // A last letter may be missing, and another one may follow.
+    // The last letter may be missing, or one more letter may follow.
     if (at >= length - 1 && (isPrefix || other.length <= at + 1)) return true
     if (isSame(other, at + 1, at + 1) || isSame(other, at + 1, at) || isSame(other, at, at + 1)) return true
     const isSwap =
@@ -40,7 +41,7 @@ function oneEditFrom({ term, swapCost, isPrefix }: FuzzyQuery, work: Work): (oth
   }
 }
 
-/** Units of work of a row of distances, all that is computed for one letter. */
+/** Work for a row of distances, which is computed for one letter. */
 const unitsPerRow = 1
 
 function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Work): (other: string) => boolean {
@@ -49,12 +50,13 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
   return (other) => {
     if (!isPrefix && Math.abs(other.length - length) > distance) return false
     if (isPrefix && length <= distance) return true
-    // Longer beginnings are further away.
+    // Longer prefixes are further away.
     const most = Math.min(other.length, length + distance)
     for (let at = 0; at <= Math.min(length, distance + 1); at++) old[at] = at
     for (let read = 1; read <= most; read++) {
       work.charge(unitsPerRow)
-      // Beginnings whose lengths differ by more are further away than that: long words cost no more than their letters.
+      // Prefixes whose lengths differ by more than the distance are skipped, so long words cost no more than their
+      // letters.
       const first = Math.max(1, read - distance)
       const last = Math.min(length, read + distance)
       row[first - 1] = first === 1 ? read : tooFar
@@ -70,7 +72,7 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
         if (cost < least) least = cost
       }
       if (isPrefix && last === length && row[length]! <= distance) return true
-      // A swap looks back over one row, so one that is too far away may still be followed by one that is not.
+      // A swap uses the row before the last one, so one row beyond the distance may still be followed by one within it.
       if (least > distance + 1) return false
       ;[older, old, row] = [old, row, older]
     }
@@ -78,5 +80,5 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
   }
 }
 
-/** More than any distance that is asked for. */
+/** Greater than any possible distance. */
 const tooFar = 1000

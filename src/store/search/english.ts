@@ -1,6 +1,8 @@
 /**
- * The English stemmer of Snowball ("Porter2"), written after its published description. The one of the library is its
- * predecessor, and parts words that belong together: `connection` becomes `connec`, `connect` stays. docs/decisions/search.md
+ * Implements the English stemmer of Snowball ("Porter2") from its published description.
+ *
+ * The library has its predecessor, which separates related words: `connection` becomes `connec`, `connect` stays.
+ * docs/decisions/search.md
  */
 export function stemEnglish(word: string): string {
   if (word.length <= 2) return word
@@ -18,7 +20,7 @@ export function stemEnglish(word: string): string {
   return stem.word.toLowerCase()
 }
 
-/** Words that no rule is right for. */
+/** Words that are stemmed by this table, because no rule fits. */
 const exceptions: ReadonlyMap<string, string> = new Map([
   ['skis', 'ski'],
   ['skies', 'sky'],
@@ -34,7 +36,7 @@ const exceptions: ReadonlyMap<string, string> = new Map([
   ...['sky', 'news', 'howe', 'atlas', 'cosmos', 'bias', 'andes'].map((word) => [word, word] as const),
 ])
 
-/** Words that are stems once their plural is gone. */
+/** Words that are stems after their plural ending was removed. */
 const finished: ReadonlySet<string> = new Set([
   ...['inning', 'outing', 'canning', 'herring', 'earring'],
   ...['proceed', 'exceed', 'succeed'],
@@ -44,7 +46,7 @@ const vowel = /[aeiouy]/
 const doubled = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/
 const validBeforeLi = /[cdeghkmnrt]$/
 
-/** Endings from the longest on, with what stands in their place. */
+/** Endings from longest to shortest, with their replacements. */
 type Endings = readonly (readonly [ending: string, instead: string])[]
 
 const doubleEndings: Endings = [
@@ -92,9 +94,9 @@ const removable: readonly string[] = [
 ]
 
 class Stem {
-  /** A `y` that is a consonant is in upper case. */
+  /** The word; a consonant `y` is in upper case. */
   word: string
-  /** Where the two regions begin in which endings may go. */
+  /** Start of the two regions in which endings can be removed. */
   readonly #first: number
   readonly #second: number
 
@@ -105,7 +107,7 @@ class Stem {
     this.#second = this.#regionFrom(this.#first)
   }
 
-  /** Behind the first consonant that follows a vowel. */
+  /** Returns the position after the first consonant that follows a vowel. */
   #regionFrom(start: number): number {
     const found = /[aeiouy][^aeiouy]/.exec(this.word.slice(start))
     return found === null ? this.word.length : start + found.index + 2
@@ -191,5 +193,8 @@ class Stem {
   }
 }
 
-/** A vowel between two consonants, the last of them none that makes it long; or a vowel and a consonant alone. */
+/**
+ * Matches a vowel between two consonants, of which the last one does not lengthen it; or a word of one vowel and one
+ * consonant.
+ */
 const endsShort = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$/

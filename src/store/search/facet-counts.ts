@@ -5,7 +5,7 @@ import { flat } from './aggregation-replies.js'
 import { scalarOf } from './field-values.js'
 import type { Computing } from './metrics.js'
 
-/** How many documents are in each part of a facet, level by level. [search.md 13] */
+/** Returns the number of documents in each part of a facet, level by level. [search.md 13] */
 export function facetCounts(options: AggregationOptions, over: Aggregating): Computing {
   const field = options.field(['FACET'])
   options.only('field', 'path', 'depth', 'size', 'minDocCount', 'order')
@@ -20,7 +20,7 @@ export function facetCounts(options: AggregationOptions, over: Aggregating): Com
   const sign = descending ? -1 : 1
   const facets = over.content.facets(field.path)
 
-  /** What stands directly under a path, and what has not found room. */
+  /** Returns the direct children of a path, and the document count of those beyond the size limit. */
   const level = (parent: Bytes, counts: ReadonlyMap<Bytes, Map<Bytes, number>>, left: number): readonly Reply[] => {
     over.work.charge(8 * (counts.get(parent)?.size ?? 0))
     const children = [...(counts.get(parent) ?? [])].filter(([, count]) => count >= least)

@@ -11,7 +11,7 @@ import { allOf, anyOf, boosted, type Fuzzy, nothing, type SearchFilter } from '.
 import { refusal, shown, unknownFieldOperator, wrongOperator, wrongValue } from './search-errors.js'
 import { type Bound, compareScalars } from './sorted-values.js'
 
-/** What a filter is read for. */
+/** Context for reading a filter. */
 export interface Reading {
   readonly fields: ReadonlyMap<Bytes, FieldDefinition>
   readonly analyse: (field: FieldDefinition) => Analyse
@@ -19,10 +19,10 @@ export interface Reading {
   readonly work: Work
 }
 
-/** Units of work of a condition in a list, before it is read. */
+/** Work for a condition in a list, charged before it is read. */
 export const unitsPerPart = 32
 
-/** One operator's value, understood for one field. */
+/** Reads the value of one operator for one field. */
 type Reader = (asked: OperatorInput) => SearchFilter
 
 interface OperatorInput {
@@ -32,7 +32,7 @@ interface OperatorInput {
   readonly reading: Reading
 }
 
-/** What the operators beside each other in a field's object ask for. Those of a range are one condition. */
+/** Returns the conditions of the operators in a field's object. Bounds of a range become one condition. */
 export function conditionsOf(field: FieldDefinition, given: JsonObject, reading: Reading): SearchFilter[] {
   const conditions: SearchFilter[] = []
   let low: Bound | undefined
@@ -69,7 +69,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['$regex', pattern],
 ])
 
-/** Of two bounds of one side the one that lets less through. */
+/** Returns the stricter of two bounds on the same side. */
 function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
   if (one === undefined) return other
   const order = sign * compareScalars(one.value, other.value)
@@ -77,12 +77,12 @@ function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
   return one.inclusive ? other : one
 }
 
-/** [search.md 12: numbers, DATE and KEYWORD; words by their bytes, choice] */
+/** [search.md 12: numbers, DATE and KEYWORD; keywords by their bytes, choice] */
 function rangeValue(asked: OperatorInput): Bound['value'] {
   const { type, path } = asked.field
   if (type === 'TEXT' || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
   const { value } = asked
-  // A bound between two whole numbers is as good as one of them.
+  // A bound between two integers is allowed.
   if ((type === 'U64' || type === 'I64') && value instanceof Float) return value.value
   if ((type === 'U64' || type === 'I64') && (typeof value === 'number' || typeof value === 'bigint')) return value
   return valueFor(asked)
@@ -91,7 +91,7 @@ function rangeValue(asked: OperatorInput): Bound['value'] {
 function valueFor({ field, operator, value }: OperatorInput): Bound['value'] {
   const scalar = scalarOf(field.type, value)
   if (scalar !== undefined) return scalar
-  // No document has it, but it is a number all the same.
+  // No document has this value, but the number is valid.
   if ((field.type === 'U64' || field.type === 'I64') && (typeof value === 'number' || typeof value === 'bigint'))
     return value
   if ((field.type === 'U64' || field.type === 'I64') && value instanceof Float) return value.value
@@ -122,7 +122,7 @@ function termsOf({ field, reading }: OperatorInput, value: string): string[] {
   return termsIn(value, reading.analyse(field))
 }
 
-/** Terms one after the other; nothing when there is none. [of empty values: choice] */
+/** Returns a phrase of the terms, or no match if there are none. [of empty values: choice] */
 function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): SearchFilter {
   if (terms.length === 0) return nothing
   if (terms.length === 1) return { kind: 'term', field, term: terms[0]! }
@@ -144,16 +144,16 @@ function among(asked: OperatorInput): SearchFilter {
   return anyOf(asked.value.map((value) => equal({ ...asked, value })))
 }
 
-/** What each way to match is worth. [choice: only their order is public] */
+/** Score factors of the kinds of matches. [choice: only their order is public] */
 const worth = { phrase: 8, near: 4, terms: 2, fuzzy: 1, beginning: 0.5 } as const
 
-/** Places that words of a search may be moved by to count as near each other. [choice] */
+/** Maximum distance of words that count as near each other. [choice] */
 const nearby = 2
 
-/** Letters below which a typo would be another word. [choice] */
+/** Minimum length for typos: in shorter words, a typo would be another word. [choice] */
 const leastForTypos = 3
 
-/** What a plain value means. On anything but texts, and on whole texts, that it is equal. [search.md 12] */
+/** Reads a plain value. For fields other than TEXT, and for whole texts, it requires equality. [search.md 12] */
 function smart(asked: OperatorInput): SearchFilter {
   const { field, reading } = asked
   if (field.type !== 'TEXT') return equal(asked)
@@ -183,7 +183,7 @@ function near(field: FieldDefinition, term: string): Fuzzy {
   return { kind: 'fuzzy', field, term, distance: 1, swapCost: 1, isPrefix: false }
 }
 
-/** The members of an object that may stand for the value of an operator. */
+/** Returns the members of an object in place of an operator's value. */
 function membersOf(asked: OperatorInput, known: readonly string[]): JsonObject {
   const { value, operator, field } = asked
   if (!(value instanceof Map)) throw wrongValue(operator, field.path, 'a string or an object with a value')
@@ -212,7 +212,7 @@ function wholeIn(
   throw refusal(`Option '${name}' of operator '${asked.operator}' takes an integer between ${least} and ${most}`)
 }
 
-/** Beyond it, words are anywhere in the text. [a guard of ours] */
+/** Maximum slop; beyond it, words could be anywhere in the text. [a limit of this package] */
 export const maxSlop = 10_000
 
 function phrase(asked: OperatorInput): SearchFilter {
@@ -229,7 +229,7 @@ function phrase(asked: OperatorInput): SearchFilter {
   return { kind: 'phrase', field, terms, slop: 0, isPrefix: true }
 }
 
-/** [search.md 12; several words are all required] */
+/** [search.md 12; all of several words are required] */
 function fuzzy(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
@@ -245,17 +245,17 @@ function fuzzy(asked: OperatorInput): SearchFilter {
   return allOf(terms.map((term) => ({ kind: 'fuzzy', field, term, distance, swapCost, isPrefix })))
 }
 
-/** Units of work of a char of a pattern, which is compiled some times. */
+/** Work for a character of a pattern, which is compiled several times. */
 const unitsPerPatternChar = 24
 
-/** Terms of tokenised fields are in lower case, so the case of the pattern does not matter there. [search.md 12] */
+/** Terms of tokenized fields are in lower case, so the pattern ignores case there. [search.md 12] */
 function pattern(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
   const given = textOf(asked)
   asked.reading.work.charge(unitsPerPatternChar * given.length)
   const refused = refusal(`Invalid regular expression: ${shown(utf8(given))}`)
-  // Alone first: a bracket too many must not close the one that is put around it.
+  // Compiled alone first: a surplus parenthesis must not close the group that is added around it.
   if (compileRegex(given) === undefined) throw refused
   const whole = field.noTokenize ? `\\A(?:${given})\\z` : `\\A(?i:${given})\\z`
   if (compileRegex(whole) === undefined) throw refused

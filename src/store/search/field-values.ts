@@ -5,13 +5,13 @@ import { Float, type Json } from '../values/json-value.js'
 import type { FieldType } from '../values/search-definition.js'
 import type { Scalar } from './sorted-values.js'
 
-// What a value of a document, or of a filter, is for a field of each type. `undefined` is of the wrong type: a document
-// is not found by that field then. [search.md 11]
+// Converts values of documents and filters to the type of a field. `undefined` means the wrong type: the field does not
+// find that document. [search.md 11]
 
 const unsigned = { least: 0n, most: 2n ** 64n - 1n }
 const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }
 
-/** A JSON value. Numbers are no texts, and texts no numbers. [choice] */
+/** Converts a JSON value. Numbers do not convert to texts, or texts to numbers. [choice] */
 export function scalarOf(type: FieldType, value: Json): Scalar | undefined {
   switch (type) {
     case 'U64':
@@ -31,7 +31,7 @@ export function scalarOf(type: FieldType, value: Json): Scalar | undefined {
   }
 }
 
-/** The text of a field of a hash, which has nothing else. */
+/** Converts the text of a hash field. */
 export function scalarIn(type: FieldType, value: Bytes): Scalar | undefined {
   if (type === 'U64' || type === 'I64') {
     const digits = parseInt64(value) ?? largeIn(value)
@@ -54,7 +54,7 @@ function wholeOf(value: Json, { least, most }: { readonly least: bigint; readonl
   return isWhole(number) && number >= least && number <= most ? number : undefined
 }
 
-/** Above 2^63 there are only unsigned ones. */
+/** Parses integers above 2^63, which must be unsigned. */
 function largeIn(value: Bytes): bigint | undefined {
   return /^\d{19,20}$/.test(value) ? BigInt(value) : undefined
 }
@@ -63,7 +63,7 @@ const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 
 const lowerCase = /[tz]/
 
-/** Milliseconds since 1970. A day alone is its first moment in UTC. [search.md 12; offsets: choice] */
+/** Returns milliseconds since 1970. A date without time means its start in UTC. [search.md 12; offsets: choice] */
 export function dateIn(value: string): number | undefined {
   let at = moments.get(value)
   if (at === undefined) {
@@ -75,7 +75,7 @@ export function dateIn(value: string): number | undefined {
   return at
 }
 
-/** A document that is written again mostly has the dates that it had. */
+/** Cached dates: a document that is written again usually has the same dates. */
 const moments = new Map<string, number>()
 const maxMoments = 10_000
 
@@ -88,22 +88,22 @@ function momentOf(value: string): number | undefined {
   }
 }
 
-/** As aggregations show it. [search.md 13] */
+/** Formats a date as aggregations show it. [search.md 13] */
 export function dateText(at: number): Bytes {
   return Math.abs(at) > endOfTime ? utf8(String(at)) : utf8(iso(at).replace('.000Z', 'Z'))
 }
 
-/** Parts of the deepest facet. [a guard of ours] */
+/** Maximum number of parts of a facet. [a limit of this package] */
 export const deepestFacet = 64
 
-/** A path that begins with a slash, without one at its end. */
+/** Reads a path that begins with a slash, and removes a slash at its end. */
 function facetIn(value: Bytes): Bytes | undefined {
   if (!value.startsWith('/')) return undefined
   if (value.length > deepestFacet && value.split('/', deepestFacet + 2).length > deepestFacet + 1) return undefined
   return (value.length > 1 && value.endsWith('/') ? value.slice(0, -1) : value) as Bytes
 }
 
-/** A facet and all that it is part of: `/a/b` is part of `/a` and of `/`. */
+/** Returns a facet and its ancestors: `/a/b` belongs to `/a` and `/`. */
 export function facetsAbove(path: string): string[] {
   const all = ['/']
   for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) all.push(path.slice(0, at))

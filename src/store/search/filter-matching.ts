@@ -7,7 +7,7 @@ import { type FilterEvaluation, type Matches, PhraseMatches } from './phrase.js'
 import { countOf, type Postings, type TextField } from './text-field.js'
 import { wordScore } from './word-score.js'
 
-/** Units of work of one condition of a filter, before a document is looked at. */
+/** Work for one condition of a filter, before any document is read. */
 const unitsPerCondition = 32
 
 export function matchesOf(filter: SearchFilter, search: FilterEvaluation): Matches {
@@ -93,10 +93,10 @@ function conditionMatches(condition: FilterCondition, search: FilterEvaluation):
   }
 }
 
-/** Units of work of a term that is told apart by a look at its length or its first letters. */
+/** Work for a term that its length or first letters exclude. */
 const unitsPerTerm = 0.5
 
-/** The terms of a field for which something holds. */
+/** Returns the terms of a field that satisfy a condition. */
 function termsWhere(field: TextField, work: Work, cost: number, holds: (term: string) => boolean): FoundTerm[] {
   work.charge(Math.ceil(cost * field.termCount))
   const found: FoundTerm[] = []
@@ -121,7 +121,10 @@ function termMatches(field: TextField, term: string, { isRanked }: FilterEvaluat
   }
 }
 
-/** Who has any of some terms. How many of them makes no difference to the score. [choice: as for exact values] */
+/**
+ * Returns the documents with any of the terms. The number of matching terms does not affect the score. [choice: as for
+ * exact values]
+ */
 function termsMatches(terms: readonly FoundTerm[], { content, work }: FilterEvaluation): Matches {
   if (terms.length === 1) return new Among(terms[0]![1])
   const found = idsFor(
@@ -135,7 +138,7 @@ function termsMatches(terms: readonly FoundTerm[], { content, work }: FilterEval
   return new Among(found)
 }
 
-/** Documents, in the order in which they were added. */
+/** Set of documents, in the order in which they were added. */
 interface Ids {
   readonly size: number
   has(id: number): boolean
@@ -143,7 +146,7 @@ interface Ids {
   keys(): Iterable<number>
 }
 
-/** Room for so many documents at most: where these may be many of all, a table of all is far faster than a set. */
+/** Returns a set for at most this many documents. If they can be many of all, a bit table is much faster than a set. */
 function idsFor(atMost: number, { end }: Content): Ids {
   return atMost * 16 < end ? new Set() : new IdSet(end)
 }
@@ -175,7 +178,7 @@ class IdSet implements Ids {
   }
 }
 
-/** Who is in a set; each is worth the same. */
+/** Documents in a set, all with the same score. */
 class Among implements Matches {
   readonly cost = 1
 
@@ -222,15 +225,15 @@ class All implements Matches {
   }
 }
 
-/** With more parts it is found out for all documents at once who has any of them, and what they are worth. */
+/** Minimum number of parts for which the documents and their scores are computed for all at once. */
 const manyParts = 8
 
 class Any implements Matches {
   readonly atMost: number
   readonly #cost: number
-  /** Everybody who has any of them. */
+  /** Documents that match any part. */
   #ids: Ids | undefined
-  /** The same, with what it is worth. */
+  /** Documents with their scores. */
   #scores: Map<number, number> | undefined
 
   constructor(
@@ -286,7 +289,7 @@ class Any implements Matches {
   }
 }
 
-/** All of what is required, none of what is excluded. */
+/** Documents that match all required parts and no excluded part. */
 class Both implements Matches {
   readonly atMost: number
   readonly cost: number
@@ -302,7 +305,7 @@ class Both implements Matches {
     this.#required = [...required].sort((a, b) => a.atMost - b.atMost)
     this.atMost = this.#required[0]!.atMost
     const parts = [...required, ...optional, ...excluded]
-    // One that is only worth more or less is as dear as without that.
+    // A boost alone does not add to the cost.
     this.cost = sum(parts, ({ cost }) => cost) + (parts.length === 1 ? 0 : 1)
   }
 
@@ -332,7 +335,7 @@ class Both implements Matches {
   }
 }
 
-// Loops, because they are what a search spends its time with.
+// Loops instead of array methods, because a search spends most of its time here.
 
 function hasAll(parts: readonly Matches[], id: number): boolean {
   for (let at = 0; at < parts.length; at++) if (!parts[at]!.has(id)) return false

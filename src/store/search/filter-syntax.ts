@@ -5,17 +5,20 @@ import { conditionsOf, type Reading, unitsPerPart } from './field-operators.js'
 import { allOf, anyOf, everything, nothing, type SearchFilter } from './filter.js'
 import { refusal, shown, unknownField } from './search-errors.js'
 
-/** Levels of objects and lists in one filter. [a guard of ours] */
+/** Maximum nesting of a filter. [a limit of this package] */
 export const deepest = 64
 
-/** Reads the text of a filter. Throws `ReplyError` for what is none. */
+/**
+ * Parses a filter.
+ * @throws ReplyError when it is invalid
+ */
 export function readFilter(source: Bytes, reading: Reading): SearchFilter {
   const root = readObject(source, 'filter')
   if (depthOf(root) > deepest) throw refusal(`filter is nested more than ${deepest} levels deep`)
   return readClause(root, reading)
 }
 
-/** A JSON argument that has to be an object. */
+/** Parses a JSON argument that must be an object. */
 export function readObject(source: Bytes, what: string): JsonObject {
   let root: Json
   try {
@@ -35,7 +38,7 @@ const operators = {
   boost: '$boost',
 } as const
 
-/** One object: all that stands in it has to hold. [search.md 12] */
+/** Reads one object, all members of which must match. [search.md 12] */
 function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   const required: SearchFilter[] = []
   const optional: SearchFilter[] = []
@@ -63,7 +66,7 @@ function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   }
   if (required.length === 0 && !hasShould) {
     if (!hasMustNot) return everything
-    // Two pages of the documentation disagree about an exclusion that stands alone.
+    // Two pages of the documentation disagree about an exclusion without other conditions.
     if (reading.policy.searchLoneMustNot === 'nothing') return nothing
     required.push(everything)
   }
@@ -72,7 +75,7 @@ function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   return { kind: 'group', required, optional, excluded, boost }
 }
 
-/** The conditions of a combining operator: each element of a list, each pair of an object. */
+/** Returns the conditions of a combining operator: each element of a list, each member of an object. */
 function readParts(
   operator: Bytes,
   value: Json,

@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 import type { Bound, Scalar } from './sorted-values.js'
 
-/** A filter as it was understood: its words are terms, its values of their field's type. */
+/** Parsed filter: its words are terms, its values have the type of their field. */
 export type SearchFilter = FilterGroup | AnyOf | Everything | Nothing | FilterCondition
 
 export interface Everything {
@@ -13,7 +13,10 @@ export interface Nothing {
   readonly kind: 'nothing'
 }
 
-/** All that is required, none that is excluded; what is optional raises the score, and is required when nothing else is. */
+/**
+ * Conditions that are required, optional or excluded. Optional ones raise the score; without required ones, at least
+ * one must match.
+ */
 export interface FilterGroup {
   readonly kind: 'group'
   readonly required: readonly SearchFilter[]
@@ -22,7 +25,7 @@ export interface FilterGroup {
   readonly boost: number
 }
 
-/** At least one. */
+/** Conditions of which at least one must match. */
 export interface AnyOf {
   readonly kind: 'any'
   readonly of: readonly SearchFilter[]
@@ -35,7 +38,7 @@ interface OfField {
   readonly field: FieldDefinition
 }
 
-/** A value of a field that is no text. One value is a range of which both ends are it. */
+/** Range of values of a field that is not TEXT. A single value is a range with two equal bounds. */
 export interface Within extends OfField {
   readonly kind: 'within'
   readonly low: Bound | undefined
@@ -52,12 +55,12 @@ export interface Term extends OfField {
   readonly term: string
 }
 
-/** Terms one after the other, moved by so many places together at most. */
+/** Terms in sequence, moved by at most `slop` positions in total. */
 export interface Phrase extends OfField {
   readonly kind: 'phrase'
   readonly terms: readonly string[]
   readonly slop: number
-  /** The last term is the beginning of one. */
+  /** Whether the last term is a prefix. */
   readonly isPrefix: boolean
 }
 
@@ -65,12 +68,12 @@ export interface Fuzzy extends OfField {
   readonly kind: 'fuzzy'
   readonly term: string
   readonly distance: number
-  /** What it costs to swap two letters that stand side by side. */
+  /** Cost of swapping two neighboring letters. */
   readonly swapCost: 1 | 2
   readonly isPrefix: boolean
 }
 
-/** A whole term that a pattern fits. */
+/** Pattern that matches a whole term. */
 export interface Fitting extends OfField {
   readonly kind: 'pattern'
   readonly pattern: string
@@ -91,12 +94,12 @@ export function allOf(required: readonly SearchFilter[], boost = 1): SearchFilte
     : { kind: 'group', required, optional: [], excluded: [], boost }
 }
 
-/** The same, worth so many times as much. */
+/** Returns a filter with its score multiplied by a boost. */
 export function boosted(filter: SearchFilter, boost: number): SearchFilter {
   return boost === 1 ? filter : { kind: 'group', required: [filter], optional: [], excluded: [], boost }
 }
 
-/** The terms and values that a field was asked for, and that documents have as they are: what is highlighted. */
+/** Collects the literal terms and values that the filter requests for a field, for highlighting. */
 export function termsOf(filter: SearchFilter, path: Bytes, terms: Set<Scalar> = new Set()): Set<Scalar> {
   if (filter.kind === 'group') {
     for (const part of [...filter.required, ...filter.optional]) termsOf(part, path, terms)

@@ -12,10 +12,10 @@ import type { Scalar } from './sorted-values.js'
 
 type Range = readonly [start: number, end: number]
 
-/** Puts marks around what was asked for. */
+/** Adds marks around the requested words. */
 type Mark = (value: Bytes) => Bytes
 
-/** What a document becomes with marks in it; nothing that is stored changes. */
+/** Returns a function that adds marks to a document. Stored values do not change. */
 export function highlighter(
   { fields, open, close }: Highlight,
   filter: SearchFilter,
@@ -63,7 +63,7 @@ function finderOf(field: FieldDefinition, terms: ReadonlySet<Scalar>, content: C
   return (value) => (terms.has(utf8(value)) ? [[0, value.length]] : [])
 }
 
-/** Ranges in order; those that overlap are one. */
+/** Sorts ranges and joins overlapping ones. */
 function joined(ranges: readonly Range[]): Range[] {
   const all: [number, number][] = []
   for (const [start, end] of [...ranges].sort(([a], [b]) => a - b)) {
@@ -93,7 +93,7 @@ function withMarks(document: Document, source: Bytes, mark: Mark): Document {
   return copy
 }
 
-/** What is not on the way to the place stays the same object. */
+/** Marks the values at a path. Objects that are not on the path are reused. */
 function markedAt(value: Json, path: readonly Bytes[], mark: Mark): Json {
   if (Array.isArray(value)) return value.map((element) => markedAt(element, path, mark))
   const [name, ...rest] = path

@@ -6,8 +6,8 @@ import { SearchNotLoaded, stems } from './stems.js'
 
 type Store = CommandContext['store']
 
-// The engine and the stemmers weigh more than most tests that do not search should carry: they are loaded on first use.
-// Commands are synchronous, so whoever takes requests in waits before it runs one that searches. docs/decisions/search.md
+// The search engine and the stemmers are large, so they are loaded on first use. Commands are synchronous, so code that
+// receives requests awaits the loading before it runs a search command. docs/decisions/search.md
 
 export type SearchModule = typeof import('./search-engine.js')
 
@@ -36,7 +36,7 @@ const stemmers: Readonly<Record<Language, () => Promise<StemmerModule>>> = {
 
 let engine: SearchModule | undefined
 
-/** Loads what commands of these languages need. */
+/** Loads the code for commands in these languages. */
 export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
   const missing = [...new Set(wanted)].filter((language) => !stems.has(language))
   const [loaded] = await Promise.all([
@@ -46,7 +46,10 @@ export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
   engine = loaded
 }
 
-/** Throws TypeError while it is not loaded. @param language what it is wanted for */
+/**
+ * Returns the engine.
+ * @throws TypeError when it is not loaded. @param language language of the index
+ */
 export function searchModule(language?: Language): SearchModule {
   if (engine === undefined || isHidden) throw new SearchNotLoaded(language)
   return engine
@@ -54,7 +57,7 @@ export function searchModule(language?: Language): SearchModule {
 
 let isHidden = false
 
-/** Runs something as if nothing was loaded: what came too early is played again as it was. */
+/** Runs something as if nothing was loaded, to replay calls that came too early in the same way. */
 export function beforeLoading(run: () => void): void {
   isHidden = true
   try {
@@ -64,31 +67,34 @@ export function beforeLoading(run: () => void): void {
   }
 }
 
-/** Recorded calls that came before what they need was loaded. */
+/** Recorded calls that ran before the code that they need was loaded. */
 export const calledTooEarly: WeakSet<object> = new WeakSet()
 
-/** The beginning of a command as it is written in requests, the dot perhaps escaped. */
+/** Matches the beginning of a search command in requests, where the dot may be escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
-/** Commands that run others, whose words came before. */
+/** Matches commands that run other, earlier commands. */
 const hiddenMention = /^exec$|evalsha|fcall/i
 
-/** Whether a request with these words may search. @param store where it runs: what was prepared there is known */
+/**
+ * Returns whether a request with these arguments may search. @param store its store, with the prepared scripts and
+ * transactions
+ */
 function maySearch(words: readonly string[], store: Store | undefined): boolean {
   if (words.some((word) => searchMention.test(word))) return true
   return store?.db.search.isWatching === true && words.some((word) => hiddenMention.test(word))
 }
 
 /**
- * What has to be loaded, or taken in by indexes, before something runs that has these words in it; `undefined` when nothing
- * has to be, as nearly always.
- * @param store where it runs: the languages of its indexes are needed, too
+ * Returns a promise if code must be loaded or indexes must be updated before a request with these arguments runs;
+ * otherwise, as in nearly all cases, `undefined`.
+ * @param store its store, with the languages of its indexes
  */
 export function searchLoading(words: readonly string[], store?: Store): Promise<void> | undefined {
   if (!maySearch(words, store)) return undefined
   const wanted = new Set<Language>(['english'])
   for (const word of words) {
-    // A language more than is needed does no harm.
+    // Loading an additional language is harmless.
     const lower = word.toLowerCase()
     for (const language of languages) if (lower.includes(language)) wanted.add(language)
   }
@@ -99,7 +105,7 @@ export function searchLoading(words: readonly string[], store?: Store): Promise<
   return hostPause().then(() => catchUp(store))
 }
 
-/** Others have their turn after each slice. */
+/** Updates indexes in slices, after each of which other work can run. */
 async function catchUp(store: Store): Promise<void> {
   while (!searchModule().catchUp(store)) await hostPause()
 }

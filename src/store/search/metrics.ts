@@ -4,17 +4,17 @@ import type { Aggregating, AggregationOptions } from './aggregation-options.js'
 import { flat, numberReply, type Pairs } from './aggregation-replies.js'
 import type { Scalar } from './sorted-values.js'
 
-/** What is computed over some documents. */
+/** Computes a value over documents. */
 export type Computing = (ids: readonly number[]) => Reply
 
-/** Makes what an operator computes. */
+/** Creates the computation of an operator. */
 export type MetricOperator = (options: AggregationOptions, over: Aggregating) => Computing
 
 const numeric = ['U64', 'I64', 'F64', 'DATE'] as const
 const countable = [...numeric, 'BOOL', 'KEYWORD', 'FACET'] as const
 const measured = [...numeric, 'BOOL'] as const
 
-/** [search.md 13] */
+/** Operators that compute numbers. [search.md 13] */
 export const metrics: Readonly<Record<string, MetricOperator>> = {
   $avg: single((values) => (values.length === 0 ? null : total(values) / values.length)),
   $sum: single((values) => (values.length === 0 ? null : total(values))),
@@ -71,7 +71,7 @@ export const metrics: Readonly<Record<string, MetricOperator>> = {
   },
 }
 
-/** Operators that answer with one number, by which buckets can be sorted. */
+/** Operators with a single number as result, by which buckets can be sorted. */
 export const singleValued: ReadonlySet<string> = new Set(['$avg', '$sum', '$min', '$max', '$count', '$cardinality'])
 
 function single(compute: (values: readonly number[]) => number | null): MetricOperator {
@@ -86,7 +86,7 @@ function valueReply(value: number | null): Reply {
   return flat([['value', numberReply(value)]])
 }
 
-/** The values of some documents, those of documents without any included where the options say so. */
+/** Returns the values of documents, including the default value for documents without one. */
 export function valuesFor(
   options: AggregationOptions,
   over: Aggregating,
@@ -137,7 +137,7 @@ function stats(values: readonly number[]): Pairs {
   ]
 }
 
-/** The plain variance is that of the population. [choice] */
+/** The plain variance is the population variance. [choice] */
 function extendedStats(values: readonly number[], sigma: number): Pairs {
   const count = values.length
   const mean = count === 0 ? null : total(values) / count
@@ -172,7 +172,7 @@ function extendedStats(values: readonly number[], sigma: number): Pairs {
 }
 
 const usualPercents = [1, 5, 25, 50, 75, 95, 99]
-/** [a guard of ours] */
+/** Maximum number of percentiles. [a limit of this package] */
 export const maxPercents = 1000
 
 function percentsIn(options: AggregationOptions): readonly number[] {
@@ -188,7 +188,7 @@ function percentKey(percent: number): string {
   return Number.isInteger(percent) ? percent.toFixed(1) : String(percent)
 }
 
-/** Between the two nearest values in proportion. [choice: the service may estimate] */
+/** Interpolates between the two nearest values. [choice: the service may estimate] */
 function percentile(sorted: readonly number[], percent: number): number | null {
   if (sorted.length === 0) return null
   const place = (percent / 100) * (sorted.length - 1)

@@ -7,41 +7,41 @@ type Places = readonly number[]
 
 import { phraseScore } from './word-score.js'
 
-/** The documents that a filter finds, not yet looked at one by one. */
+/** Documents that match a filter, not yet checked one by one. */
 export interface Matches {
-  /** How many there are at most: the fewest are looked at first. */
+  /** Maximum number of documents; the smallest set is checked first. */
   readonly atMost: number
-  /** Units of work of one look. */
+  /** Work for one check. */
   readonly cost: number
-  /** Each once, in any order. */
+  /** Returns each document once, in any order. */
   ids(): Iterable<number>
   has(id: number): boolean
-  /** What a document is worth: nothing where it is none of them. */
+  /** Returns the score of a document; 0 if it does not match. */
   score(id: number): number
 }
 
-/** What the whole filter is evaluated with. */
+/** Context for evaluating a filter. */
 export interface FilterEvaluation {
   readonly content: Content
   readonly work: Work
-  /** How the score of a word comes about; without it each is worth 1. */
+  /** Whether scores of words are computed; otherwise each word has score 1. */
   readonly isRanked: boolean
 }
 
 /**
- * Documents in which terms stand one after the other. With slop each may be moved: what matters is how far the first and
- * the last of the moved ones are apart, so that words in between cost 1 each, and two that are swapped cost 2. [search.md
- * 12; other orders: choice]
+ * Documents with terms in sequence. With slop, each term may be moved: the distance between the first and the last
+ * moved term counts, so that each word in between costs 1, and two swapped terms cost 2. [search.md 12; other orders:
+ * choice]
  */
 export class PhraseMatches implements Matches {
   readonly atMost: number
-  /** Each look charges for the places that it compares. */
+  /** Each check also charges for the positions that it compares. */
   readonly cost = 1
-  /** For each place of the phrase where the term is, or one of those that may stand there. */
+  /** Postings for each position of the phrase: of its term, or of all terms with the prefix. */
   readonly #places: readonly Postings[]
-  /** How often each of them is in a document, as far as the score cares. */
+  /** Number of documents for each position, from which the score is computed. */
   readonly #counts: readonly number[]
-  /** How often each term is in the phrase: one word cannot stand for two. */
+  /** Number of occurrences of each term in the phrase, because one word cannot match two positions. */
   readonly #wanted: readonly number[]
   readonly #isRepeating: boolean
   readonly #slop: number
@@ -79,7 +79,7 @@ export class PhraseMatches implements Matches {
 
   #occurrences(id: number): number {
     const { work } = this.#search
-    // How far the first and the last of the moved terms are apart, where each stands once.
+    // Distance between the first and the last moved term, if each occurs once.
     let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     let areSingle = true
     for (let at = 0; at < this.#places.length; at++) {
@@ -107,7 +107,7 @@ export class PhraseMatches implements Matches {
 
   #countNear(places: readonly Places[]): number {
     for (let at = 0; at < places.length; at++) if (places[at]!.length < this.#wanted[at]!) return 0
-    // How far each is from where the phrase would begin: the list that is behind moves on.
+    // Offsets from the start of the phrase: the list that is behind advances.
     const next = places.map(() => 0)
     let count = 0
     for (;;) {
@@ -134,7 +134,7 @@ function listed(positions: Positions | undefined): Places {
 
 const nowhere: Places = []
 
-/** Where any of some terms is. */
+/** Returns the positions of any of several terms. */
 function merged(options: readonly Postings[], work: Work): Postings {
   const all = new Map<number, number[]>()
   for (const postings of options) {

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 
-/** What stands behind the filter of SEARCH.QUERY. [search.md 7] */
+/** Options after the filter of SEARCH.QUERY. [search.md 7] */
 export interface QueryOptions {
   readonly limit?: number
   readonly offset?: number
@@ -46,8 +46,8 @@ export interface FieldValue {
 
 export interface ScoreFunction {
   readonly values: readonly FieldValue[]
-  /** How values and relevance become one score; `undefined` where the words do not say. */
+  /** Combination of values and relevance; `undefined` if not specified. */
   readonly scoreMode: 'SUM' | 'MULTIPLY' | 'REPLACE' | undefined
-  /** How several values become one. */
+  /** Combination of several values. */
   readonly combineMode: 'SUM' | 'MULTIPLY' | undefined
 }

@@ -1,14 +1,17 @@
 import { compareScalars, type Scalar } from './sorted-values.js'
 
-/** A document that was found, and what decides its place. */
+/** Document in a result, with its sort keys. */
 export interface RankedDocument {
   readonly id: number
   readonly score: number
-  /** What it is sorted by; `undefined` for one that has no such value, which comes last. */
+  /** Sort key; documents with `undefined` come last. */
   readonly rank: Scalar | undefined
 }
 
-/** The first few by rank, equal ones in the order in which they came; memory is spent on these only. [of ties: choice] */
+/**
+ * Keeps the first documents by rank, ties in the order in which they were added. Only these use memory. [of ties:
+ * choice]
+ */
 export class TopDocuments {
   #kept: RankedDocument[] = []
   #worst: RankedDocument | undefined

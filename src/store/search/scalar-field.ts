@@ -1,19 +1,19 @@
 import { type Bound, compareScalars, isList, listOf, type Scalar, type Scalars, SortedValues } from './sorted-values.js'
 
-/** The values of one field that is no text. What is looked up by them is made when somebody asks, and then kept up to date. */
+/** Values of one field that is not TEXT. Lookup structures are created at the first query and then updated. */
 export class ScalarField {
-  /** By document; one can have several. */
+  /** Values by document, possibly several. */
   readonly #values = new Map<number, Scalars>()
-  /** Documents by value, for fields that are asked for one value. */
+  /** Documents by value, for fields that are queried by value. */
   #byValue: Map<Scalar, Set<number>> | undefined
   #sorted: SortedValues | undefined
   size = 0
   #count = 0
 
-  /** @param isWord whether it is nearly always asked for one value, and not for a range */
+  /** @param isWord whether queries are nearly always for one value, not for a range */
   constructor(private readonly isWord: boolean) {}
 
-  /** Puts a document's values in the place of those that it had; returns whether they are others. */
+  /** Replaces a document's values; returns whether they changed. */
   set(id: number, values: Scalars): boolean {
     if (this.#count > maxUnsorted) void (this.isWord ? this.#ids : this.#inOrder)
     const before = this.#values.get(id) ?? nothing
@@ -47,12 +47,12 @@ export class ScalarField {
     this.#count--
   }
 
-  /** Different ones, in the order of the document. */
+  /** Returns the distinct values of a document, in its order. */
   valuesOf(id: number): readonly Scalar[] {
     return listOf(this.#values.get(id) ?? nothing)
   }
 
-  /** Which documents have the value. */
+  /** Returns the documents with a value. */
   having(value: Scalar): ReadonlySet<number> {
     return this.#ids.get(value) ?? nobody
   }
@@ -65,7 +65,7 @@ export class ScalarField {
     return this.#byValue
   }
 
-  /** Units of work that a range costs before it is looked up: what is in order already costs nothing. */
+  /** Work of sorting before the first range query; 0 if the values are already sorted. */
   get unsorted(): number {
     return this.#sorted === undefined ? unitsPerSorted * this.#count : 0
   }
@@ -74,7 +74,7 @@ export class ScalarField {
     return this.#inOrder.count(low, high)
   }
 
-  /** Each document once. */
+  /** Returns each document in a range once. */
   idsWithin(low: Bound | undefined, high: Bound | undefined): number[] {
     return [...new Set(this.#inOrder.ids(low, high))]
   }
@@ -122,7 +122,7 @@ function sizeOf(value: Scalar): number {
   return typeof value === 'string' ? value.length + 4 : 12
 }
 
-/** Values that a query may be the first to look up or to sort: with more, writes keep them so. */
+/** Maximum number of values that a query sorts; above it, writes keep them sorted. */
 const maxUnsorted = 20_000
 const unitsPerSorted = 24
 

@@ -8,12 +8,12 @@ import { type DataType, type FieldDefinition, sourceOf } from '../values/search-
 import { scalarIn, scalarOf } from './field-values.js'
 import type { Scalar, Scalars } from './sorted-values.js'
 
-/** What an index reads: the fields of a hash, or an object. */
+/** Source of an index: the fields of a hash, or an object. */
 export type Document = HashValue | JsonObject
 
 /**
- * What a key is for an index of this kind; `undefined` when it is none of its documents. [search.md 11]
- * @param longest bytes of a STRING that is read: it is read as a whole or not at all
+ * Returns a value as a document for this kind of index; `undefined` if it is not one. [search.md 11]
+ * @param longest maximum bytes of a STRING, which is read completely or not at all
  */
 export function documentOf(
   dataType: DataType,
@@ -32,7 +32,7 @@ export function documentOf(
   }
 }
 
-/** A field, and the way to what it is made of. */
+/** Field and the path of its source. */
 export interface FieldSource {
   readonly field: FieldDefinition
   readonly name: Bytes
@@ -44,16 +44,16 @@ export function sourceFor(field: FieldDefinition): FieldSource {
   return { field, name, path: name.split('.') as Bytes[] }
 }
 
-/** What of one document may still be read, of all fields together: `policy.maxSearchDocument`. */
+/** Remaining bytes of one document for all fields together: `policy.maxSearchDocument`. */
 export class ReadingRoom {
-  /** Bytes. */
+  /** Remaining bytes. */
   left: number
 
   constructor(bytes: number) {
     this.left = bytes
   }
 
-  /** Takes one value in. @returns the value, its beginning, or `undefined` when there is no room for it */
+  /** Reads one value. @returns the value, its beginning, or `undefined` if it exceeds the limit */
   take(value: Bytes, isCut: boolean): Bytes | undefined {
     if (value.length <= this.left) {
       this.left -= value.length
@@ -64,17 +64,17 @@ export class ReadingRoom {
     return end > 0 ? (value.slice(0, end) as Bytes) : undefined
   }
 
-  /** Counts an element that a path leads through. @returns whether there was room for it */
+  /** Counts an element on a path. @returns whether the limit allows it */
   passes(): boolean {
     this.left -= bytesPerElement
     return this.left > 0
   }
 }
 
-/** What an element of a list counts, whatever it is: a look at it takes as long as so many bytes of a text. */
+/** Bytes that each element of a list counts, because visiting it takes as long as reading that much text. */
 const bytesPerElement = 8
 
-/** The texts of a TEXT field. One that is too long is cut after a word; whole values are left out. */
+/** Returns the texts of a TEXT field. A text that is too long is cut after a word; whole values are omitted. */
 export function textsIn(document: Document, { name, path, field }: FieldSource, room: ReadingRoom): readonly string[] {
   const texts: string[] = []
   const add = (value: Json): void => {
@@ -92,7 +92,7 @@ export function textsIn(document: Document, { name, path, field }: FieldSource, 
   return texts
 }
 
-/** The values of any other field, each once. */
+/** Returns the distinct values of any other field. */
 export function scalarsIn(
   document: Document,
   { field: { type }, name, path }: FieldSource,
@@ -121,14 +121,14 @@ function oneOrNone(scalar: Scalar | undefined): Scalars {
   return scalar ?? nothing
 }
 
-/** A member of the document itself that is neither a list nor an object: what nearly all fields are. */
+/** Fast path for a direct member that is neither a list nor an object, which nearly all fields are. */
 function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json, JsonArray | JsonObject> | undefined {
   if (path.length > 1) return undefined
   const member = document.get(path[0]!)
   return typeof member !== 'object' || member === null || member instanceof Float ? member : undefined
 }
 
-/** What a path leads to. A list stands for each of its elements, on the way and at the end. [choice] */
+/** Returns the values at a path. A list means each of its elements, on the way and at the end. [choice] */
 function valuesAt(document: JsonObject, path: readonly Bytes[], room: ReadingRoom): Json[] {
   let found: Json[] = [document]
   for (const name of path) {

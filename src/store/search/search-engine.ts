@@ -19,19 +19,21 @@ import { contentRows } from './search-rows.js'
 import { catchUp, complete, currentContent, emptyContent, noteAll, rebuild } from './upkeep.js'
 import { valueScore } from './value-score.js'
 
-// What the SEARCH commands do with the content of an index. Each takes an index that is there.
+// Search commands on the content of an index, which must exist.
 
 export { catchUp, complete, rebuild }
 
-/** Whether a field has its values at hand: KEYWORD always, [seen] others when they were declared FAST. [search.md 1, 11] */
+/**
+ * Returns whether a field has fast values: KEYWORD always [seen], others if they are declared FAST. [search.md 1, 11]
+ */
 export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boolean {
   if (type === 'TEXT' || type === 'FACET') return false
   return fast === true || type === 'KEYWORD' || (byDefault && (type === 'BOOL' || type === 'DATE'))
 }
 
-/** A new index begins: with all keys that it covers, or with none. */
+/** Begins a new index, with all keys that it covers or with none. */
 export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: CommandContext): void {
-  // Made at once, so that a stemmer that is missing is told about here.
+  // Created immediately, so that a missing stemmer is reported now.
   const content = emptyContent(index, store)
   if (skipsScan) index.content = content
   else if (store.options.policy.searchIndexingDelay > 0) {
@@ -44,7 +46,7 @@ export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: Co
 export function described(name: Bytes, index: SearchIndex, context: CommandContext): Reply {
   const { dataType, prefixes, language, fields }: IndexDefinition = index.definition
   const content = currentContent(index, context)
-  // A field or a prefix is a row.
+  // Each field and each prefix is a row.
   context.db.work.charge(16 * (fields.length + prefixes.length))
   return [
     ...[latin1('name'), name],
@@ -120,7 +122,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   const rows: Reply[] = []
   for (const { id, score } of ranking.sorted.slice(offset)) {
     const key = content.keyOf(id)
-    // The key as it is now. One that has gone since, with a lag, is no row. [choice]
+    // The current key is read. With an indexing delay, a document deleted since then has no row. [choice]
     const value = db.value(key)
     if (typeof value === 'string') work.charge(value.length >>> 1)
     const document = content.documentOf(value)
@@ -132,7 +134,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   return rows
 }
 
-/** Factors and boosts may go beyond what a number can be: clients could not read that, and nothing could be sorted by it. */
+/** Limits a score to finite numbers: clients could not parse an infinity, and it could not be sorted. */
 function finite(score: number): number {
   if (Number.isNaN(score)) return 0
   return Math.max(-Number.MAX_VALUE, Math.min(score, Number.MAX_VALUE))
@@ -152,7 +154,7 @@ interface Found {
   readonly ids: readonly number[]
 }
 
-/** Units of work of reading one byte of a filter: it is parsed, analysed and understood. */
+/** Work for reading one byte of a filter, which is parsed and analyzed. */
 const unitsPerByte = 2
 
 function found(index: SearchIndex, source: Bytes, context: CommandContext): Found {

@@ -1,11 +1,12 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
-// The refusals of the engine. Where the sheet has a text, it is this one; all others are ours. [search.md 12, 13]
+// Errors of the search engine. Texts are those of the specification if it has one, otherwise specific to this package.
+// [search.md 12, 13]
 
 const longest = 80
 
-/** A name of the client's, which may be long. */
+/** Shortens a name from the client, which may be long. */
 export function shown(name: Bytes | string): string {
   const whole = text(name as Bytes)
   return whole.length > longest ? `${whole.slice(0, longest)}…` : whole

@@ -6,7 +6,7 @@ import { formatJson } from '../values/json-text.js'
 import type { Json, JsonObject } from '../values/json-value.js'
 import type { Document } from './search-document.js'
 
-/** What a row of SEARCH.QUERY tells of a document: pairs of a name and a value. [search.md 7] */
+/** Returns the row of SEARCH.QUERY for a document: pairs of name and value. [search.md 7] */
 export function contentRows(document: Document, select: readonly Bytes[] | undefined, work: Work): Reply {
   if (document instanceof HashValue) {
     work.charge(document.size)

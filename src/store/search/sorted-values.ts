@@ -1,7 +1,7 @@
-/** What a field that is no text has: a number, a whole number beyond 2^53, or the bytes of a word. */
+/** Value of a field that is not TEXT: a number, an integer beyond 2^53, or the bytes of a keyword. */
 export type Scalar = number | bigint | string
 
-/** What a document has: nearly always one, which needs no list. */
+/** Values of a document: nearly always one, which needs no list. */
 export type Scalars = Scalar | readonly Scalar[]
 
 export function listOf(scalars: Scalars): readonly Scalar[] {
@@ -16,7 +16,7 @@ export function compareScalars(a: Scalar, b: Scalar): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** A bound of a range. */
+/** Bound of a range. */
 export interface Bound {
   readonly value: Scalar
   readonly inclusive: boolean
@@ -29,11 +29,11 @@ interface Chunk {
 
 const maxInChunk = 512
 
-/** Values with the documents that have them, in order: a list of short lists, so that a change moves a few hundred at most. */
+/** Sorted values with their documents: a list of short lists, so that a change moves at most a few hundred values. */
 export class SortedValues {
   readonly #chunks: Chunk[] = []
 
-  /** Fills an empty one. */
+  /** Creates a sorted list from pairs. */
   static of(pairs: readonly (readonly [Scalar, number])[]): SortedValues {
     const sorted = [...pairs].sort(([a, one], [b, other]) => compareScalars(a, b) || one - other)
     const made = new SortedValues()
@@ -70,7 +70,7 @@ export class SortedValues {
     if (chunk.ids.length === 0) this.#chunks.splice(at, 1)
   }
 
-  /** How many values are within the bounds. */
+  /** Returns the number of values within the bounds. */
   count(low: Bound | undefined, high: Bound | undefined): number {
     let count = 0
     this.#walk(low, high, (_chunk, start, end) => {
@@ -79,7 +79,9 @@ export class SortedValues {
     return count
   }
 
-  /** The documents of the values within the bounds, by value; one with several of them comes several times. */
+  /**
+   * Returns the documents of the values within the bounds, by value. A document with several such values is repeated.
+   */
   ids(low: Bound | undefined, high: Bound | undefined): number[] {
     const ids: number[] = []
     this.#walk(low, high, (chunk, start, end) => {
@@ -93,7 +95,7 @@ export class SortedValues {
     high: Bound | undefined,
     visit: (chunk: Chunk, start: number, end: number) => void,
   ): void {
-    // Before the first of a value, or behind its last.
+    // The position before the first or after the last document of the value.
     const first = low === undefined ? 0 : this.#chunkFor(low.value, low.inclusive ? -1 : Number.POSITIVE_INFINITY)
     for (let at = first; at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at]!
@@ -108,7 +110,7 @@ export class SortedValues {
     }
   }
 
-  /** The first chunk whose last pair is not before this one. */
+  /** Returns the first chunk whose last pair is not before this one. */
   #chunkFor(value: Scalar, id: number): number {
     let [low, high] = [0, this.#chunks.length]
     while (low < high) {

@@ -1,23 +1,26 @@
 import type { Language } from '../values/search-definition.js'
 import type { Stem } from './analysis.js'
 
-/** Those that are loaded. */
+/** Loaded stemmers. */
 export const stems: Map<Language, Stem> = new Map()
 
-/** Throws TypeError while it is not loaded. */
+/**
+ * Returns the stemmer of a language.
+ * @throws TypeError when it is not loaded
+ */
 export function stemOf(language: Language): Stem {
   const stem = stems.get(language)
   if (stem === undefined) throw new SearchNotLoaded(language)
   return stem
 }
 
-/** A command that searches came where nobody can wait. */
+/** Error for a search command in code that cannot wait for loading. */
 export class SearchNotLoaded extends TypeError {
   readonly language: Language
 
   constructor(language: Language = 'english') {
     super(
-      `SEARCH commands are loaded on first use, and store.run() cannot wait for that: write \`await sandbox.store.loadSearch('${language}')\` before it. That serves looks back (sandbox.asOf()), forks and all other sandboxes, too; REST requests, connections and scenarios need no such line.`,
+      `store.run(): SEARCH commands for ${language} are not loaded yet, and store.run() cannot wait. Add \`await sandbox.store.loadSearch('${language}')\` before it; this also serves forks, sandbox.asOf() and other sandboxes (REST requests, connections and scenarios load automatically).`,
     )
     this.language = language
   }

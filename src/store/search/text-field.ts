@@ -1,9 +1,9 @@
 import type { Analyse } from './analysis.js'
 
-/** Where a term stands in one document: the number of its word, or of its words in order. */
+/** Positions of a term in one document: one word number, or several in order. */
 export type Positions = number | readonly number[]
 
-/** Which documents have a term, and where. */
+/** Documents with a term, and its positions. */
 export interface Postings {
   readonly size: number
   has(id: number): boolean
@@ -11,12 +11,15 @@ export interface Postings {
   keys(): Iterable<number>
 }
 
-/** A term with its postings. Most terms of a large text are in one document: a map for each would be most of the memory. */
+/**
+ * Term with its postings. Most terms of a large text occur in one document, where a map each would use most of the
+ * memory.
+ */
 class Term implements Postings {
-  /** While there is one document, or none: -1. */
+  /** The only document, or -1 for none. */
   #id = -1
   #positions: number | number[] = 0
-  /** From the second document on. */
+  /** Documents from the second one on. */
   #all: Map<number, number | number[]> | undefined
 
   constructor(readonly text: string) {}
@@ -53,56 +56,56 @@ class Term implements Postings {
   }
 }
 
-/** Units of work of one word, of a term that a document has or loses, and of one that no document had before. */
+/** Work for a word, for a term that a document gains or loses, and for a term that no document had before. */
 const unitsPerWord = 4
 const unitsPerTerm = 12
 const unitsPerNewTerm = 50
 
-/** Part of the work of a long text. Returns its units. */
+/** Part of the work for a long text. Returns the work that was done. */
 export type IndexingStep = () => number
 
 /** Characters of a text that are read in one step. */
 const perStep = 16_384
-/** Letters, marks and digits make words: anything else parts a text without parting one of them. */
+/** Words consist of letters, marks and digits: a text can be split at any other character. */
 const notInWord = /[^\p{Alphabetic}\p{M}\p{N}]/gu
 
-/** What is known of one document, to be compared and taken out again. */
+/** Indexed texts of one document, for comparing and removing them. */
 interface IndexedText {
   readonly texts: readonly string[]
   readonly terms: readonly Term[]
   readonly length: number
 }
 
-/** A document whose texts are being read. */
+/** Document whose texts are being read. */
 interface Reading {
   readonly id: number
   readonly terms: Term[]
-  /** The number of the next word. */
+  /** Number of the next word. */
   at: number
-  /** Words so far. */
+  /** Number of words so far. */
   length: number
 }
 
-/** The terms of one TEXT field, and who has them. */
+/** Terms of one TEXT field with their documents. */
 export class TextField {
   readonly analyse: Analyse
   readonly #isDivisible: boolean
   readonly #terms = new Map<string, Term>()
   readonly #documents = new Map<number, IndexedText>()
   #words = 0
-  /** About how many bytes it takes. */
+  /** Estimated size in bytes. */
   size = 0
 
-  /** @param isDivisible whether a text consists of words, and is not a term as a whole */
+  /** @param isDivisible whether a text consists of words, instead of being one term */
   constructor(analyse: Analyse, isDivisible: boolean) {
     this.analyse = analyse
     this.#isDivisible = isDivisible
   }
 
   /**
-   * Puts a document's texts in the place of those that it had. Several are one after the other, with a gap in between.
-   * @param later gets what is left to do of long texts: until then the document is incomplete
-   * @returns units of work that it took
+   * Replaces a document's texts. Several texts are concatenated with a gap between them.
+   * @param later receives the remaining steps for long texts; until they ran, the document is incomplete
+   * @returns the work that was done
    */
   set(id: number, texts: readonly string[], later: (step: IndexingStep) => void): number {
     const before = this.#documents.get(id)
@@ -163,7 +166,7 @@ export class TextField {
   /** Returns whether the document did not have the term before. */
   #add(term: Term, id: number, at: number): boolean {
     const known = term.get(id)
-    // Most words are said once: a list for each of them would be most of the memory.
+    // Most words occur once: a list for each of them would use most of the memory.
     if (known === undefined) term.set(id, at)
     else if (typeof known === 'number') term.set(id, [known, at])
     else known.push(at)
@@ -186,7 +189,7 @@ export class TextField {
     return this.#terms.get(term) ?? none
   }
 
-  /** Every term that some document has, with its documents. */
+  /** Terms that occur in any document, with their documents. */
   get terms(): Iterable<readonly [text: string, postings: Postings]> {
     return this.#terms
   }
@@ -195,12 +198,12 @@ export class TextField {
     return this.#terms.size
   }
 
-  /** How many documents have the field. */
+  /** Number of documents with the field. */
   get documentCount(): number {
     return this.#documents.size
   }
 
-  /** Words of the field in a document. */
+  /** Returns the number of words of the field in a document. */
   lengthOf(id: number): number {
     return this.#documents.get(id)?.length ?? 0
   }
@@ -210,17 +213,17 @@ export class TextField {
   }
 }
 
-/** Words between two elements of a list. [choice] */
+/** Gap in words between two elements of a list. [choice] */
 const gap = 100
 
 const none: Postings = new Map<number, Positions>()
 
-/** How often a term is said. */
+/** Returns the number of occurrences of a term. */
 export function countOf(positions: Positions): number {
   return typeof positions === 'number' ? 1 : positions.length
 }
 
-/** A text in parts, between which no word is parted. */
+/** Splits a text into parts without splitting a word. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []
   let from = 0

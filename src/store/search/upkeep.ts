@@ -6,31 +6,31 @@ import { stemOf } from './stems.js'
 
 type Store = CommandContext['store']
 
-// Indexes follow writes: what was written is known, and read before somebody searches. What was written before a request
-// is taken in before it runs, in slices between which others have their turns. What the request itself has written is
-// charged to it. docs/decisions/search.md
+// Indexes follow writes: each write is recorded and indexed before the next search. Writes from before a request are
+// indexed before it runs, in slices between which other work can run. The request's own writes are charged to it.
+// docs/decisions/search.md
 
-/** What an index finds now: all writes, or those that are old enough where `policy.searchIndexingDelay` says so. */
+/** Returns the content that a search sees: all writes, or only those older than `policy.searchIndexingDelay`. */
 export function currentContent(index: SearchIndex, context: CommandContext): Content {
   return takenIn(index, context, dueUntil(context.store))
 }
 
-/** Takes in all that was written so far. */
+/** Indexes all writes so far. */
 export function complete(index: SearchIndex, context: CommandContext): void {
   takenIn(index, context, Number.POSITIVE_INFINITY)
 }
 
-/** Forgets everything and looks at all keys. */
+/** Clears an index and marks all keys as written. */
 export function rebuild(index: SearchIndex, { db, store }: CommandContext): void {
   db.sweep()
   index.content = undefined
   index.pending.clear()
-  // Whoever rebuilds and searches in one request pays for it.
+  // If a request rebuilds and searches, it pays for the indexing.
   index.earlier = 0
   contentOf(index, store)
 }
 
-/** A new index that has seen nothing. */
+/** Returns the content of an index without documents. */
 export function emptyContent({ definition }: SearchIndex, { options }: Store): Content {
   return new Content(definition, stemOf(definition.language), options.policy.maxSearchDocument)
 }
@@ -42,10 +42,10 @@ export function noteAll(index: SearchIndex, { db }: Store, now: number): void {
   })
 }
 
-/** Units of work that are done for all indexes of a store before others have their turn: some 25 ms. */
+/** Work for all indexes of a store before other work can run, about 25 ms. */
 const slice = 1_000_000
 
-/** Takes in a slice of what is due in a store. Returns whether that was all. */
+/** Indexes one slice of due writes in a store. Returns whether all are indexed. */
 export function catchUp(store: Store): boolean {
   let left = slice
   const mayGoOn = (units: number): boolean => {
@@ -62,9 +62,12 @@ function dueUntil({ options }: Store): number {
   return searchIndexingDelay === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchIndexingDelay
 }
 
-/** Keys that were pending when the request began, and are due, cost nothing: where others wait they were taken in before. */
+/**
+ * Indexes due writes. Keys that were pending before the request are not charged; where possible, they were indexed
+ * earlier.
+ */
 function takenIn(index: SearchIndex, { db, store }: CommandContext, until: number): Content {
-  // What has expired unseen is a change, too.
+  // A key that expired unseen is also a change.
   db.sweep()
   const content = contentOf(index, store)
   const due = dueUntil(store)
@@ -75,12 +78,12 @@ function takenIn(index: SearchIndex, { db, store }: CommandContext, until: numbe
     work.left = isEnough ? work.left - units : 0
     return isEnough
   })
-  // Refuses, as nothing is left. What was taken in stays so.
+  // Throws, because no work is left. What was indexed stays.
   if (!isDone) work.charge(1)
   return content
 }
 
-/** Content that has to be made anew begins with all keys, behind which what was written since waits as it did. */
+/** Returns the content. If it must be rebuilt, all keys are pending first, followed by the writes since then. */
 function contentOf(index: SearchIndex, store: Store): Content {
   if (index.content instanceof Content) return index.content
   const content = emptyContent(index, store)
@@ -95,7 +98,7 @@ function contentOf(index: SearchIndex, store: Store): Content {
   return content
 }
 
-/** Returns whether nothing is left to take in; `mayGoOn` hears of the work of each key. */
+/** Indexes pending keys and returns whether none remains. `mayGoOn` receives the work for each key. */
 function takeIn(
   index: SearchIndex,
   content: Content,
@@ -110,7 +113,7 @@ function takeIn(
     while (!content.isComplete) if (!goesOn(content.goOn())) return false
     return true
   }
-  // Of a long document that was begun before.
+  // Finishes a long document that was started earlier.
   if (!completes((units) => mayGoOn(units, true, Number.NEGATIVE_INFINITY))) return false
   for (const [key, at] of pending) {
     if (at > until) break

@@ -1,7 +1,7 @@
 import type { Content } from './content.js'
 import type { FieldValue, Modifier, ScoreFunction } from './query-options.js'
 
-/** What is done to a value, and from where on it has a meaning. [search.md 7] */
+/** Functions for values, and their domains. [search.md 7] */
 const functions: Readonly<
   Record<Modifier, { readonly of: (value: number) => number; readonly isValid: (value: number) => boolean }>
 > = {
@@ -17,7 +17,7 @@ const functions: Readonly<
   RECIPROCAL: { of: (value) => 1 / value, isValid: (value) => value !== 0 },
 }
 
-/** The score of a document, whose words are worth so much. @param otherwise how, where the words do not say */
+/** Returns the score of a document from its values and its relevance. @param otherwise mode if none is specified */
 export function valueScore(
   { values, scoreMode, combineMode }: ScoreFunction,
   content: Content,

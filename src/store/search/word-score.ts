@@ -1,15 +1,18 @@
 import type { TextField } from './text-field.js'
 
-/** How much more often a word counts, and how much the length of the text matters: the usual figures. [choice] */
+/** Influence of repeated words, and of the length of the text, with common values. [choice] */
 const saturation = 1.2
 const lengthWeight = 0.75
 
-/** BM25: what it is worth that a document has a word so often, of which so many documents have it. [search.md 12] */
+/**
+ * Returns the BM25 score for a number of occurrences of a word, given the number of documents that have it. [search.md
+ * 12]
+ */
 export function wordScore(field: TextField, documents: number): (id: number, count: number) => number {
   return scoreOf(field, rarity(field, documents))
 }
 
-/** The same for words that stand together. */
+/** Returns the BM25 score of words in sequence. */
 export function phraseScore(field: TextField, documents: readonly number[]): (id: number, count: number) => number {
   return scoreOf(
     field,

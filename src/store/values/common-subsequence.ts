@@ -1,16 +1,16 @@
-/** Equal bytes in a row, as places in both strings; the ends are part of it. */
+/** Equal bytes in a row, as positions in both strings, both ends included. */
 export interface MatchedRange {
   readonly a: readonly [start: number, end: number]
   readonly b: readonly [start: number, end: number]
   readonly length: number
 }
 
-// The table of lengths, of which a row tells how much the beginnings of `b` have in common with one beginning of `a`, is
-// worked out 30 columns at a time: between two neighbours in a row lies a step of 0 or 1, and a row of steps follows
-// from the one above it by an addition. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
+// Each row of the table states how long the common subsequence of one prefix of `a` and each prefix of `b` is.
+// Neighbors in a row differ by 0 or 1, so a row is stored as bits, and 30 columns are computed from the row above with
+// one addition. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
 
 /**
- * The length of the longest common subsequence. The time grows with the product of both lengths.
+ * Returns the length of the longest common subsequence. The time grows with the product of both lengths.
  * @example lengthOfCommon(bytes('ohmytext'), bytes('mynewtext')) // 6: mytext
  */
 export function lengthOfCommon(a: Uint8Array, b: Uint8Array): number {
@@ -21,10 +21,11 @@ export function lengthOfCommon(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * The stretches of a longest common subsequence, from the last to the first. Of several subsequences that are equally
- * long it is the one that redis-server finds: looking back from both ends, bytes that are equal belong to it, and else
- * the second string is given up first, unless giving up the first one keeps more. Beside the time of
- * {@link lengthOfCommon} it takes one bit of room for each pair of bytes.
+ * Returns the ranges of a longest common subsequence, from last to first.
+ *
+ * Of several equally long subsequences it selects the same as redis-server: going back from both ends, equal bytes
+ * belong to it. Otherwise the last byte of the second string is dropped, unless dropping that of the first one keeps
+ * more. In addition to the time of {@link lengthOfCommon}, it needs one bit of memory for each pair of bytes.
  */
 export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
   const width = wordsFor(b.length)
@@ -44,7 +45,7 @@ export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
       continue
     }
     close()
-    // The bytes differ, so a step here means that the row above has come just as far.
+    // The bytes differ, so a step means that the row above is equally long.
     if (stepAt(table, j - 1, (i - 1) * width) === 1) i--
     else j--
   }
@@ -52,7 +53,7 @@ export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
   return ranges
 }
 
-/** With two bits to spare a sum never leaves the integers that engines add fastest. */
+/** With two spare bits, a sum stays within the integers that engines add fastest. */
 const wordSize = 30
 const allOnes = 2 ** wordSize - 1
 
@@ -60,12 +61,12 @@ function wordsFor(length: number): number {
   return Math.ceil(length / wordSize)
 }
 
-/** In a row of steps a bit is 0 for a step up, and 1 for none. */
+/** Returns a step of a row. A bit of 0 is a step up, 1 is none. */
 function stepAt(steps: Int32Array, place: number, from = 0): 0 | 1 {
   return (steps[from + Math.floor(place / wordSize)]! & (1 << (place % wordSize))) === 0 ? 1 : 0
 }
 
-/** The last row. @param table takes all of them */
+/** Returns the last row. @param table receives all rows */
 function lastSteps(a: Uint8Array, b: Uint8Array, table?: Int32Array): Int32Array {
   const width = wordsFor(b.length)
   const places = placesIn(a, b)
@@ -85,7 +86,7 @@ function lastSteps(a: Uint8Array, b: Uint8Array, table?: Int32Array): Int32Array
   return row
 }
 
-/** For each byte that is in `a`, its places in `b` as bits: never more room than a bit for each pair. */
+/** Returns, for each byte in `a`, its positions in `b` as bits. Needs at most one bit for each pair. */
 function placesIn(a: Uint8Array, b: Uint8Array): readonly (Int32Array | undefined)[] {
   const places: (Int32Array | undefined)[] = new Array(256).fill(undefined)
   for (const byte of a) places[byte] ??= new Int32Array(wordsFor(b.length))

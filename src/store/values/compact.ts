@@ -4,8 +4,8 @@ import type { HashValue } from './hash-value.js'
 import type { SetValue } from './set-value.js'
 import type { SortedSet } from './sorted-set-value.js'
 
-// Small collections that redis-server encodes compactly, with its default limits. A client notices in two places:
-// OBJECT ENCODING, and a scan, which gets such a collection whole, whatever COUNT says. [redis 7.0]
+// Small collections that redis-server encodes compactly, with its default limits. Clients see this in OBJECT ENCODING,
+// and in scans, which return a compact collection completely for every COUNT. [redis 7.0]
 
 const maxEntry = 64
 const maxFields = 512
@@ -24,7 +24,7 @@ export function isIntegerSet({ members }: SetValue): boolean {
   return true
 }
 
-/** The members of a set of integers as redis stores them: ascending. */
+/** Returns the members of a set of integers in ascending order, as redis stores them. */
 export function integersInOrder({ members }: SetValue): Bytes[] {
   return [...members.keys()].sort((one, other) => (parseInt64(one)! < parseInt64(other)! ? -1 : 1))
 }

@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { IdTable } from './id-table.js'
 import type { StreamId } from './stream-id.js'
 
-/** An entry that was delivered and not acknowledged. */
+/** Entry that was delivered and not acknowledged. */
 export interface Pending {
   consumer: Consumer
   /** Milliseconds since the Unix epoch. */
@@ -15,23 +15,23 @@ export class Consumer {
 
   constructor(
     readonly name: Bytes,
-    /** When it last asked for anything, milliseconds since the Unix epoch. */
+    /** Time of the last request by the consumer, milliseconds since the Unix epoch. */
     public seenAt: number,
   ) {}
 }
 
-/** Consumers that share the entries of a stream, each entry given to one of them. */
+/** Consumers that share the entries of a stream; each entry is delivered to one of them. */
 export class ConsumerGroup {
   readonly pending: IdTable<Pending> = new IdTable()
   readonly consumers: Map<Bytes, Consumer> = new Map()
 
   constructor(
     public lastDelivered: StreamId,
-    /** How many entries of the stream it has read since the stream began; `undefined` when that is unknown. */
+    /** Number of entries read since the stream began; `undefined` if unknown. */
     public entriesRead: number | undefined,
   ) {}
 
-  /** Gives an entry to a consumer, whoever had it before. */
+  /** Assigns an entry to a consumer, even if another one had it. */
   assign(id: StreamId, consumer: Consumer, now: number): void {
     const pending = this.pending.get(id)
     if (pending === undefined) {
@@ -48,7 +48,7 @@ export class ConsumerGroup {
     pending.consumer.pending.set(id, pending)
   }
 
-  /** Makes another consumer the owner of a pending entry. */
+  /** Changes the consumer of a pending entry. */
   hand(id: StreamId, pending: Pending, consumer: Consumer): void {
     if (pending.consumer === consumer) return
     pending.consumer.pending.delete(id)
@@ -56,7 +56,7 @@ export class ConsumerGroup {
     consumer.pending.set(id, pending)
   }
 
-  /** Returns whether the entry was pending. */
+  /** Removes a pending entry; returns whether it was pending. */
   forget(id: StreamId): boolean {
     const pending = this.pending.get(id)
     if (pending === undefined) return false
@@ -65,7 +65,7 @@ export class ConsumerGroup {
     return true
   }
 
-  /** Returns how many pending entries went with it; `undefined` when there is no such consumer. */
+  /** Removes a consumer and returns the number of its pending entries; `undefined` if there is no such consumer. */
   removeConsumer(name: Bytes): number | undefined {
     const consumer = this.consumers.get(name)
     if (consumer === undefined) return undefined
@@ -84,7 +84,7 @@ export class ConsumerGroup {
   }
 }
 
-/** By name, in order of bytes: the order in which redis lists groups and consumers. */
+/** Returns entries by name in order of bytes, as redis lists groups and consumers. */
 export function byName<T>(table: ReadonlyMap<Bytes, T>): [Bytes, T][] {
   return [...table].sort(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -4,9 +4,9 @@ import type { Container } from './value.js'
 const smallestRoom = 8
 
 /**
- * The list value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or
- * removal in the middle moves the shorter side. It grows by half, as arrays of the engine do: doubling makes the
- * garbage collector pay for space that most lists never use.
+ * List value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or removal in
+ * the middle moves the shorter side. It grows by half, as arrays of the engine do: doubling would make the garbage
+ * collector process memory that most lists never use.
  */
 export class Deque implements Container {
   readonly type = 'list'
@@ -28,14 +28,14 @@ export class Deque implements Container {
     return this.#length === 0
   }
 
-  /** Adds at the right end. */
+  /** Adds a value at the right end. */
   push(value: Bytes): void {
     if (this.#length === this.#ring.length) this.#grow()
     this.#ring[this.#place(this.#length)] = value
     this.#length++
   }
 
-  /** Adds at the left end. */
+  /** Adds a value at the left end. */
   unshift(value: Bytes): void {
     if (this.#length === this.#ring.length) this.#grow()
     this.#head = (this.#head === 0 ? this.#ring.length : this.#head) - 1
@@ -43,7 +43,7 @@ export class Deque implements Container {
     this.#length++
   }
 
-  /** Takes from the right end. */
+  /** Removes and returns the value at the right end. */
   pop(): Bytes | undefined {
     if (this.#length === 0) return undefined
     this.#length--
@@ -54,7 +54,7 @@ export class Deque implements Container {
     return value
   }
 
-  /** Takes from the left end. */
+  /** Removes and returns the value at the left end. */
   shift(): Bytes | undefined {
     if (this.#length === 0) return undefined
     const value = this.#ring[this.#head]
@@ -65,7 +65,7 @@ export class Deque implements Container {
     return value
   }
 
-  /** The value at an index from 0 to length - 1. */
+  /** Returns the value at an index from 0 to length - 1. */
   at(index: number): Bytes | undefined {
     return index >= 0 && index < this.#length ? this.#ring[this.#place(index)] : undefined
   }
@@ -76,7 +76,7 @@ export class Deque implements Container {
     this.#ring[this.#place(index)] = value
   }
 
-  /** Puts a value before the one at the index; an index of `length` appends. */
+  /** Inserts a value before the one at the index; an index of `length` appends. */
   insert(index: number, value: Bytes): void {
     if (index * 2 < this.#length) {
       this.unshift(value)
@@ -88,7 +88,7 @@ export class Deque implements Container {
     this.set(index, value)
   }
 
-  /** Values from `from` up to, not including, `to`. */
+  /** Returns the values from `from` up to, not including, `to`. */
   slice(from: number, to: number): Bytes[] {
     const values: Bytes[] = []
     for (let index = Math.max(from, 0); index < Math.min(to, this.#length); index++) values.push(this.at(index)!)
@@ -101,7 +101,7 @@ export class Deque implements Container {
     for (let surplus = Math.min(from, this.#length); surplus > 0; surplus--) this.shift()
   }
 
-  /** Removes up to `limit` occurrences of a value, from the left or from the right end on; returns how many. */
+  /** Removes up to `limit` occurrences of a value, beginning at the left or right; returns how many. */
   remove(value: Bytes, limit: number, fromRight: boolean): number {
     const gone = new Uint8Array(this.#length)
     let removed = 0
@@ -126,7 +126,7 @@ export class Deque implements Container {
     for (let index = 0; index < this.#length; index++) yield this.at(index)!
   }
 
-  /** Where in the ring the value at an index is; of an index up to its length. */
+  /** Returns the position in the ring for an index up to the length. */
   #place(index: number): number {
     const place = this.#head + index
     return place < this.#ring.length ? place : place - this.#ring.length

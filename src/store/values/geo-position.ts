@@ -1,6 +1,6 @@
 /**
- * Places on earth as sorted-set scores: 52-bit geohashes, distances and search areas, computed as redis 7.0 does, so
- * that results and their unsorted order are the same.
+ * Positions on earth as sorted-set scores: 52-bit geohashes, distances and search areas. They are computed as in redis
+ * 7.0, so that results and their unsorted order are the same.
  */
 import type { Bytes } from '../../kernel/bytes.js'
 
@@ -10,15 +10,15 @@ export interface Position {
 }
 
 const longitudeLimit = 180
-/** The limit of web maps; redis accepts nothing nearer to the poles. */
+/** Limit of web maps; redis rejects positions nearer to the poles. */
 const latitudeLimit = 85.05112878
 const earthRadius = 6372797.560856
-/** Half the circumference in the Mercator projection: the range a one-step hash covers. */
+/** Half the circumference in the Mercator projection, which a one-step hash covers. */
 const mercatorReach = 20037726.37
 const deepestStep = 26
 const degree = Math.PI / 180
 
-/** Metres per unit. */
+/** Meters per unit. */
 export const metresPer = { m: 1, km: 1000, ft: 0.3048, mi: 1609.34 } as const
 
 export function isPosition({ longitude, latitude }: Position): boolean {
@@ -27,19 +27,22 @@ export function isPosition({ longitude, latitude }: Position): boolean {
 
 // ---- hashes -----------------------------------------------------------------------------------------------------
 
-/** A cell of the grid that halves the world `step` times in each direction: column from west, row from south. */
+/**
+ * Cell of a grid that divides the earth in two `step` times in each direction: column from the west, row from the
+ * south.
+ */
 interface Cell {
   readonly column: number
   readonly row: number
   readonly step: number
 }
 
-/** The 52-bit hash that a sorted set keeps as the score. */
+/** Returns the 52-bit hash that a sorted set stores as the score. */
 export function encodePosition(position: Position): number {
   return interleave(cellOf(position, deepestStep, latitudeLimit))
 }
 
-/** The middle of the hash's cell. */
+/** Returns the center of the hash's cell. */
 export function decodePosition(score: number): Position {
   const { west, east, south, north } = edgesOf(cellOfHash(score))
   return {
@@ -60,12 +63,15 @@ function cellOfHash(score: number): Cell {
   }
 }
 
-/** The score as WITHHASH shows it. GEOADD makes whole ones only; what no 64-bit integer can hold becomes the smallest. */
+/**
+ * Returns the score as WITHHASH shows it. GEOADD creates only integers; values beyond 64 bits become the smallest
+ * integer.
+ */
 export function scoreAsInteger(score: number): number | bigint {
   return Math.abs(score) < 2 ** 63 ? Math.trunc(score) : -(2n ** 63n)
 }
 
-/** Negative scores, which GEOADD does not make, count as unsigned 64-bit numbers. */
+/** Negative scores, which GEOADD does not create, count as unsigned 64-bit numbers. */
 function cellOfHash64(hash: bigint): Cell {
   const upper = Number(hash >> 32n)
   const lower = Number(hash & 0xffff_ffffn)
@@ -78,7 +84,10 @@ function cellOfHash64(hash: bigint): Cell {
 
 const geohashAlphabet = '0123456789bcdefghjkmnpqrstuvwxyz'
 
-/** The usual 11-character geohash, which spans the latitudes from pole to pole. The last character is always `0`. */
+/**
+ * Returns the common 11-character geohash, which spans the latitudes from pole to pole. The last character is always
+ * `0`.
+ */
 export function geohashText(position: Position): Bytes {
   const bits = BigInt(interleave(cellOf(position, deepestStep, 90)))
   let text = ''
@@ -111,7 +120,7 @@ function clamp(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value))
 }
 
-/** Bits of the row at even places, of the column at odd ones. */
+/** Interleaves the bits of the row (even positions) and the column (odd positions). */
 function interleave({ column, row }: Cell): number {
   const upper = spreadBits(Math.floor(row / 2 ** 13)) + spreadBits(Math.floor(column / 2 ** 13)) * 2
   return upper * 2 ** 26 + spreadBits(row & 0x1fff) + spreadBits(column & 0x1fff) * 2
@@ -135,7 +144,7 @@ function gatherBits(value: number): number {
 
 // ---- distances --------------------------------------------------------------------------------------------------
 
-/** Great-circle distance in metres. */
+/** Returns the great-circle distance in meters. */
 export function distanceBetween(a: Position, b: Position): number {
   const across = Math.sin((b.longitude * degree - a.longitude * degree) / 2)
   if (across === 0) return alongMeridian(a.latitude, b.latitude)
@@ -152,12 +161,12 @@ function alongMeridian(latitudeA: number, latitudeB: number): number {
 
 // ---- search -----------------------------------------------------------------------------------------------------
 
-/** What GEOSEARCH looks in, in metres. */
+/** Search area of GEOSEARCH, in meters. */
 export type Shape =
   | { readonly kind: 'circle'; readonly center: Position; readonly radius: number }
   | { readonly kind: 'box'; readonly center: Position; readonly width: number; readonly height: number }
 
-/** Distance from the center in metres when the position lies within the shape. */
+/** Returns the distance from the center in meters if the position is within the shape. */
 export function distanceWithin(shape: Shape, position: Position): number | undefined {
   const { center } = shape
   if (shape.kind === 'circle') {
@@ -176,8 +185,8 @@ export interface SearchArea {
 }
 
 /**
- * The cells to look through, in redis' order: the one with the center, then its neighbours, as far as the shape
- * can reach into them. Unsorted replies come in this order.
+ * Returns the cells to search in redis' order: the one with the center, then its neighbors, as far as the shape can
+ * reach. Unsorted replies have this order.
  */
 export function searchAreas(shape: Shape): SearchArea[] {
   const bounds = boundingBox(shape)
@@ -194,8 +203,8 @@ export function searchAreas(shape: Shape): SearchArea[] {
   neighbourOrder.forEach(([column, row], at) => {
     if (useless(column, row)) return
     const area = areaOf(neighbour(center, column, row))
-    // Very wide searches wrap around the world, and a neighbour may be the cell looked at just before. Redis does
-    // not notice that for its very first cell.
+    // Very wide searches wrap around the earth, so a neighbor may be the previously searched cell. Redis does not
+    // detect that for its very first cell.
     const last = areas.at(-1)
     if (processed > 0 && last?.min === area.min) return
     areas.push(area)
@@ -204,7 +213,7 @@ export function searchAreas(shape: Shape): SearchArea[] {
   return areas
 }
 
-/** Itself, north, south, east, west, then the corners. */
+/** The cell itself, north, south, east, west, then the corners. */
 const neighbourOrder: readonly (readonly [column: number, row: number])[] = [
   [0, 0],
   [0, 1],
@@ -217,7 +226,10 @@ const neighbourOrder: readonly (readonly [column: number, row: number])[] = [
   [-1, -1],
 ]
 
-/** Around the world when it must. A center on the very edge lies in a cell outside the grid and stays there. */
+/**
+ * Returns a neighbor, wrapping around the earth. A center on the outer edge is in a cell outside the grid and stays
+ * there.
+ */
 function neighbour(cell: Cell, column: number, row: number): Cell {
   const cells = 2 ** cell.step
   return {
@@ -251,7 +263,7 @@ function boundingBox(shape: Shape): Bounds {
   return { west: longitude - across, east: longitude + across, south: latitude - up, north: latitude + up }
 }
 
-/** The deepest cell around the center whose neighbours surely cover the shape. */
+/** Returns the deepest cell around the center whose neighbors cover the shape. */
 function fittingCell(shape: Shape, bounds: Bounds): { step: number; center: Cell } {
   const reach = shape.kind === 'circle' ? shape.radius : Math.sqrt((shape.width / 2) ** 2 + (shape.height / 2) ** 2)
   const step = estimateStep(reach, shape.center.latitude)

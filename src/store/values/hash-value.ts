@@ -2,24 +2,24 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { OrderedTable } from './ordered-table.js'
 import type { Container } from './value.js'
 
-/** Fields with their values; a field may have a deadline of its own, in milliseconds since the Unix epoch. */
+/** Fields with their values; each field can have its own expiration, in milliseconds since the Unix epoch. */
 export class HashValue extends OrderedTable<Bytes> implements Container {
   readonly type = 'hash'
   #deadlines: Map<Bytes, number> | undefined = undefined
-  /** Never later than the earliest deadline; it may belong to a field that has since lost its deadline or been removed. */
+  /** At or before the earliest expiration. It may belong to a field that no longer expires or was deleted. */
   partsExpireAt: number | undefined = undefined
 
   get isEmpty(): boolean {
     return this.size === 0
   }
 
-  /** Sets a field, which loses its deadline; returns whether it is new. With `set` it would keep it. */
+  /** Sets a field and removes its expiration, which `set` would keep; returns whether the field is new. */
   write(field: Bytes, value: Bytes): boolean {
     this.#deadlines?.delete(field)
     return this.put(field, value)
   }
 
-  /** Returns whether the field was there. */
+  /** Deletes a field; returns whether it existed. */
   override delete(field: Bytes): boolean {
     this.#deadlines?.delete(field)
     return super.delete(field)
@@ -29,14 +29,14 @@ export class HashValue extends OrderedTable<Bytes> implements Container {
     return this.#deadlines?.get(field)
   }
 
-  /** The key must be watched by the database afterwards. */
+  /** Sets the expiration of a field. The database must watch the key afterwards. */
   setDeadline(field: Bytes, at: number): void {
     this.#deadlines ??= new Map()
     this.#deadlines.set(field, at)
     this.partsExpireAt = Math.min(this.partsExpireAt ?? at, at)
   }
 
-  /** Returns whether the field had a deadline. */
+  /** Removes the expiration of a field; returns whether it had one. */
   dropDeadline(field: Bytes): boolean {
     return this.#deadlines?.delete(field) ?? false
   }

@@ -1,19 +1,19 @@
 /**
- * HyperLogLog counters, byte for byte the strings that redis 7.0 keeps under such a key: GET, STRLEN and DUMP show them.
+ * HyperLogLog counters, byte for byte the strings that redis 7.0 stores: GET, STRLEN and DUMP show them.
  *
- * Layout: `HYLL`, encoding (0 dense, 1 sparse), 3 unused bytes, the cached count as 8 little-endian bytes (top bit
- * set: stale), then the 16384 registers. Dense: 6 bits each. Sparse: runs of
- * `00llllll` ZERO (1–64 empty registers), `01llllll llllllll` XZERO (1–16384), `1vvvvvll` VAL (value 1–32, 1–4 times).
+ * Layout: `HYLL`, encoding (0 dense, 1 sparse), 3 unused bytes, the cached count as 8 little-endian bytes (top bit set:
+ * stale), then the 16384 registers. Dense: 6 bits each. Sparse: runs of `00llllll` ZERO (1–64 empty registers),
+ * `01llllll llllllll` XZERO (1–16384), `1vvvvvll` VAL (value 1–32, 1–4 times).
  */
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 const indexBits = 14
 const registerCount = 1 << indexBits
-/** Bits of the hash that are searched for the first 1. */
+/** Bits of the hash in which the first 1 is searched. */
 const tailBits = 64 - indexBits
 const headerSize = 16
 const denseSize = headerSize + (registerCount * 6) / 8
-/** `hll-sparse-max-bytes` of redis: longer sparse strings turn dense. */
+/** `hll-sparse-max-bytes` of redis: longer sparse strings become dense. */
 const sparseLimit = 3000
 const sparseValueLimit = 32
 const sparseRunLimit = 4
@@ -22,7 +22,7 @@ const dense = 0
 const sparse = 1
 const staleBit = 0x80
 
-/** An empty sparse counter: one run over all registers. */
+/** Returns an empty sparse counter: one run over all registers. */
 export function createHyperLogLog(): Uint8Array {
   const hll = new Uint8Array(headerSize + 2)
   hll.set([0x48, 0x59, 0x4c, 0x4c, sparse])
@@ -30,31 +30,31 @@ export function createHyperLogLog(): Uint8Array {
   return hll
 }
 
-/** Whether the string can be one of these at all; a sparse body may still turn out to be damaged. */
+/** Returns whether the string has the header of a counter. A sparse body may still be damaged. */
 export function isHyperLogLog(bytes: Uint8Array): boolean {
   if (bytes.length < headerSize) return false
   if (bytes[0] !== 0x48 || bytes[1] !== 0x59 || bytes[2] !== 0x4c || bytes[3] !== 0x4c) return false
   return bytes[4] === sparse || (bytes[4] === dense && bytes.length === denseSize)
 }
 
-/** A sparse body that does not describe exactly 16384 registers. */
+/** Error for a sparse body that does not describe exactly 16384 registers. */
 export class DamagedHyperLogLog extends Error {
   override readonly name = 'DamagedHyperLogLog'
 }
 
-/** Adds an element. The result is the same array when nothing changed or when there was room in place. */
+/** Adds an element. The result is the same array if nothing changed or the change was possible in place. */
 export function addElement(hll: Uint8Array, element: Bytes): { hll: Uint8Array; changed: boolean } {
   const [index, value] = placeOf(element)
   const result = setRegister(hll, index, value)
   return { hll: result ?? hll, changed: result !== undefined }
 }
 
-/** Marks the cached count as stale, as every PFADD that changed something does. */
+/** Marks the cached count as stale, as every PFADD with a change does. */
 export function invalidateCount(hll: Uint8Array): void {
   hll[15]! |= staleBit
 }
 
-/** The cached count, or `undefined` when it is stale. */
+/** Returns the cached count, or `undefined` if it is stale. */
 export function cachedCount(hll: Uint8Array): number | undefined {
   if ((hll[15]! & staleBit) !== 0) return undefined
   let count = 0
@@ -70,7 +70,7 @@ export function writeCachedCount(hll: Uint8Array, count: number): void {
   }
 }
 
-/** The registers, one byte each. */
+/** Returns the registers, one byte each. */
 export function registersOf(hll: Uint8Array): Uint8Array {
   const registers = new Uint8Array(registerCount)
   if (hll[4] === dense) {
@@ -88,14 +88,14 @@ export function registersOf(hll: Uint8Array): Uint8Array {
   return registers
 }
 
-/** Raises `into` to the maximum of both, register by register. */
+/** Sets each register of `into` to the maximum of both. */
 export function mergeRegisters(into: Uint8Array, registers: Uint8Array): void {
   for (let index = 0; index < registerCount; index++) {
     if (registers[index]! > into[index]!) into[index] = registers[index]!
   }
 }
 
-/** A counter that holds at least the given registers; `becomeDense` as soon as one source of the merge was dense. */
+/** Returns a counter with at least the given registers. @param becomeDense whether any source of the merge was dense */
 export function withRegisters(hll: Uint8Array, registers: Uint8Array, becomeDense: boolean): Uint8Array {
   let merged = becomeDense ? toDense(hll) : hll
   for (let index = 0; index < registerCount; index++) {
@@ -111,10 +111,10 @@ export function isDense(hll: Uint8Array): boolean {
 
 // ---- the estimator ----------------------------------------------------------------------------------------------
 
-/** 1 / (2 ln 2): the constant of the estimator for endlessly many registers. */
+/** 1 / (2 ln 2): the constant of the estimator for an infinite number of registers. */
 const alpha = 0.7213475204444817
 
-/** The number of different elements seen, by Ertl's improved raw estimator, which redis uses since 4.0. */
+/** Estimates the number of different elements with Ertl's improved raw estimator, which redis uses since 4.0. */
 export function estimate(registers: Uint8Array): number {
   const histogram = new Int32Array(64)
   for (let index = 0; index < registerCount; index++) histogram[registers[index]!]!++
@@ -156,7 +156,7 @@ function tau(start: number): number {
 
 // ---- registers --------------------------------------------------------------------------------------------------
 
-/** The counter with the register raised, or `undefined` when it was as high already. */
+/** Returns the counter with the register raised, or `undefined` if it was already that high. */
 function setRegister(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   return hll[4] === dense ? setDense(hll, index, value) : setSparse(hll, index, value)
 }
@@ -192,11 +192,11 @@ export function toDense(hll: Uint8Array): Uint8Array {
 // ---- sparse runs ------------------------------------------------------------------------------------------------
 
 interface Run {
-  /** 0 for the two kinds of empty runs. */
+  /** Value of the registers; 0 for both kinds of empty runs. */
   readonly value: number
-  /** Registers covered. */
+  /** Number of registers. */
   readonly length: number
-  /** Bytes taken. */
+  /** Number of bytes. */
   readonly size: number
 }
 
@@ -223,8 +223,9 @@ function writeEmptyRun(into: Uint8Array | number[], at: number, length: number):
 }
 
 /**
- * The steps are those of redis, since the same additions must leave the same bytes: find the run, change it in place
- * if it covers one register only, else split it; then join equal neighbours within five runs from the one before.
+ * Sets a register in the sparse encoding. The steps are those of redis, because the same additions must create the same
+ * bytes: find the run; change it in place if it covers one register only, otherwise split it; then join equal neighbors
+ * within five runs from the previous one.
  */
 function setSparse(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   let at = headerSize
@@ -291,7 +292,7 @@ function joinRuns(hll: Uint8Array, start: number): Uint8Array {
   return end === hll.length ? hll : hll.slice(0, end)
 }
 
-/** The runs of a sparse counter as PFDEBUG DECODE prints them: `Z:12711 v:2,1 Z:3672`. */
+/** Returns the runs of a sparse counter as PFDEBUG DECODE prints them: `Z:12711 v:2,1 Z:3672`. */
 export function sparseText(hll: Uint8Array): string {
   const parts: string[] = []
   for (let at = headerSize; at < hll.length; ) {
@@ -305,10 +306,13 @@ export function sparseText(hll: Uint8Array): string {
 // ---- the self test ----------------------------------------------------------------------------------------------
 
 const testedElements = 1500
-/** The standard error of so many registers, and how many of them an estimate may be off. [redis 7.0] */
+/** Standard error for this many registers, and the tolerated multiple of it. [redis 7.0] */
 const tolerance = (6 * 1.04) / Math.sqrt(registerCount)
 
-/** What PFSELFTEST tests: registers keep their values, and sparse and dense counters agree and are about right. */
+/**
+ * Runs the tests of PFSELFTEST: registers keep their values, and sparse and dense counters agree and are approximately
+ * right.
+ */
 export function selfTest(): string | undefined {
   const filled = toDense(createHyperLogLog())
   for (let index = 0; index < registerCount; index++) setDense(filled, index, (index * 7) % 64)
@@ -331,13 +335,16 @@ export function selfTest(): string | undefined {
 
 // ---- the hash ---------------------------------------------------------------------------------------------------
 
-/** Register and value of an element: the low 14 bits of its hash, and the place of the first 1 in the rest. */
+/**
+ * Returns register and value of an element: the low 14 bits of its hash, and the position of the first 1 in the other
+ * bits.
+ */
 function placeOf(element: Bytes): [index: number, value: number] {
   const { low, high } = murmur64(element)
   const index = low & (registerCount - 1)
   const tailLow = (low >>> indexBits) | (high << (32 - indexBits))
   if (tailLow !== 0) return [index, trailingZeros(tailLow) + 1]
-  // The guard bit 50 ends the search.
+  // Bit 50 is set so that the search ends.
   const tailHigh = (high >>> indexBits) | (1 << (tailBits - 32))
   return [index, trailingZeros(tailHigh) + 33]
 }
@@ -350,7 +357,7 @@ const seed = 0xadc83b19
 const multiplierLow = 0x5bd1e995
 const multiplierHigh = 0xc6a4a793
 
-/** MurmurHash64A of the bytes, as two 32-bit halves: redis hashes elements this way on every machine. */
+/** Returns MurmurHash64A of the bytes as two 32-bit halves: redis hashes elements this way on every machine. */
 export function murmur64(bytes: Bytes): { low: number; high: number } {
   const length = bytes.length
   // The length is at most 2^29 bytes in JavaScript, so its product with the multiplier needs one partial product.
@@ -404,7 +411,7 @@ function wordAt(bytes: Bytes, at: number): number {
   )
 }
 
-/** The upper 32 bits of the product of two unsigned 32-bit numbers. */
+/** Returns the upper 32 bits of the product of two unsigned 32-bit numbers. */
 function multiplyHigh(a: number, b: number): number {
   const aLow = a & 0xffff
   const aHigh = a >>> 16

@@ -1,9 +1,9 @@
 import { compareIds, type Half, type StreamId } from './stream-id.js'
 
-/** Entries of a block. An append costs the same with any; a deletion moves half a block. */
+/** Entries per block. The cost of an append does not depend on it; a deletion moves half a block. */
 const blockRoom = 128
 
-/** Entries side by side in columns: an id costs two unboxed numbers instead of an object. */
+/** Entries in parallel columns: an ID takes two unboxed numbers instead of an object. */
 class Block<V> {
   readonly ms: Half[] = []
   readonly seq: Half[] = []
@@ -17,7 +17,7 @@ class Block<V> {
     return { ms: this.ms[place]!, seq: this.seq[place]! }
   }
 
-  /** The first place whose id is not below the given one. */
+  /** Returns the first position whose ID is not below the given one. */
   placeOf({ ms, seq }: StreamId): number {
     let low = 0
     let high = this.ms.length
@@ -48,7 +48,7 @@ class Block<V> {
     this.values.splice(place, count)
   }
 
-  /** Moves everything from the place on into a block of its own. */
+  /** Moves everything from the position on into a new block. */
   split(place: number): Block<V> {
     const rest = new Block<V>()
     rest.ms.push(...this.ms.splice(place))
@@ -70,9 +70,8 @@ export interface IdEntry<V> {
 }
 
 /**
- * A table sorted by stream id: the entries of a stream, and the pending entries of groups and consumers. It is a list
- * of short blocks, so that appending touches only the last one, finding is two binary searches, and a deletion
- * anywhere moves few entries.
+ * Table sorted by stream ID: the entries of a stream, and the pending entries of groups and consumers. It is a list of
+ * short blocks: an append changes only the last one, a lookup is two binary searches, and a deletion moves few entries.
  */
 export class IdTable<V> {
   #blocks: Block<V>[] = []
@@ -93,7 +92,7 @@ export class IdTable<V> {
     return this.get(id) !== undefined
   }
 
-  /** Returns whether the id is new. */
+  /** Sets a value; returns whether the ID is new. */
   set(id: StreamId, value: V): boolean {
     const last = this.#blocks.at(-1)
     if (last === undefined || compareIds(last.idAt(last.size - 1), id) < 0) {
@@ -113,7 +112,7 @@ export class IdTable<V> {
     return true
   }
 
-  /** Returns whether the id was there. */
+  /** Deletes an entry; returns whether it existed. */
   delete(id: StreamId): boolean {
     const index = this.#blockOf(id)
     const block = this.#blocks[index]
@@ -136,7 +135,7 @@ export class IdTable<V> {
     if (left > 0) this.#blocks[0]!.remove(0, left)
   }
 
-  /** How many entries have a smaller id. */
+  /** Returns the number of entries with a smaller ID. */
   countBelow(id: StreamId): number {
     let count = 0
     const index = this.#blockOf(id)
@@ -153,13 +152,13 @@ export class IdTable<V> {
     return index < 0 ? undefined : this.#entryAt(index, this.#blocks[index]!.size - 1)
   }
 
-  /** The entry with the smallest id that is not below the given one. */
+  /** Returns the entry with the smallest ID that is not below the given one. */
   ceiling(id: StreamId): IdEntry<V> | undefined {
     const index = this.#blockOf(id)
     return this.#entryAt(index, this.#blocks[index]?.placeOf(id) ?? 0)
   }
 
-  /** Entries between two ids, both included, in order. The table must not change during the iteration. */
+  /** Iterates over the entries between two IDs, both included, in order. The table must not change meanwhile. */
   *range(from: StreamId, to: StreamId): Generator<IdEntry<V>> {
     let index = this.#blockOf(from)
     let place = this.#blocks[index]?.placeOf(from) ?? 0
@@ -173,7 +172,7 @@ export class IdTable<V> {
     }
   }
 
-  /** The same from the last to the first. */
+  /** Iterates over the entries between two IDs from last to first. */
   *backwards(from: StreamId, to: StreamId): Generator<IdEntry<V>> {
     let index = Math.min(this.#blockOf(to), this.#blocks.length - 1)
     for (; index >= 0; index--) {
@@ -210,7 +209,7 @@ export class IdTable<V> {
     this.#size++
   }
 
-  /** The first block whose last id is not below the given one; the number of blocks when there is none. */
+  /** Returns the first block whose last ID is not below the given one; the number of blocks if there is none. */
   #blockOf(id: StreamId): number {
     let low = 0
     let high = this.#blocks.length
@@ -230,7 +229,7 @@ export class IdTable<V> {
     return block === undefined ? undefined : { id: block.idAt(place), value: block.values[place]! }
   }
 
-  /** Keeps blocks from shrinking away: a small one absorbs its neighbour, an empty one is removed. */
+  /** Joins a small block with its neighbor, and removes an empty one. */
   #joinSmall(index: number, block: Block<V>): void {
     if (block.size > blockRoom / 4) return
     const next = this.#blocks[index + 1]

@@ -1,7 +1,7 @@
 import type { JsonLocation } from './json-path.js'
 import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json-value.js'
 
-/** The present value at a place; the location remembers the one that was there when the path was evaluated. */
+/** Returns the current value at a location, which stores the value from when the path was evaluated. */
 export function valueAt(document: JsonDocument, { up, key }: JsonLocation): Json {
   if (up === undefined) return document.root
   const container = up.value as JsonArray | JsonObject
@@ -14,7 +14,7 @@ export function replaceAt(document: JsonDocument, { up, key }: JsonLocation, val
   else (up.value as JsonObject).set(key as never, value)
 }
 
-/** Each place once, without those inside another one: what a replacement or a removal has to touch. */
+/** Returns each location once, without those inside others. A replacement or removal changes only these. */
 export function outermost(places: readonly JsonLocation[]): JsonLocation[] {
   if (places.length < 2) return [...places]
   const containers = new Set<Json>()
@@ -30,7 +30,7 @@ export function outermost(places: readonly JsonLocation[]): JsonLocation[] {
   })
 }
 
-/** Removes the values at the places, none of which may be the root or inside another. */
+/** Removes the values at the locations, none of which may be the root or inside another. */
 export function removeAll(places: readonly JsonLocation[]): void {
   const indexes = new Map<JsonArray, Set<number>>()
   for (const { up, key } of places) {
@@ -45,7 +45,10 @@ export function removeAll(places: readonly JsonLocation[]): void {
   }
 }
 
-/** RFC 7386. Changes a target object in place; the patch is copied, so it may serve several targets. */
+/**
+ * Applies a merge patch (RFC 7386). Changes a target object in place; the patch is copied, so it can be used for
+ * several targets.
+ */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!(patch instanceof Map)) return copyJson(patch)
   const object: JsonObject = target instanceof Map ? target : new Map()

@@ -5,8 +5,8 @@ import { Float } from './json-value.js'
 export type JsonNumber = number | bigint | Float
 
 /**
- * The sum: whole while both are and it fits 64 bits, with a sign or without, as whole numbers of documents do; else a
- * float, and `undefined` when infinite. [store.md, facts found later]
+ * Adds numbers. The sum is an integer if both are and it fits into 64 bits, signed or unsigned, like integers of
+ * documents; otherwise a float, and `undefined` if infinite. [store.md, facts found later]
  */
 export function addNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   return combine(
@@ -17,7 +17,7 @@ export function addNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined
   )
 }
 
-/** The product, by the rules of {@link addNumbers}. */
+/** Multiplies numbers by the rules of {@link addNumbers}. */
 export function multiplyNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   return combine(
     a,
@@ -35,7 +35,7 @@ function combine(
 ): JsonNumber | undefined {
   if (typeof a === 'number' && typeof b === 'number') {
     const result = rounded(a, b)
-    // A negative zero would print as a float.
+    // Adding 0 avoids a negative zero, which would be formatted as a float.
     if (Number.isSafeInteger(result)) return result + 0
   }
   if (!(a instanceof Float) && !(b instanceof Float)) {
@@ -54,8 +54,8 @@ function toFloat(value: number): Float | undefined {
 }
 
 /**
- * The shortest text that reads back as the same double, in the form serde_json gives it: always with a point or
- * an exponent, the exponent form from 1e16 up and below 1e-5. [RedisJSON src]
+ * Returns the shortest text that parses to the same double, in the format of serde_json: always with a point or an
+ * exponent, and an exponent from 1e16 up and below 1e-5. [RedisJSON src]
  */
 export function floatText(value: number): Bytes {
   if (value === 0) return latin1(Object.is(value, -0) ? '-0.0' : '0.0')

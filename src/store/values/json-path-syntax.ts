@@ -3,19 +3,19 @@ import { compileRegex, type Regex } from './json-regex.js'
 import { JsonTextError, parseJson } from './json-text.js'
 import type { Json } from './json-value.js'
 
-/** A parsed path: from the root, one segment after the other selects from what the one before selected. */
+/** Parsed path: each segment selects from the values that the previous one selected, beginning at the root. */
 export interface Path {
-  /** As the client wrote it; the reply of a GET of several paths is keyed by it. */
+  /** Path as the client wrote it; the reply of a GET with several paths uses it as key. */
   readonly text: Bytes
-  /** The dot dialect without `$`, whose commands answer with one value instead of an array of matches. */
+  /** Whether it has the dot syntax without `$`, for which commands return one value instead of an array of matches. */
   readonly legacy: boolean
   readonly segments: readonly Segment[]
-  /** Every segment names one member, so there is at most one match. */
+  /** Whether every segment names one member, so that there is at most one match. */
   readonly single: boolean
 }
 
 export interface Segment {
-  /** After `..`: applies to the value and everything below it. */
+  /** Whether it follows `..` and applies to the value and everything below it. */
   readonly deep: boolean
   readonly selectors: readonly Selector[]
 }
@@ -39,13 +39,13 @@ export type PathComparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type Operand = { readonly kind: 'literal'; readonly value: Json } | PathOperand
 export interface PathOperand {
   readonly kind: 'path'
-  /** `$` inside a filter: starts at the root of the document instead of the member under test. */
+  /** Whether it begins with `$` inside a filter: at the root of the document instead of the tested member. */
   readonly fromRoot: boolean
   readonly segments: readonly Segment[]
   readonly single: boolean
 }
 
-/** The text is not a path of either dialect. `at` is the offset in bytes. */
+/** Error for a text that is not a path in either syntax. `at` is the offset in bytes. */
 export class JsonPathError extends Error {
   readonly at: number
 
@@ -56,7 +56,10 @@ export class JsonPathError extends Error {
   }
 }
 
-/** Reads a path of either dialect. Throws JsonPathError. */
+/**
+ * Parses a path in either syntax.
+ * @throws JsonPathError when it is invalid
+ */
 export function readPath(text: Bytes): Path {
   const reader = new PathReader(text)
   // `$a` is the member `$a`. [store.md, last section]
@@ -72,7 +75,7 @@ function isSingle(segments: readonly Segment[]): boolean {
   })
 }
 
-/** Chars of an unquoted name, RedisJSON's set; a hyphen or a leading digit is more than RFC 9535 allows. */
+/** Characters of an unquoted name as in RedisJSON; RFC 9535 allows neither a hyphen nor a leading digit. */
 const nameChars = /[A-Za-z0-9_\-`~+#%$^/:\x80-\xff]*/y
 const integerChars = /-?[0-9]+/y
 const numberChars = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -80,7 +83,7 @@ const wordChars = /(?:true|false|null)(?![A-Za-z0-9_])/y
 const comparisonChars = /==|!=|<=|>=|=~|<|>/y
 const blanks = /[ \t\n\r]*/y
 
-/** Parentheses, negations and filters inside filters. */
+/** Maximum nesting of parentheses, negations and filters inside filters. */
 export const maxNesting = 64
 
 class PathReader {
@@ -97,7 +100,7 @@ class PathReader {
     return this.#wholePath([])
   }
 
-  /** `.` is the root; a name at the start needs no dot. */
+  /** Parses a legacy path. `.` is the root; a name at the start needs no dot. */
   legacyPath(): Segment[] {
     if (this.#source === '.') return []
     if (this.#sees('.') || this.#sees('[')) return this.#wholePath([])
@@ -153,7 +156,7 @@ class PathReader {
     return { kind: 'index', index: start }
   }
 
-  /** The part after the first colon. */
+  /** Parses a slice after its first colon. */
   #slice(start: number | undefined): Selector {
     this.#read(blanks)
     const stop = this.#integer()
@@ -223,7 +226,7 @@ class PathReader {
     throw this.#expected('a comparison')
   }
 
-  /** The right side of `=~`. An invalid pattern matches nothing. [RedisJSON src] */
+  /** Parses the right side of `=~`. An invalid pattern matches nothing. [RedisJSON src] */
   #pattern(): Regex | PathOperand | undefined {
     if (this.#sees('"') || this.#sees("'")) return compileRegex(toText(this.#patternString()))
     const operand = this.#operand()
@@ -248,12 +251,12 @@ class PathReader {
     }
   }
 
-  /** A name or text in either kind of quotes, with the escapes of JSON and `\'`. */
+  /** Parses a name or text in single or double quotes, with the escapes of JSON and `\'`. */
   #string(): Bytes {
     const at = this.#at
     const raw = this.#quoted()
     if (!/["\\\x00-\x1f]/.test(raw)) return raw
-    // In the form JSON knows: single quotes need no escape there, double quotes do.
+    // Converts to JSON: single quotes need no escape there, double quotes do.
     const json = raw.replace(/\\[\s\S]|"/g, (found) => (found === "\\'" ? "'" : found === '"' ? '\\"' : found))
     try {
       return parseJson(latin1(`"${json}"`)) as Bytes
@@ -263,12 +266,12 @@ class PathReader {
     }
   }
 
-  /** Patterns have backslashes of their own: only `\\`, `\"` and `\'` are escapes here, `\d` is left as it is. */
+  /** Parses a pattern, in which only `\\`, `\"` and `\'` are escapes; others such as `\d` belong to the pattern. */
   #patternString(): Bytes {
     return latin1(this.#quoted().replace(/\\(["'\\])/g, '$1'))
   }
 
-  /** The text between the quotes, escapes untouched. */
+  /** Returns the text between the quotes with its escapes. */
   #quoted(): Bytes {
     const quote = this.#source.charAt(this.#at)
     const start = this.#at + 1
@@ -301,7 +304,7 @@ class PathReader {
     return false
   }
 
-  /** What the sticky pattern matches here, possibly nothing. */
+  /** Consumes the match of a sticky pattern, which may be empty. */
   #read(pattern: RegExp): Bytes {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#source)?.[0] ?? ''

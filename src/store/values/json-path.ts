@@ -13,24 +13,24 @@ import {
 import { compileRegex, type Regex } from './json-regex.js'
 import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json-value.js'
 
-/** A place in a document: the way up to the root gives the whole path, `up.value` is the container to change. */
+/** Location in a document: the chain up to the root is the whole path, `up.value` is the container to change. */
 export interface JsonLocation {
   readonly up: JsonLocation | undefined
   /** Name or index in the container above; the empty name for the root. */
   readonly key: Bytes | number
   readonly value: Json
-  /** Containers above. */
+  /** Number of containers above. */
   readonly depth: number
 }
 
-/** The path matches more places than fit into memory, such as `$..*..*..*` in a large document. */
+/** Error for a path that matches more locations than fit into memory, such as `$..*..*..*` in a large document. */
 export class JsonPathBudgetError extends Error {}
 
 const cachedPaths = new Map<string, Path>()
 const maxCachedPaths = 256
 const maxCachedLength = 512
 
-/** {@link readPath} with recent paths kept parsed. */
+/** Parses a path like {@link readPath}, and caches recent paths. */
 export function parsePath(text: Bytes): Path {
   const cached = cachedPaths.get(text)
   if (cached) {
@@ -45,12 +45,15 @@ export function parsePath(text: Bytes): Path {
   return path
 }
 
-/** The places a path matches, deepest first after `..`, otherwise in document order. A place may come twice. */
+/**
+ * Returns the locations that a path matches: deepest first after `..`, otherwise in document order. A location may be
+ * repeated.
+ */
 export function locate(path: Path, root: Json, work: Work): JsonLocation[] {
   return new Evaluation(root, work).locate(path.segments, rootLocation(root))
 }
 
-/** The values a path matches, in the order of {@link locate}. */
+/** Returns the values that a path matches, in the order of {@link locate}. */
 export function findValues(path: Path, root: Json, work: Work): Json[] {
   if (!path.single) return locate(path, root, work).map((location) => location.value)
   const value = stepThrough(path.segments, root)
@@ -61,14 +64,14 @@ export function rootLocation(root: Json): JsonLocation {
   return { up: undefined, key: latin1(''), value: root, depth: 0 }
 }
 
-/** Units for a visit, a comparison or a step of a regular expression; a place that is found is an object. */
+/** Work for a visit, a comparison or a step of a regular expression, and for a matched location, which is an object. */
 const unitsPerStep = 3
 const unitsPerPlace = 6
 
-/** States that a regular expression may have, at most, and that are made when it is compiled. */
+/** Maximum states of a regular expression, which are created when it is compiled. */
 const statesPerPattern = 5000
 
-/** Places that wait for the next segment, or are the result: they would exhaust the memory first. */
+/** Maximum locations that wait for the next segment or are the result: they would use up the memory first. */
 export const maxPlaces = 2_000_000
 
 class Evaluation {
@@ -97,7 +100,7 @@ class Evaluation {
     return current
   }
 
-  /** Children before their parent: the order the service shows. [store.md 7.2, JSON.*] */
+  /** Visits children before their parent, in the order that the service returns. [store.md 7.2, JSON.*] */
   #descend(selectors: readonly Selector[], location: JsonLocation, found: JsonLocation[]): void {
     const { value } = location
     this.#spend(1)
@@ -171,14 +174,14 @@ class Evaluation {
     return value === undefined ? [] : [value]
   }
 
-  /** The one value of an operand; `undefined` when its path matches nothing or more than one place. */
+  /** Returns the single value of an operand; `undefined` if its path matches nothing or several locations. */
   #single(operand: Operand, member: Json): Json | undefined {
     if (operand.kind === 'literal') return operand.value
     const values = this.#values(operand, member)
     return values.length === 1 ? values[0] : undefined
   }
 
-  /** RFC 9535: values of different types are unequal and in no order; nothing equals nothing. */
+  /** Compares as in RFC 9535: values of different types are unequal and have no order; nothing equals nothing. */
   #compare(operator: PathComparison, left: Json | undefined, right: Json | undefined): boolean {
     const equal = this.#equal(left, right)
     if (operator === '==') return equal
@@ -240,7 +243,10 @@ function keyOf(selector: Selector & { kind: 'name' | 'index' }, value: Json): By
   return selector.index < 0 ? (value as JsonArray).length + selector.index : selector.index
 }
 
-/** RFC 9535 2.3.4.2.2: negative bounds count from the end, a negative step walks backwards, step 0 selects nothing. */
+/**
+ * Yields indexes as in RFC 9535 2.3.4.2.2: negative bounds count from the end, a negative step goes backwards, step 0
+ * selects nothing.
+ */
 function* slicedIndexes({ start, stop, step }: Selector & { kind: 'slice' }, length: number): Generator<number> {
   const fromEnd = (bound: number): number => (bound < 0 ? bound + length : bound)
   const within = (bound: number, least: number, most: number): number => Math.min(Math.max(bound, least), most)

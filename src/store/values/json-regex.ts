@@ -1,14 +1,17 @@
 /**
  * Regular expressions of path filters, matched in linear time: the pattern becomes a set of states that all advance
- * together over the text, so no pattern of a client can make the process hang. The dialect is that of the Rust and
- * Go libraries, which neither have back-references nor look-around.
+ * together over the text, so no pattern can block the process. The syntax is that of the Rust and Go libraries, which
+ * have neither back-references nor look-around.
  */
 export interface Regex {
-  /** Whether the pattern matches anywhere in the text; `spend` is called with the work of each step. */
+  /** Returns whether the pattern matches anywhere in the text; `spend` receives the work of each step. */
   test(text: string, spend: (steps: number) => void): boolean
 }
 
-/** `undefined` for a pattern that is invalid or very long, or that unrolls into more than some thousand states. */
+/**
+ * Compiles a pattern; returns `undefined` if it is invalid, very long, or would expand to more than a few thousand
+ * states.
+ */
 export function compileRegex(pattern: string): Regex | undefined {
   if (pattern.length > maxPattern) return undefined
   try {
@@ -47,7 +50,7 @@ type Split = { op: 'split'; a: number; b: number }
 export const maxInstructions = 5000
 export const maxRepeat = 1000
 export const maxNesting = 100
-/** Units of a pattern that is read at all: what is longer unrolls into too much, but would be read for seconds first. */
+/** Maximum length of a pattern: longer ones would expand to too many states after seconds of parsing. */
 export const maxPattern = 65_536
 
 interface Flags {
@@ -91,7 +94,7 @@ class PatternReader {
     }
   }
 
-  /** Under the flag `x`, blanks and comments mean nothing. */
+  /** Skips blanks and comments, which have no meaning under the flag `x`. */
   #skipExtended(): void {
     for (;;) {
       const char = this.#chars[this.#at]
@@ -107,7 +110,7 @@ class PatternReader {
       const bounds = this.#quantifier()
       if (!bounds) return repeated
       if (count > maxNesting) throw new PatternError('too deeply nested')
-      // A lazy quantifier finds the same texts.
+      // A lazy quantifier matches the same texts.
       this.#take('?')
       repeated = { kind: 'repeat', part: repeated, least: bounds[0], most: bounds[1] }
     }
@@ -172,7 +175,7 @@ class PatternReader {
     if (!/^[A-Za-z_]\w*$/.test(name)) throw new PatternError('bad group name')
   }
 
-  /** `(?i)` holds for the rest of the enclosing group, `(?i:…)` and `(?:…)` for a group of their own. */
+  /** Parses flags. `(?i)` applies to the rest of the enclosing group, `(?i:…)` and `(?:…)` to a new group. */
   #groupFlags(): 'rest' | 'group' {
     const flags = { ...this.#flags }
     let on = true
@@ -224,7 +227,7 @@ class PatternReader {
     return charTest(pattern)
   }
 
-  /** An escape that stands for one char (then with its code) or a class of chars. */
+  /** Parses an escape: one character (with its code) or a class of characters. */
   #escape(): { test: CharTest; code?: number } {
     const char = this.#next()
     const named = classEscapes.get(char)
@@ -344,13 +347,13 @@ const posixClasses: ReadonlyMap<string, RegExp> = new Map([
   [':word:]', /^\w$/],
 ])
 
-/** Turns the pattern tree into a program, in which a repetition is unrolled as often as it may occur. */
+/** Converts the pattern tree to a program, in which a repetition is expanded to its maximum count. */
 class Emitter {
   readonly program: Instruction[] = []
   #parts = 0
 
   emit(pattern: Pattern): void {
-    // Parts are counted as well as instructions: `(){1000}` nested a few times has many of the one, none of the other.
+    // Parts are also counted, because a few nested `(){1000}` have many parts but no instructions.
     if (++this.#parts > maxInstructions || this.program.length > maxInstructions) throw new PatternError('too large')
     if (pattern.kind === 'char') this.program.push({ op: 'char', test: pattern.test })
     else if (pattern.kind === 'assert') this.program.push({ op: 'assert', assertion: pattern.assertion })
@@ -391,7 +394,7 @@ class Emitter {
     for (const split of splits) split.b = this.program.length
   }
 
-  /** A fork into the next instruction and one that the caller fills in. */
+  /** Emits a branch to the next instruction and to one that the caller sets. */
   #split(): Split {
     const split: Split = { op: 'split', a: this.program.length + 1, b: 0 }
     this.program.push(split)
@@ -399,7 +402,10 @@ class Emitter {
   }
 }
 
-/** For each state the last place at which it was entered, for all texts one after the other: an array for each would be most of the work. */
+/**
+ * Last position at which each state was entered, for all texts one after another: an array for each text would use most
+ * of the memory.
+ */
 class Entered {
   readonly at: Int32Array
   #next = 0
@@ -408,7 +414,7 @@ class Entered {
     this.at = new Int32Array(states).fill(-1)
   }
 
-  /** Where the places of a text of this length begin. */
+  /** Returns the start of the position numbers for a text of this length. */
   begin(length: number): number {
     if (this.#next > 2 ** 30) {
       this.at.fill(-1)
@@ -439,7 +445,7 @@ class Simulation {
     for (let at = 0; at <= this.#chars.length; at++) {
       this.#steps = 1
       const reached: number[] = []
-      // A match may begin at every place, so the first state joins in each round.
+      // A match may begin at every position, so the first state is added in each round.
       active.push(0)
       for (const state of active) if (this.#follow(state, at, reached)) return true
       spend(this.#steps)
@@ -448,7 +454,7 @@ class Simulation {
     return false
   }
 
-  /** Collects the states that wait for a char; true when the match state can be reached without one. */
+  /** Collects the states that wait for a character; returns true if the match state is reachable without one. */
   #follow(from: number, at: number, reached: number[]): boolean {
     const open = [from]
     for (let state = open.pop(); state !== undefined; state = open.pop()) {

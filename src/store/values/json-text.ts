@@ -2,7 +2,7 @@ import { type Bytes, isUtf8, latin1, utf8 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
 import { Float, isContainer, type Json, type JsonArray, type JsonObject, maxDepth } from './json-value.js'
 
-/** The text is not JSON, or nests too deeply. `at` is the offset in bytes. */
+/** Error for a text that is not JSON or nests too deeply. `at` is the offset in bytes. */
 export class JsonTextError extends Error {
   readonly at: number
   readonly reason: 'syntax' | 'depth'
@@ -15,30 +15,36 @@ export class JsonTextError extends Error {
   }
 }
 
-/** Where the formatted form puts its line breaks; all empty gives the compact form. */
+/** Texts for indentation, line breaks and spaces; all empty for the compact form. */
 export interface Layout {
   readonly indent: Bytes
   readonly newline: Bytes
   readonly space: Bytes
 }
 
-/** Reads one JSON value (RFC 8259, nothing more lenient) that takes up the whole text. Throws JsonTextError. */
+/**
+ * Parses one JSON value (strictly RFC 8259) that is the whole text.
+ * @throws JsonTextError when it is invalid
+ */
 export function parseJson(source: Bytes): Json {
   if (!isUtf8(source)) throw new JsonTextError('invalid UTF-8', 0)
   return new Reader(source).document()
 }
 
-/** The JSON text of a value, compact unless a layout is given. Throws JsonSizeError. What it costs is charged to `work`. */
+/**
+ * Formats a value as JSON, compact unless a layout is given. Charges the work to `work`.
+ * @throws JsonSizeError when the text is too long
+ */
 export function formatJson(value: Json, layout?: Layout, work?: Work): Bytes {
   const writer = new Writer(layout && (layout.indent || layout.newline || layout.space) ? layout : undefined, work)
   writer.write(value)
   return latin1(writer.text)
 }
 
-/** More than the service's largest plan lets through, and little enough not to exhaust the memory. */
+/** Larger than the largest request of the service, and small enough for the memory. */
 export const maxTextLength = 67_108_864
 
-/** The JSON text would be longer than {@link maxTextLength}: a path may match the same values over and over. */
+/** Error when the JSON text would exceed {@link maxTextLength}: a path may match the same values many times. */
 export class JsonSizeError extends Error {
   readonly length: number
 
@@ -54,7 +60,7 @@ const minus = 0x2d
 const maxUnsigned = 2n ** 64n - 1n
 const minSigned = -(2n ** 63n)
 
-/** Digits that always fit a safe integer. */
+/** Number of digits that always fit into a safe integer. */
 const safeDigits = 15
 
 const simpleEscapes: ReadonlyMap<string, string> = new Map([
@@ -126,7 +132,7 @@ class Reader {
     return object
   }
 
-  /** Past the opening bracket. */
+  /** Moves past the opening bracket. */
   #enter(): void {
     if (++this.#depth > maxDepth) throw new JsonTextError(`nested deeper than ${maxDepth} levels`, this.#at, 'depth')
     this.#at++
@@ -139,7 +145,7 @@ class Reader {
     return true
   }
 
-  /** True after a comma, false after the closing bracket. */
+  /** Returns true after a comma, false after the closing bracket. */
   #continues(bracket: number): boolean {
     if (this.#closes(bracket)) return false
     if (this.#source.charCodeAt(this.#at) !== 0x2c) throw this.#unexpected()
@@ -167,7 +173,7 @@ class Reader {
     }
   }
 
-  /** The rest of a string whose first backslash is at `at`. */
+  /** Reads a string with escapes, the first of which is at `at`. */
   #escapedString(start: number, at: number): Bytes {
     const source = this.#source
     let text = ''
@@ -202,7 +208,7 @@ class Reader {
       const second = this.#hex(at + 8)
       if (second >= 0xdc00 && second < 0xe000) return { text: utf8(String.fromCharCode(first, second)), end: at + 12 }
     }
-    // Half a surrogate pair has no UTF-8 form and becomes U+FFFD, as in the Go library. [not public: our choice]
+    // An unpaired surrogate has no UTF-8 form and becomes U+FFFD, as in the Go library. [not public: choice]
     return { text: utf8(String.fromCharCode(first)), end: at + 6 }
   }
 
@@ -260,23 +266,23 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** The number a valid JSON number text spells; `undefined` beyond the range of double precision. */
+/** Returns the value of a valid JSON number; `undefined` beyond the range of double precision. */
 function numberFromText(text: Bytes): number | bigint | Float | undefined {
   if (/^-?\d+$/.test(text) && text.length <= 20 && text !== '-0') {
     const integer = BigInt(text)
     if (isWhole(integer)) return wholeNumber(integer)
   }
   const value = Number(text)
-  // Spelled as it came, but for the exponent: `1.6e308`, never `1.6E+308`. [store.md, facts found later]
+  // The spelling is kept except for the exponent: `1.6e308`, never `1.6E+308`. [store.md, facts found later]
   return Number.isFinite(value) ? new Float(value, latin1(text.replace(/e\+?/i, 'e'))) : undefined
 }
 
-/** Whether documents keep the integer as it is: it lies between -2^63 and 2^64-1. Others become floats. */
+/** Returns whether documents keep the integer exactly: between -2^63 and 2^64-1. Others become floats. */
 export function isWhole(integer: bigint): boolean {
   return integer >= minSigned && integer <= maxUnsigned
 }
 
-/** An integer in the representation of {@link Json}; see {@link isWhole}. */
+/** Converts an integer to the representation of {@link Json}; see {@link isWhole}. */
 export function wholeNumber(integer: bigint): number | bigint {
   const small = Number(integer)
   return Number.isSafeInteger(small) ? small : integer
@@ -285,8 +291,8 @@ export function wholeNumber(integer: bigint): number | bigint {
 const mustEscape = /["\\\x00-\x1f]/
 
 /**
- * Shortest escapes, everything above U+001F raw. On a byte string `JSON.stringify` does just that, since chars up
- * to U+00FF are neither surrogates nor line separators.
+ * Quotes a string with the shortest escapes; everything above U+001F is unescaped. `JSON.stringify` does that for byte
+ * strings, because characters up to U+00FF are neither surrogates nor line separators.
  */
 export function quoteJson(string: Bytes): string {
   return mustEscape.test(string) ? JSON.stringify(string) : `"${string}"`
@@ -297,15 +303,15 @@ function scalar(value: Exclude<Json, JsonArray | JsonObject>): string {
   return value instanceof Float ? value.text : String(value)
 }
 
-/** Units for one value that is written. */
+/** Work for one value that is written. */
 const unitsPerValue = 3
 
-/** Appends to one text, which engines do faster than joining the texts of parts. */
+/** Appends to one text, which is faster in JavaScript engines than joining parts. */
 class Writer {
   text = ''
   readonly #layout: Layout | undefined
   readonly #work: Work | undefined
-  /** Length of the text that is paid for. */
+  /** Length of the text that was charged. */
   #paid = 0
 
   constructor(layout: Layout | undefined, work: Work | undefined) {
@@ -350,7 +356,7 @@ class Writer {
 
   #laidOut(value: JsonArray | JsonObject, layout: Layout, level: number): void {
     const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
-    // Words of the request may be long, and no engine makes a string as long as some of them repeated.
+    // Layout arguments may be long, and repeating them may exceed the longest string of the engine.
     const lineLength = layout.newline.length + layout.indent.length * (level + 1) + layout.space.length
     if (lineLength > maxTextLength) throw new JsonSizeError(lineLength)
     const outer = layout.newline + layout.indent.repeat(level)

@@ -3,9 +3,9 @@ import type { Work } from '../../kernel/work.js'
 import type { Container } from './value.js'
 
 /**
- * A JSON value as the store holds it. Whole numbers are `number` while they are safe and `bigint` beyond, up to
- * the range of unsigned 64 bits; every other number is a {@link Float}, so that `1` and `1.0` stay different.
- * Objects are Maps, because plain objects would move integer-like keys to the front. Strings are their UTF-8 bytes.
+ * JSON value in the store. Integers are `number` if safe, otherwise `bigint`, up to the range of unsigned 64 bits. All
+ * other numbers are a {@link Float}, so that `1` and `1.0` stay different. Objects are Maps, because plain objects
+ * would move integer-like keys to the front. Strings are their UTF-8 bytes.
  */
 export type Json = null | boolean | Bytes | number | bigint | Float | JsonArray | JsonObject
 export type JsonArray = Json[]
@@ -13,30 +13,30 @@ export type JsonObject = Map<Bytes, Json>
 
 export type JsonTypeName = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null'
 
-/** Levels of arrays and objects in one document; RedisJSON's figure. It also bounds every recursion over documents. */
+/** Maximum nesting of a document, as in RedisJSON. It also limits every recursion over documents. */
 export const maxDepth = 128
 
-/** A number with a fraction or an exponent, or a whole number too large for 64 bits. */
+/** Number with a fraction or exponent, or an integer too large for 64 bits. */
 export class Float {
   constructor(
     readonly value: number,
-    /** As the document spelled it: `1.50` comes back as `1.50`. Only exponents have one spelling, `1.6e308`. */
+    /** Spelling in the document: `1.50` is returned as `1.50`. Only exponents are normalized, to `1.6e308`. */
     readonly text: Bytes,
   ) {}
 }
 
-/** What a key of type `json` holds. */
+/** Value of a key of type `json`. */
 export class JsonDocument implements Container {
   readonly type = 'json'
 
   constructor(public root: Json = null) {}
 
-  /** `{}` is a document like any other: its key stays. */
+  /** `{}` is a valid document: its key is not deleted. */
   get isEmpty(): boolean {
     return false
   }
 
-  /** Charges a walk over the document, while it walks. */
+  /** Charges the work of visiting the document while visiting it. */
   pay(work: Work): void {
     payFor(this.root, work)
   }
@@ -46,17 +46,17 @@ export class JsonDocument implements Container {
   }
 }
 
-/** Units for one value in a walk that copies, writes or compares what it passes. */
+/** Work for one value that is copied, written or compared. */
 const unitsPerValue = 4
 
-/** Charges a walk over a value with all that is in it, while it walks. */
+/** Charges the work of visiting a value and its members while visiting them. */
 export function payFor(value: Json, work: Work): void {
   work.charge(typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue)
   if (!isContainer(value)) return
   for (const member of value.values()) payFor(member, work)
 }
 
-/** The same in one sum, for a value that was given in a command, and so is no larger than that. */
+/** Returns the work of visiting a value from a command, which is no larger than the command. */
 export function costOf(value: Json): number {
   if (!isContainer(value)) return typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue
   let cost = unitsPerValue
@@ -85,7 +85,7 @@ export function typeName(value: Json): JsonTypeName {
   return typeof value === 'boolean' ? 'boolean' : 'integer'
 }
 
-/** A deep copy: containers must never be shared between two places, since they change in place. */
+/** Returns a deep copy: containers change in place, so two locations must never share one. */
 export function copyJson(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyJson)
   if (!(value instanceof Map)) return value
@@ -94,7 +94,7 @@ export function copyJson(value: Json): Json {
   return copy
 }
 
-/** Levels of containers: 0 for a scalar, 1 for `[]`. */
+/** Returns the levels of containers: 0 for a scalar, 1 for `[]`. */
 export function depthOf(value: Json): number {
   if (!isContainer(value)) return 0
   let deepest = 0
@@ -103,8 +103,8 @@ export function depthOf(value: Json): number {
 }
 
 /**
- * Order of two numbers or two strings, `undefined` for anything else. JavaScript compares bigint and number by
- * their exact values; byte strings of UTF-8 order like their code points.
+ * Compares two numbers or two strings; returns `undefined` for other values. JavaScript compares bigint and number
+ * exactly; UTF-8 byte strings have the order of their code points.
  */
 export function compareJson(a: Json, b: Json): -1 | 0 | 1 | undefined {
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0
@@ -114,7 +114,7 @@ export function compareJson(a: Json, b: Json): -1 | 0 | 1 | undefined {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** Equality of values: numbers by size (`1` equals `1.0`), objects whatever the order of their keys. */
+/** Returns whether values are equal: numbers by value (`1` equals `1.0`), objects in any order of keys. */
 export function equalJson(a: Json, b: Json): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {
@@ -134,8 +134,8 @@ function equalObjects(a: JsonObject, b: JsonObject): boolean {
 }
 
 /**
- * Bytes a value would take in a compact engine: one word per value, the text of strings and keys, two words per
- * container. An estimate; no public source gives the service's own figures. [not public: our choice]
+ * Estimates the bytes of a value in a compact engine: one word per value, the text of strings and keys, two words per
+ * container. No public source has the service's own values. [not public: choice]
  */
 export function memoryOf(value: Json): number {
   if (typeof value === 'string') return 8 + value.length

@@ -1,43 +1,43 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
 
-/** Orders this short are not worth compacting; a random pick among so few places costs nothing either. */
+/** Length below which compaction is not worthwhile; a random pick from so few positions is also cheap. */
 const shortOrder = 8
 
-/** One page of a scan. A cursor of 0 asks for the first page and announces the last. */
+/** Page of a scan. A cursor of 0 requests the first page and marks the last one. */
 export interface ScanPage {
   readonly keys: Bytes[]
   readonly cursor: number
 }
 
 /**
- * The keys of a table in order of insertion: a random one is picked in constant time, and they can be scanned page by
- * page while the table changes.
+ * Keys of a table in order of insertion. A random key is picked in constant time, and keys can be scanned page by page
+ * while the table changes.
  *
- * Deleted places stay as holes until they are the majority. Every place has a sequence number that only grows. A scan
- * cursor is the next number to visit, so keys that exist throughout a scan are seen exactly once, whatever happens
- * around them. Numbers are implicit (place plus offset) for all places filled after the last compaction.
+ * Deleted positions stay as holes until they are the majority. Every position has a sequence number that only grows. A
+ * scan cursor is the next number to visit, so keys that exist throughout a scan are returned exactly once, regardless
+ * of other changes. Numbers are implicit (position plus offset) for all positions filled after the last compaction.
  */
 export class KeyOrder {
   readonly #order: (Bytes | undefined)[] = []
   readonly #places = new Map<Bytes, number>()
-  /** Sequence numbers of the places that survived the last compaction, ascending. */
+  /** Sequence numbers of the positions that remained after the last compaction, ascending. */
   #survivors: number[] = []
-  /** Sequence number minus place, for places behind the survivors. */
+  /** Sequence number minus position, for positions after the survivors. */
   #offset = 0
 
   constructor(keys: Iterable<Bytes>) {
     for (const key of keys) this.append(key)
   }
 
-  /** The key must be new. */
+  /** Adds a key, which must be new. */
   append(key: Bytes): void {
     this.#places.set(key, this.#order.push(key) - 1)
   }
 
   /**
-   * The key must be there. Leaves a hole, or shortens the order when the place is the last: a later key may then reuse
-   * its number.
+   * Deletes a key, which must exist. Leaves a hole, or shortens the order if the position is the last one: a later key
+   * may then reuse its number.
    */
   delete(key: Bytes): void {
     const order = this.#order
@@ -48,7 +48,7 @@ export class KeyOrder {
     if (order.length > shortOrder && order.length > 2 * this.#places.size) this.#compact()
   }
 
-  /** Forgets all keys; their numbers are not reused. */
+  /** Deletes all keys; their numbers are not reused. */
   clear(): void {
     this.#offset = this.#sequence(this.#order.length)
     this.#order.length = 0
@@ -56,7 +56,7 @@ export class KeyOrder {
     this.#places.clear()
   }
 
-  /** A key, each with the same probability. There must be one. */
+  /** Returns a random key, each with the same probability. There must be one. */
   random(random: Random): Bytes {
     for (;;) {
       const key = this.#order[random.int(this.#order.length)]
@@ -64,7 +64,7 @@ export class KeyOrder {
     }
   }
 
-  /** The next `count` keys from the cursor on. Any cursor is valid. */
+  /** Returns the next `count` keys from the cursor on. Any cursor is valid. */
   scan(cursor: number, count: number): ScanPage {
     const order = this.#order
     const keys: Bytes[] = []
@@ -82,7 +82,7 @@ export class KeyOrder {
     do order.pop()
     while (order.length > 0 && order[order.length - 1] === undefined)
     if (order.length >= this.#survivors.length) return
-    // Once shorter than its survivors, the order must not reuse their numbers through place plus offset.
+    // If the order is shorter than its survivors, the implicit numbers must not reuse theirs.
     this.#offset = this.#sequence(order.length) - order.length
     this.#survivors.length = order.length
   }
@@ -108,7 +108,7 @@ export class KeyOrder {
     return place < this.#survivors.length ? this.#survivors[place]! : place + this.#offset
   }
 
-  /** The first place whose number is the given one or higher. */
+  /** Returns the first position whose number is the given one or higher. */
   #placeFrom(sequence: number): number {
     const survivors = this.#survivors
     if (survivors.length === 0 || sequence > survivors[survivors.length - 1]!) {

@@ -5,11 +5,11 @@ import { KeyOrder, type ScanPage } from './key-order.js'
 export type { ScanPage } from './key-order.js'
 
 /**
- * A hash table that remembers the order of insertion, picks a random entry in constant time and can be scanned page
- * by page while it changes. It is the key space, the hash, the set (value `true`) and the member table of a sorted set.
+ * Hash table that keeps the order of insertion, picks a random entry in constant time and can be scanned page by page
+ * while it changes. It is the key space, the hash, the set (value `true`) and the member table of a sorted set.
  *
- * Keys lead straight to their values, as in any `Map`, which has their order, too. Only places in that order need a
- * table of their own: it is made when somebody first asks for a random key or a page, which most tables never see.
+ * A `Map` already has values by key and the order. Only positions in that order need another table, which is created at
+ * the first request for a random key or a page. Most tables never need it.
  */
 export class OrderedTable<V> extends Map<Bytes, V> {
   #order: KeyOrder | undefined = undefined
@@ -28,7 +28,7 @@ export class OrderedTable<V> extends Map<Bytes, V> {
     return this
   }
 
-  /** Returns whether the key was there. */
+  /** Deletes a key; returns whether it existed. */
   override delete(key: Bytes): boolean {
     if (!super.delete(key)) return false
     this.#order?.delete(key)
@@ -46,13 +46,13 @@ export class OrderedTable<V> extends Map<Bytes, V> {
     return copy
   }
 
-  /** A key, each with the same probability. The table must not be empty. */
+  /** Returns a random key, each with the same probability. The table must not be empty. */
   random(random: Random): Bytes {
     if (this.size === 0) throw new RangeError('an empty table has no random key')
     return this.#ordered().random(random)
   }
 
-  /** The next `count` keys from the cursor on, in order of insertion. Any cursor is valid. */
+  /** Returns the next `count` keys from the cursor on, in order of insertion. Any cursor is valid. */
   scan(cursor: number, count: number): ScanPage {
     return this.#ordered().scan(cursor, count)
   }

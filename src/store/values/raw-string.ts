@@ -2,16 +2,16 @@ import { type Bytes, fromArray, latin1 } from '../../kernel/bytes.js'
 import type { Container } from './value.js'
 
 /**
- * A string that is written in place: what APPEND, SETRANGE, SETBIT, BITFIELD and HyperLogLogs work on. A key becomes one
- * with its first such write, so a bit of a large bitmap is set without copying the bitmap. `OBJECT ENCODING` says `raw`.
+ * String that is changed in place by APPEND, SETRANGE, SETBIT, BITFIELD and HyperLogLogs. The first such write converts
+ * a key, so that later writes to a large bitmap do not copy it. `OBJECT ENCODING` returns `raw`.
  */
 export class RawString implements Container {
   readonly type = 'string'
-  /** An empty string is a value like any other: the key stays. */
+  /** An empty string is a valid value: the key is not deleted. */
   readonly isEmpty = false
   #room: Uint8Array
   #length: number
-  /** The same as a byte string, until the next write. */
+  /** The same bytes as a byte string, until the next write. */
   #text: Bytes | undefined
 
   constructor(text: Bytes = latin1('')) {
@@ -25,7 +25,7 @@ export class RawString implements Container {
     return this.#length
   }
 
-  /** Whether the byte string is there already. */
+  /** Whether the byte string already exists. */
   get hasText(): boolean {
     return this.#text !== undefined
   }
@@ -35,25 +35,25 @@ export class RawString implements Container {
     return this.#text
   }
 
-  /** The bytes themselves, for reading. */
+  /** The bytes, for reading. */
   get array(): Uint8Array {
     return this.#room.subarray(0, this.#length)
   }
 
-  /** The bytes themselves, for writing, at least `length` of them; new ones are zero. */
+  /** Returns at least `length` bytes for writing; new ones are zero. */
   open(length: number): Uint8Array {
     this.#text = undefined
     if (length > this.#length) this.#grow(length)
     return this.array
   }
 
-  /** Units of work that `open(length)` takes: room that is made, and what is copied into it, eight times as fast. */
+  /** Returns the work of `open(length)`: allocated memory, and copied bytes, which are eight times as fast. */
   growth(length: number): number {
     const size = this.#sizeFor(length)
     return size > this.#room.length ? ((size - this.#length) >>> 5) + (this.#length >>> 8) : 0
   }
 
-  /** The bytes from `from` up to, not including, `to`, shared with this string: for reading. */
+  /** Returns the bytes from `from` up to, not including, `to`, shared with this string, for reading. */
   part(from: number, to: number): RawString {
     const part = new RawString()
     part.replace(this.array.subarray(from, Math.max(from, to)))
@@ -64,13 +64,13 @@ export class RawString implements Container {
     this.write(this.#length, text)
   }
 
-  /** Overwrites from `offset` on, filling a gap with zero bytes. */
+  /** Overwrites bytes from `offset` on and fills a gap with zero bytes. */
   write(offset: number, text: Bytes): void {
     const array = this.open(offset + text.length)
     for (let index = 0; index < text.length; index++) array[offset + index] = text.charCodeAt(index)
   }
 
-  /** Takes the array as the new content, such as one whose bytes were changed in place. */
+  /** Sets the array as the new content, for example one that was changed in place. */
   replace(array: Uint8Array): void {
     this.#room = array
     this.#length = array.length
@@ -93,7 +93,7 @@ export class RawString implements Container {
     this.#length = length
   }
 
-  /** Bytes of the room for a string of this length. */
+  /** Returns the bytes to allocate for a string of this length. */
   #sizeFor(length: number): number {
     const { length: room } = this.#room
     return length <= room ? room : Math.max(length, Math.min(2 * room, room + 1_048_576))

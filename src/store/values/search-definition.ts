@@ -1,36 +1,36 @@
 import type { Bytes } from '../../kernel/bytes.js'
 
-/** What a field of an index is read as. [search.md 11] */
+/** Type of a field in an index. [search.md 11] */
 export type FieldType = 'TEXT' | 'KEYWORD' | 'U64' | 'I64' | 'F64' | 'BOOL' | 'DATE' | 'FACET'
 
 export const fieldTypes: readonly FieldType[] = ['TEXT', 'KEYWORD', 'U64', 'I64', 'F64', 'BOOL', 'DATE', 'FACET']
 
-/** The kind of keys that an index covers. */
+/** Kind of keys that an index covers. */
 export type DataType = 'JSON' | 'HASH' | 'STRING'
 
 export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING']
 
 export interface FieldDefinition {
-  /** The name that filters use; dots lead into nested objects. */
+  /** Name that filters use; dots lead into nested objects. */
   readonly path: Bytes
   readonly type: FieldType
   readonly fast?: boolean | undefined
   readonly noStem?: boolean | undefined
   readonly noTokenize?: boolean | undefined
-  /** The field of the document that it is read from, when it is not the one of its name. */
+  /** Source field in the document, if its name differs. */
   readonly from?: Bytes | undefined
 }
 
-/** What SEARCH.CREATE said. */
+/** Definition from SEARCH.CREATE. */
 export interface IndexDefinition {
   readonly dataType: DataType
   readonly prefixes: readonly Bytes[]
   readonly language: Language
-  /** In the order in which they were declared. */
+  /** Fields in the order of their declaration. */
   readonly fields: readonly FieldDefinition[]
 }
 
-/** Languages whose words can be stemmed. [search.md 1] */
+/** Languages with stemming. [search.md 1] */
 export const languages = [
   'arabic',
   'danish',
@@ -54,7 +54,7 @@ export const languages = [
 
 export type Language = (typeof languages)[number]
 
-/** Where the document has what the field is made of. */
+/** Returns the path of the source of a field. */
 export function sourceOf({ path, from }: FieldDefinition): Bytes {
   return from ?? path
 }

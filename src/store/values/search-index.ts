@@ -5,16 +5,16 @@ import type { Container } from './value.js'
 const nothing: IndexDefinition = { dataType: 'HASH', prefixes: [], language: 'english', fields: [] }
 
 /**
- * What a key of type `search` holds. The definition is all that is saved and copied: the content is made of the keys
- * that it covers, when somebody asks for it.
+ * Value of a key of type `search`. Only the definition is saved and copied: the content is built on demand from the
+ * keys that it covers.
  */
 export class SearchIndex implements Container {
   readonly type = 'search'
-  /** Made and read by the engine, which is loaded on first use; `undefined` before it has looked at the keys. */
+  /** Created and read by the search engine, which is loaded on first use; `undefined` before it has read the keys. */
   content: unknown
-  /** Keys that were written since, and when the first write was that the content does not know, oldest first. */
+  /** Keys written since then, with the time of the first unindexed write, oldest first. */
   readonly pending: Map<Bytes, number> = new Map()
-  /** How many of them, from the oldest on, were there when the request that runs began. */
+  /** Number of pending keys, from the oldest on, when the current request began. */
   earlier = 0
 
   constructor(readonly definition: IndexDefinition = nothing) {}
@@ -29,15 +29,15 @@ export class SearchIndex implements Container {
     return false
   }
 
-  /** A key that it covers was written. */
+  /** Records a write of a covered key. */
   note(key: Bytes, now: number): void {
     if (!this.pending.has(key)) this.pending.set(key, now)
   }
 
-  /** The content knows so many of the keys now, from the oldest on. */
+  /** Removes this many indexed keys, from the oldest on. */
   taken(count: number): void {
     this.earlier = Math.max(0, this.earlier - count)
-    // At once is faster than one by one.
+    // Clearing all is faster than deleting one by one.
     if (count === this.pending.size) this.pending.clear()
     else {
       let left = count
@@ -48,7 +48,7 @@ export class SearchIndex implements Container {
     }
   }
 
-  /** A request begins: what is pending, or will be because the content must be made, is not its own. */
+  /** Marks the current pending keys, or all keys if the content must be built, as not caused by the new request. */
   beginRequest(): void {
     this.earlier = this.content === undefined ? Number.POSITIVE_INFINITY : this.pending.size
   }

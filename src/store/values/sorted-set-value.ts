@@ -4,24 +4,27 @@ import type { IndexRange, LexBound, LexRange, ScoreRange } from '../command/text
 import { OrderedTable, type ScanPage } from './ordered-table.js'
 import type { Container } from './value.js'
 
-/** Most entries a block holds. 256 was 1.5 to 7 times a skip list; larger blocks pay for moving entries. */
+/**
+ * Maximum entries of a block. 256 was 1.5 to 7 times as fast as a skip list; larger blocks spend more on moving
+ * entries.
+ */
 const blockRoom = 256
-/** A block this small is joined with its right neighbour when both fit well into one. */
+/** A block of this size or less is joined with its right neighbor if both fit well into one. */
 const sparseBlock = 64
 const joinedBlock = 192
 
-/** A run of neighbours in order, as parallel arrays. */
+/** Consecutive entries in order, as parallel arrays. */
 interface Block {
   readonly scores: number[]
   readonly members: Bytes[]
 }
 
 /**
- * Members ordered by (score, bytes): a sorted list cut into blocks, plus a table from member to score.
+ * Members ordered by (score, bytes): a sorted list divided into blocks, and a table from member to score.
  *
  * A block is found by binary search over its lower fence (no entry of the block is below it, every entry of the block
  * before is). A rank is the sum of the sizes of the blocks before, kept in a Fenwick tree that is rebuilt on demand
- * after blocks were split, joined or dropped. Every kind of range reduces to an interval of ranks.
+ * after blocks were split, joined or deleted. Every kind of range becomes an interval of ranks.
  */
 export class SortedSet implements Container {
   readonly type = 'zset'
@@ -32,7 +35,7 @@ export class SortedSet implements Container {
   /** Fenwick tree over block sizes, 1-based. */
   #sizes = new Int32Array(2)
   #sizesStale = false
-  /** Place inside its block that the last `#locate` or `#seek` found; saves an allocation per search. */
+  /** Position inside its block that the last `#locate` or `#seek` found; a field, to avoid an allocation per search. */
   #place = 0
 
   get size(): number {
@@ -51,10 +54,10 @@ export class SortedSet implements Container {
     return this.#table.has(member)
   }
 
-  /** Adds a member or moves it; returns the score it had. The score must not be NaN. */
+  /** Adds or moves a member; returns its previous score. The score must not be NaN. */
   set(member: Bytes, score: number): number | undefined {
     const before = this.#table.get(member)
-    // Redis does not tell -0 from 0; adding 0 turns one into the other.
+    // Redis does not distinguish -0 from 0; adding 0 converts one to the other.
     const wanted = score + 0
     if (before === wanted) return before
     this.#table.put(member, wanted)
@@ -63,7 +66,7 @@ export class SortedSet implements Container {
     return before
   }
 
-  /** Returns whether the member was there. */
+  /** Deletes a member; returns whether it existed. */
   delete(member: Bytes): boolean {
     const score = this.#table.get(member)
     if (score === undefined) return false
@@ -72,7 +75,7 @@ export class SortedSet implements Container {
     return true
   }
 
-  /** Number of members before this one in ascending order. */
+  /** Returns the number of members before this one in ascending order. */
   rank(member: Bytes): number | undefined {
     const score = this.#table.get(member)
     if (score === undefined) return undefined
@@ -80,14 +83,14 @@ export class SortedSet implements Container {
     return this.#sizeBefore(block) + this.#place
   }
 
-  /** The ranks of the members whose score is in the range. */
+  /** Returns the ranks of the members whose score is in the range. */
   scoreRanks(range: ScoreRange): IndexRange {
     const from = this.#countBelow(range.min, range.minExclusive)
     const to = this.#countBelow(range.max, !range.maxExclusive)
     return { from, to: Math.max(from, to) }
   }
 
-  /** The ranks of the members inside a range of bytes. Means something only when all scores are equal. */
+  /** Returns the ranks of the members in a range of bytes. Meaningful only if all scores are equal. */
   lexRanks(range: LexRange): IndexRange {
     const from = this.#countBefore(range.min, false)
     const to = this.#countBefore(range.max, true)
@@ -123,12 +126,12 @@ export class SortedSet implements Container {
     return members.length
   }
 
-  /** A member, each with the same probability. The set must not be empty. */
+  /** Returns a random member, each with the same probability. The set must not be empty. */
   random(random: Random): Bytes {
     return this.#table.random(random)
   }
 
-  /** Members in order of first insertion, page by page; see `OrderedTable.scan`. */
+  /** Returns members in order of first insertion, page by page; see `OrderedTable.scan`. */
   scan(cursor: number, count: number): ScanPage {
     return this.#table.scan(cursor, count)
   }
@@ -137,7 +140,7 @@ export class SortedSet implements Container {
     this.walk(0, this.size, false, visit)
   }
 
-  /** Members in ascending order. */
+  /** Iterates over the members in ascending order. */
   *members(): Generator<Bytes> {
     for (const block of this.#blocks) yield* block.members
   }
@@ -173,7 +176,10 @@ export class SortedSet implements Container {
     else this.#split(index, place === length)
   }
 
-  /** Scores that only grow are common (times): then the full block stays full and only the new entry leaves it. */
+  /**
+   * Growing scores such as times are common: then the full block stays full, and only the new entry goes to the next
+   * block.
+   */
   #split(index: number, appended: boolean): void {
     const { scores, members } = this.#blocks[index]!
     const at = appended && index === this.#blocks.length - 1 ? members.length - 1 : members.length >>> 1
@@ -218,7 +224,7 @@ export class SortedSet implements Container {
     }
   }
 
-  /** Keeps the entry where it is when the order allows, as most small increments do. */
+  /** Moves an entry. Keeps its position if the order allows it, as for most small increments. */
   #move(member: Bytes, before: number, after: number): void {
     const index = this.#locate(before, member)
     const place = this.#place
@@ -238,7 +244,7 @@ export class SortedSet implements Container {
 
   // ---- searching ----
 
-  /** The block where the entry is or belongs; its place there goes to `#place`. */
+  /** Returns the block where the entry is or belongs; sets `#place` to its position there. */
   #locate(score: number, member: Bytes): number {
     const fenceScores = this.#fenceScores
     let low = 1
@@ -263,7 +269,7 @@ export class SortedSet implements Container {
     return index
   }
 
-  /** How many entries satisfy a condition that holds for a beginning of the order and for nothing behind it. */
+  /** Returns the number of entries that satisfy a condition, which must hold for a prefix of the order. */
   #countWhile(holds: (score: number, member: Bytes) => boolean): number {
     if (this.#blocks.length === 0) return 0
     let low = 1
@@ -289,7 +295,10 @@ export class SortedSet implements Container {
     return this.#countWhile(inclusive ? (score) => score <= bound : (score) => score < bound)
   }
 
-  /** Members before a bound; a member equal to it counts when it is a lower exclusive or an upper inclusive bound. */
+  /**
+   * Returns the number of members before a bound. An equal member counts for an exclusive lower and an inclusive upper
+   * bound.
+   */
   #countBefore(bound: LexBound, upper: boolean): number {
     if (bound === '-') return 0
     if (bound === '+') return this.size
@@ -326,7 +335,7 @@ export class SortedSet implements Container {
     return sum
   }
 
-  /** The block that holds the rank; the place inside goes to `#place`. */
+  /** Returns the block with the rank; sets `#place` to the position inside. */
   #blockOfRank(rank: number): number {
     const count = this.#blocks.length
     let index = 0

@@ -1,12 +1,12 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 /**
- * One half of an id: an unsigned 64-bit integer, a bigint only where a number would not be exact. The language compares
- * the two kinds with each other exactly, so nothing but arithmetic has to tell them apart.
+ * Half of an ID: an unsigned 64-bit integer, a bigint only if a number would not be exact. JavaScript compares both
+ * kinds exactly, so only arithmetic must distinguish them.
  */
 export type Half = number | bigint
 
-/** Milliseconds and a sequence number: the place of an entry in a stream. */
+/** Milliseconds and a sequence number: the position of an entry in a stream. */
 export interface StreamId {
   readonly ms: Half
   readonly seq: Half
@@ -26,13 +26,13 @@ export function isZero(id: StreamId): boolean {
   return id.ms === 0 && id.seq === 0
 }
 
-/** The id that follows; `undefined` after the very last. */
+/** Returns the next ID; `undefined` after the last possible one. */
 export function nextId({ ms, seq }: StreamId): StreamId | undefined {
   if (seq !== maxHalf) return { ms, seq: plus(seq, 1) }
   return ms === maxHalf ? undefined : { ms: plus(ms, 1), seq: 0 }
 }
 
-/** The id before; `undefined` before the very first. */
+/** Returns the previous ID; `undefined` before the first possible one. */
 export function previousId({ ms, seq }: StreamId): StreamId | undefined {
   if (seq !== 0) return { ms, seq: plus(seq, -1) }
   return ms === 0 ? undefined : { ms: plus(ms, -1), seq: maxHalf }
@@ -50,7 +50,7 @@ export function formatId({ ms, seq }: StreamId): Bytes {
   return latin1(`${ms}-${seq}`)
 }
 
-/** `5-1`, or `5` with the sequence number to assume. `undefined` when it is no id. */
+/** Parses `5-1`, or `5` with a default sequence number. Returns `undefined` for other texts. */
 export function parseId(word: Bytes, missingSeq: Half = 0): StreamId | undefined {
   const dash = word.indexOf('-')
   const ms = parseHalf(dash < 0 ? word : word.slice(0, dash))
@@ -58,14 +58,14 @@ export function parseId(word: Bytes, missingSeq: Half = 0): StreamId | undefined
   return ms === undefined || seq === undefined ? undefined : { ms, seq }
 }
 
-/** The milliseconds of `5-*`: an id whose sequence number the stream is to choose. */
+/** Returns the milliseconds of `5-*`, for which the stream chooses the sequence number. */
 export function parseOpenId(word: Bytes): Half | undefined {
   return word.endsWith('-*') ? parseHalf(word.slice(0, -2)) : undefined
 }
 
 const halfText = /^[ \t-\r]*\+?([0-9]+)$/
 
-/** As C reads an unsigned number: leading blanks, a plus and zeros pass. */
+/** Parses an unsigned number as C does: leading blanks, a plus and zeros are allowed. */
 function parseHalf(text: string): Half | undefined {
   if (text.length > 0 && text.length < 16) {
     let value = 0

@@ -4,41 +4,41 @@ import { IdTable } from './id-table.js'
 import { compareIds, firstId, isZero, lastId, nextId, type StreamId } from './stream-id.js'
 import type { Container } from './value.js'
 
-/** Names and values alternating. */
+/** Alternating names and values. */
 export type StreamFields = readonly Bytes[]
 
 /**
- * What becomes of the groups' references to an entry that is deleted: they stay, they go too, or they protect the
- * entry. [redis 8.2: KEEPREF, DELREF, ACKED]
+ * Handling of groups' references to a deleted entry: they stay, they are deleted, or they protect the entry. [redis
+ * 8.2: KEEPREF, DELREF, ACKED]
  */
 export type References = 'keep' | 'drop' | 'protect'
 
 export interface Trim {
-  /** Keep at most this many entries, or only entries from this id on. */
+  /** Maximum number of entries to keep, or the first ID to keep. */
   readonly to: { readonly length: number } | { readonly id: StreamId }
-  /** Leave it when fewer than a hundred entries would go. */
+  /** Whether to keep all entries if fewer than a hundred would be deleted. */
   readonly approximate: boolean
-  /** Delete at most this many entries. */
+  /** Maximum number of entries to delete. */
   readonly limit: number
   readonly references: References
 }
 
-/** Entries that redis-server keeps in one node of its tree; approximate trimming never removes fewer. */
+/** Entries that redis-server keeps in one node of its tree; approximate trimming never deletes fewer. */
 export const nodeEntries = 100
 
-/** A log of entries with growing ids, and the consumer groups that read it. Lag is counted as redis 7.0 does. */
+/** Log of entries with growing IDs, and the consumer groups that read it. Lag is counted as in redis 7.0. */
 export class Stream implements Container {
   readonly type = 'stream'
-  /** A stream stays when its last entry goes. */
+  /** A stream without entries is not deleted. */
   readonly isEmpty = false
   entries: IdTable<StreamFields> = new IdTable()
   groups: Map<Bytes, ConsumerGroup> = new Map()
-  /** The highest id that was ever given, which may be gone or may have been set. */
+  /** Highest ID ever assigned; it may be deleted or set by a command. */
   topId: StreamId = firstId
   maxDeletedId: StreamId = firstId
-  /** Entries ever added, as far as known. */
+  /** Number of entries ever added, as far as known. */
   added = 0
-  /** Entries of one stream mostly have the same field names: they share the names of the entry before. */
+  /** Fields of the latest entry. Entries of a stream usually have the same field names, so they share the strings. */
   #latest: StreamFields = []
 
   get length(): number {
@@ -49,7 +49,7 @@ export class Stream implements Container {
     return this.entries.first()?.id ?? firstId
   }
 
-  /** The caller has made sure that the id is higher than any before. */
+  /** Appends an entry. The caller ensures that the ID is higher than all before. */
   append(id: StreamId, fields: Bytes[]): void {
     const latest = this.#latest
     for (let index = 0; index < fields.length; index += 2) {
@@ -61,14 +61,14 @@ export class Stream implements Container {
     this.added++
   }
 
-  /** Returns whether the entry was there. */
+  /** Deletes an entry; returns whether it existed. */
   delete(id: StreamId): boolean {
     if (!this.entries.delete(id)) return false
     if (compareIds(id, this.maxDeletedId) > 0) this.maxDeletedId = id
     return true
   }
 
-  /** Deletes entries from the beginning and returns how many. Those count neither as deleted nor as holes. */
+  /** Deletes entries from the beginning and returns how many. They do not count as deleted or as holes. */
   trim({ to, approximate, limit, references }: Trim): number {
     const surplus = 'length' in to ? Math.max(0, this.length - to.length) : this.entries.countBelow(to.id)
     if (approximate && surplus < nodeEntries) return 0
@@ -80,7 +80,7 @@ export class Stream implements Container {
     return count
   }
 
-  /** An entry is referenced when a group has yet to read it, or has it pending. */
+  /** Returns whether an entry is referenced: a group has not yet read it, or has it pending. */
   isReferenced(id: StreamId): boolean {
     for (const group of this.groups.values()) {
       if (compareIds(id, group.lastDelivered) > 0 || group.pending.has(id)) return true
@@ -92,19 +92,21 @@ export class Stream implements Container {
     for (const group of this.groups.values()) group.forget(id)
   }
 
-  /** The highest id that exists. */
+  /** Highest ID of an existing entry. */
   get lastEntryId(): StreamId {
     return this.entries.last()?.id ?? firstId
   }
 
-  /** Whether entries at or behind the id were deleted from the middle, so that counting from there is no use. */
+  /**
+   * Returns whether entries at or after the ID were deleted from the middle, so that counting from there is impossible.
+   */
   hasHolesFrom(id: StreamId): boolean {
-    // Deletions before the first entry left no hole.
+    // Deletions before the first entry leave no hole.
     if (this.length === 0 || compareIds(this.firstEntryId, this.maxDeletedId) > 0) return false
     return compareIds(id, this.maxDeletedId) <= 0
   }
 
-  /** How many entries were ever added up to an id; `undefined` when holes or the future make that unknown. */
+  /** Returns the number of entries ever added up to an ID; `undefined` if holes or later IDs make it unknown. */
   countUpTo(id: StreamId): number | undefined {
     if (this.added === 0) return 0
     if (this.length === 0 && compareIds(id, this.topId) <= 0) return this.added
@@ -118,7 +120,7 @@ export class Stream implements Container {
     return toFirst === 0 ? this.added - this.length + 1 : undefined
   }
 
-  /** Entries that a group has yet to read; `undefined` when that cannot be known. */
+  /** Returns the number of entries that a group has not yet read; `undefined` if unknown. */
   lagOf(group: ConsumerGroup): number | undefined {
     if (this.added === 0) return 0
     if (group.entriesRead !== undefined && !this.hasHolesFrom(group.lastDelivered))
@@ -127,7 +129,7 @@ export class Stream implements Container {
     return read === undefined ? undefined : this.added - read
   }
 
-  /** Advances the group to an entry that it is given. */
+  /** Advances the group to an entry that is delivered to it. */
   deliverTo(group: ConsumerGroup, id: StreamId): void {
     if (compareIds(id, group.lastDelivered) <= 0) return
     if (group.entriesRead !== undefined && !this.hasHolesFrom(id)) group.entriesRead++

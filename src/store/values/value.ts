@@ -1,14 +1,16 @@
-/** Kinds of value as TYPE names them. */
+/** Types of values as TYPE names them. */
 export type ValueType = 'string' | 'list' | 'set' | 'zset' | 'hash' | 'stream' | 'json' | 'search'
 
-/** What every stored value except a string (which is a plain byte string) has. */
+/** Common interface of all stored values except plain strings, which are byte strings. */
 export interface Container {
   readonly type: ValueType
-  /** A key whose container is empty vanishes when the command ends; streams never count as empty. */
+  /**
+   * Whether it is empty. A key with an empty container is deleted when the command ends; streams never count as empty.
+   */
   readonly isEmpty: boolean
   copy(): Container
-  /** When the first part that has a deadline of its own expires, in milliseconds; hash fields can have one. */
+  /** Time in milliseconds at which the first part expires, such as a hash field. */
   readonly partsExpireAt?: number | undefined
-  /** Removes the parts whose deadline has passed and returns how many there were. */
+  /** Removes expired parts and returns how many there were. */
   expireParts?(now: number): number
 }

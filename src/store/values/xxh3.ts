@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { once } from '../../kernel/once.js'
 
-// XXH3 with 64 bits and seed 0, after the published specification of the algorithm: what DIGEST and IFDEQ compare.
-// BigInt keeps it close to that text; a digest is rare, not one per command.
+// XXH3 with 64 bits and seed 0, from the published specification: DIGEST and IFDEQ use it. BigInt keeps the code close
+// to that text; digests are rare.
 
 const mask = 0xffff_ffff_ffff_ffffn
 const prime32x1 = 0x9e3779b1n
@@ -16,7 +16,7 @@ const prime64x5 = 0x27d4eb2f165667c5n
 const primeMx1 = 0x165667919e3779f9n
 const primeMx2 = 0x9fb21c651e98df25n
 
-/** The default secret of the specification, 192 bytes: 64 bits at each place. */
+/** Default secret of the specification, 192 bytes, as 64-bit words at each position. */
 const secretWords = once(() =>
   read64s(
     'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221' +
@@ -33,7 +33,7 @@ function secret(at: number): bigint {
 const stripe = 64
 const stripesPerBlock = (192 - stripe) / 8
 
-/** The digest as 16 lower-case hexadecimal digits. */
+/** Returns the digest as 16 lower-case hexadecimal digits. */
 export function xxh3Hex(bytes: Bytes): Bytes {
   return latin1(hash(bytes).toString(16).padStart(16, '0'))
 }
@@ -129,7 +129,7 @@ function mix16(input: Bytes, at: number, secretAt: number): bigint {
   return fold(read64(input, at) ^ secret(secretAt), read64(input, at + 8) ^ secret(secretAt + 8))
 }
 
-/** The two halves of the 128-bit product, folded into one. */
+/** Returns the two halves of the 128-bit product, combined with XOR. */
 function fold(a: bigint, b: bigint): bigint {
   const product = a * b
   return (product & mask) ^ (product >> 64n)
@@ -173,7 +173,7 @@ function read64(input: Bytes, at: number): bigint {
   return read32(input, at) | (read32(input, at + 4) << 32n)
 }
 
-/** Little-endian words at any byte of the secret. */
+/** Returns the little-endian words at each byte of the secret. */
 function read64s(hex: string): readonly bigint[] {
   const bytes = latin1(hex.replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16))))
   return Array.from({ length: bytes.length - 7 }, (_, at) => read64(bytes, at))

@@ -7,8 +7,8 @@ import type { Blocked } from '../../../src/store/blocking/blocked.js'
 import { nilArray } from '../../../src/store/command/reply.js'
 import { storeInternals } from '../../../src/store/store-internals.js'
 
-describe('a connection', () => {
-  test('waits for what others bring, by run() or over REST', async () => {
+describe('store.connect()', () => {
+  test('waits for elements from run() and from REST', async () => {
     using sandbox = createSandbox()
     const { store, urls, tokens } = sandbox
     const [ada, ben] = [store.connect(), store.connect()]
@@ -19,7 +19,7 @@ describe('a connection', () => {
     expect(await second).toEqual(['jobs', 'b'])
   })
 
-  test('the log has the command that waited behind the one that served it', async () => {
+  test('logs a blocked command after the command that served it', async () => {
     using sandbox = createSandbox()
     const waits = sandbox.store.connect().run('BLPOP', 'jobs', 0)
     await sandbox.clock.advance('2s')
@@ -35,7 +35,7 @@ describe('a connection', () => {
     expect(sandbox.asOf({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
   })
 
-  test('answers in the order of its commands', async () => {
+  test('replies in the order of its commands', async () => {
     using sandbox = createSandbox()
     const connection = sandbox.store.connect()
     const replies = [connection.run('BLPOP', 'jobs', 1), connection.run('PING'), connection.run('BLPOP', 'jobs', 1)]
@@ -46,7 +46,7 @@ describe('a connection', () => {
     expect(await replies[2]).toBe(null)
   })
 
-  test('a worker takes what deliveries bring, at their time', async () => {
+  test('lets a worker take what deliveries add, at their time', async () => {
     using sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
     const { store, clock, destinations, queue } = sandbox
     destinations.on('https://shop.test/order', async (request) => {
@@ -73,7 +73,7 @@ describe('a connection', () => {
     ])
   })
 
-  test('a worker that waits again and again keeps no drain going, and one that waits for ever none at all', async () => {
+  test('lets a drain end although a worker waits repeatedly or without a timeout', async () => {
     using sandbox = createSandbox({ startAt: 0 })
     const { store, clock } = sandbox
     void store
@@ -97,7 +97,7 @@ describe('a connection', () => {
     expect(polls).toEqual([5000, 10_000])
   })
 
-  test('a handler that waits lets time move on when it gives its task', async () => {
+  test('lets time move for a handler that passes its task', async () => {
     using sandbox = createSandbox()
     const { store, clock, destinations, queue } = sandbox
     destinations.on('https://shop.test/take', async (_request, task) => {
@@ -123,7 +123,7 @@ describe('a connection', () => {
     }
   })
 
-  test('that is closed takes its wait along', async () => {
+  test('ends its wait when it is closed', async () => {
     using sandbox = createSandbox()
     const { store } = sandbox
     const connection = store.connect()
@@ -137,7 +137,7 @@ describe('a connection', () => {
     expect(sandbox.clock.pending).toEqual([])
   })
 
-  test('of a world that is over stays as it is', async () => {
+  test('never resolves after the sandbox was disposed', async () => {
     using sandbox = createSandbox()
     let isOver = false
     const over = (): void => {
@@ -154,7 +154,7 @@ describe('a connection', () => {
     expect(told).toEqual([expect.stringContaining('reset, loaded or dropped')])
   })
 
-  test('is no part of a dump, nor of a fork', async () => {
+  test('is not part of a dump or a fork', async () => {
     using sandbox = createSandbox()
     const { store } = sandbox
     const bare = JSON.stringify(sandbox.dump())
@@ -173,7 +173,7 @@ describe('a connection', () => {
   })
 })
 
-test('what a door does is played in a fork: transactions, and waits that it ends', async () => {
+test('replays commands of connections in a fork: transactions, and waits that they end', async () => {
   using sandbox = createSandbox()
   const { commands, engine } = storeInternals.of(sandbox.store)
   const sender = { user: engine.access.standardUser, via: 'transaction', client: {} } as const
@@ -197,7 +197,7 @@ test('what a door does is played in a fork: transactions, and waits that it ends
   expect(fork.traffic.toTrace().entries).toEqual(sandbox.traffic.toTrace().entries)
 })
 
-test('time that nobody moves is told, for a wait that it would end, whatever the client is', async () => {
+test('warns that no code moves time while a wait has a timeout, for every client', async () => {
   const warnings: string[][] = []
   const world = (): Sandbox => {
     const told: string[] = []
@@ -210,7 +210,7 @@ test('time that nobody moves is told, for a wait that it would end, whatever the
   const redis = new Redis({ Connector: ioredisConnector(world()) })
   onTestFinished(() => redis.disconnect())
   void redis.blpop('jobs', 5).catch(() => undefined)
-  // Nothing is said of one that only another command ends, and of one that was served.
+  // No warning for a wait that only another command ends, or for one that was served.
   void world().store.connect().run('BLPOP', 'jobs', 0)
   const served = world()
   void served.store.connect().run('BLPOP', 'jobs', 5)
@@ -234,7 +234,7 @@ test('run(), transactions and scripts never wait', async () => {
   expect(clock.pending).toEqual([])
 })
 
-test.each(['manual', 'auto', 'real'] as const)('a wait ends by time in mode %s', async (mode) => {
+test.each(['manual', 'auto', 'real'] as const)('ends a wait by its timeout in mode %s', async (mode) => {
   using sandbox = createSandbox({ clock: mode })
   const connection = sandbox.store.connect()
   const waits = (async () => [

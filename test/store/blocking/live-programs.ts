@@ -4,14 +4,14 @@ import { briefMs, connections, helper, looks, Programmer, type Row, rowsOf } fro
 
 const attempts = 20
 
-/** Real connections to one server, and what each has got since somebody looked. */
+/** Connections to one real server, and the replies of each since the last call. */
 export class LiveConnections {
   readonly #clients = new Map<string, RespClient>()
   readonly #ids = new Map<string, string>()
-  /** Who waits for a reply. */
+  /** Connections that wait for a reply. */
   readonly waiting: Set<string> = new Set()
   #got: Record<string, string> = {}
-  /** The machine took so long for a step that a deadline may have passed before the program moved time. */
+  /** Whether a step took so long that an expiration may have passed before the program moved time. */
   #wasSlow = false
 
   static async open(port: number): Promise<LiveConnections> {
@@ -28,7 +28,10 @@ export class LiveConnections {
     for (const client of this.#clients.values()) client.close()
   }
 
-  /** Runs a random program, looks at what is left, and tells what came of each step. On a slow machine it is run again. */
+  /**
+   * Runs a random program, reads the final state, and returns the result of each step. A run that was too slow is
+   * repeated.
+   */
   async record(seed: string, steps: number): Promise<Row[]> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       this.#wasSlow = false
@@ -41,7 +44,7 @@ export class LiveConnections {
     )
   }
 
-  /** Runs so many lines. */
+  /** Runs this many lines. */
   async run(steps: number, lineAt: (step: number) => string): Promise<Row[]> {
     await this.#clear()
     const rows: Row[] = []
@@ -81,7 +84,9 @@ export class LiveConnections {
     })
   }
 
-  /** What the server has to send is sent: it writes at the end of the turn in which it read the first of these. */
+  /**
+   * Waits until the server has sent everything: it writes at the end of the turn in which it read the first of these.
+   */
   async #settled(): Promise<void> {
     for (let count = 0; count < 3; count++) await this.#client('sync').raw(['PING'])
     for (let count = 0; count < 3; count++) await turn()

@@ -4,18 +4,18 @@ import { createRandom, type Random } from '../../../src/kernel/random.js'
 // transaction between bars, `advance 300`, or `unblock c2 ERROR`.
 
 export const connections: readonly string[] = ['c1', 'c2', 'c3', 'c4', 'c5']
-/** Sends whatever does not wait. */
+/** Connection for commands that do not wait. */
 export const helper = 'main'
 const keys = ['a', 'b', 'c', 'd']
 const usual = { list: ['a', 'b'], zset: ['c'], stream: ['d'] } as const
 const groups = ['g', 'h']
 
-/** A time that ends by an advance right behind them; anything may come while the others pass. */
+/** Timeout that ends with the next advance; other commands may run during longer ones. */
 export const briefMs = 20
 const brief = String(briefMs / 1000)
 const advance = 'advance 80'
 
-/** Writes a program step by step, by who waits. */
+/** Writes a program step by step, depending on which connections wait. */
 export class Programmer {
   readonly #random: Random
   #next: string[] = []
@@ -48,7 +48,7 @@ export class Programmer {
     return choices[this.#random.int(choices.length)]!
   }
 
-  /** Mostly one that others use for the same type. */
+  /** Returns a key, usually one that others use for the same type. */
   #key(type?: keyof typeof usual): string {
     return type !== undefined && this.#random.chance(9, 10) ? this.#one(...usual[type]) : this.#one(...keys)
   }
@@ -124,7 +124,7 @@ export class Programmer {
       () => `LMOVE ${this.#key('list')} ${this.#key('list')} LEFT RIGHT`,
       () => `LPOP ${key}`,
       () => `LPUSHX ${key} x`,
-      // Where these replace a value of another type, redis-server lets those wait who could be served, and the double serves them.
+      // When these replace a value of another type, redis-server does not serve clients that wait, but the double does.
       () => `DEL ${other} | ZUNIONSTORE ${other} 2 ${key} ${this.#key()}`,
       () => `DEL ${other} | ZRANGESTORE ${other} ${key} 0 -1`,
       () => `ZREM ${key} m1 m2 m3`,
@@ -141,7 +141,7 @@ export class Programmer {
   }
 }
 
-/** What is left in the end. */
+/** Commands that read the final state. */
 export const looks: readonly string[] = keys.flatMap((key) => [
   `TYPE ${key}`,
   `LRANGE ${key} 0 -1`,
@@ -150,7 +150,7 @@ export const looks: readonly string[] = keys.flatMap((key) => [
   ...groups.map((group) => `XPENDING ${key} ${group}`),
 ])
 
-/** Rows of words: more than one for a transaction. */
+/** Returns the arguments of each command: several rows for a transaction. */
 export function rowsOf(line: string): string[][] {
   return line
     .replace(/^MULTI \| /, '')
@@ -158,10 +158,10 @@ export function rowsOf(line: string): string[][] {
     .map((row) => row.split(' '))
 }
 
-/** A step, and what it led to: the raw reply of each connection that got one. */
+/** Step and its results: the raw reply of each connection that received one. */
 export type Row = readonly [step: string, replies: Readonly<Record<string, string>>]
 
-/** Refusals, in the order in which words are looked at, and what stands in a transaction for a wait. */
+/** Invalid commands, which show the order of checks, and blocking commands inside transactions. */
 export const wordings: readonly string[] = `
 BLPOP | BLPOP a | BLPOP a x | BLPOP a -1 | BLPOP a -0.5 | BLPOP a inf | BLPOP a nan | BLPOP a 1e300
 BRPOP a 1,5 | BLMOVE a b LEFT | BLMOVE a b UP LEFT x | BLMOVE a b LEFT UP x | BLMOVE a b left right x | BLMOVE a b LEFT LEFT -1 | BLMOVE a b LEFT LEFT 0 0

@@ -7,7 +7,7 @@ const programs = JSON.parse(
   readFileSync(new URL('../../transcripts/waiting.json', import.meta.url), 'utf8'),
 ) as readonly (readonly Row[])[]
 
-test('the programs are long enough, and serve those who wait in many ways', () => {
+test('recorded programs are long enough and serve blocked clients in many ways', () => {
   const served = programs.flatMap((rows) =>
     rows.flatMap(([step, replies]) => {
       const [name = ''] = step.split(' ')
@@ -18,13 +18,13 @@ test('the programs are long enough, and serve those who wait in many ways', () =
 })
 
 test.each(programs.map((rows, at) => [at + 1, rows] as const))(
-  'program %i: everybody gets what redis-server gave',
+  'program %i gives every connection the replies of redis-server',
   async (_, rows) => {
     expect(await replayProgram(rows)).toEqual([])
   },
 )
 
-test('who is served out of turn is noticed', async () => {
+test('replayProgram() detects a client that is served in another order', async () => {
   const rows: Row[] = [
     ['c1 BLPOP a 0', {}],
     ['c2 BLPOP a 0', {}],

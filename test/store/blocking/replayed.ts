@@ -14,7 +14,7 @@ import { type Row, rowsOf } from './programs.js'
 
 type Rows = readonly (readonly string[])[]
 
-/** Runs a program that a real server ran; the steps after which somebody got something else, as a few lines each. */
+/** Replays a program recorded from a real server; returns the steps with different replies, as a few lines each. */
 export async function replayProgram(rows: readonly Row[]): Promise<string[]> {
   const clock = new Clock({ startAt: Date.UTC(2026, 0, 1) })
   const store = new StoreEngine({

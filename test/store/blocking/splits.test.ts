@@ -3,7 +3,7 @@ import { createSandbox, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { runs } from '../../support/effort.js'
 
-// Workers that wait again and again, and timers that bring something: in whatever steps time is moved, everybody gets
+// Workers that wait repeatedly, and timers that add elements: in all divisions of time into steps, every client gets
 // the same at the same time.
 
 const span = 60_000
@@ -44,7 +44,7 @@ const bringing = fc.oneof(
 )
 
 interface World {
-  /** Each worker sends its commands one after the other, again and again. */
+  /** Commands that each worker repeats in order. */
   readonly workers: readonly (readonly (readonly string[])[])[]
   readonly timers: readonly { readonly after: number; readonly command: readonly string[] }[]
 }
@@ -60,7 +60,7 @@ function begin(sandbox: Sandbox, { workers, timers }: World): void {
       try {
         store.run(...command)
       } catch {
-        // Of another type.
+        // The key has another type.
       }
     })
   }
@@ -72,7 +72,7 @@ function begin(sandbox: Sandbox, { workers, timers }: World): void {
           await connection.run(...commands[round % commands.length]!)
         } catch {
           if (sandbox.clock.now() >= Date.UTC(2030, 0, 1) + span) return
-          // A key of another type is tried again later.
+          // If the key has another type, the worker tries again later.
           await connection.run('WAIT', 1, 1000)
         }
       }
@@ -92,7 +92,7 @@ async function history(given: World, steps: readonly number[]): Promise<string[]
   )
 }
 
-test('a move of time in parts is the same move', async () => {
+test('advancing in parts gives the same result as advancing once', async () => {
   await fc.assert(
     fc.asyncProperty(world, fc.array(fc.integer({ min: 0, max: span }), { maxLength: 8 }), async (given, steps) => {
       expect(await history(given, steps)).toEqual(await history(given, []))

@@ -19,7 +19,7 @@ function world(policy: Partial<ResolvedPolicy> = {}) {
     policy: { ...defaultPolicy, ...policy },
     docs: 'docs.test',
   })
-  /** Who got what, in order. */
+  /** Clients and their replies, in order. */
   const got: string[] = []
   const begin = (name: string, line: string): Blocked | undefined => {
     const begun = store.begin(line.split(' ').map((word): Bytes => utf8(word)))
@@ -42,8 +42,8 @@ function shown(reply: Reply): string {
   return Array.isArray(reply) ? `[${reply.map(shown).join(' ')}]` : typeof reply === 'string' ? reply : String(reply)
 }
 
-describe('who is served', () => {
-  test('whoever has waited longest', () => {
+describe('blocked clients', () => {
+  test('are served in the order of waiting, longest first', () => {
     const { got, begin, run, store } = world()
     begin('a', 'BLPOP jobs 0')
     begin('b', 'BRPOP jobs 0')
@@ -54,7 +54,7 @@ describe('who is served', () => {
     expect(store.waiting.size).toBe(0)
   })
 
-  test('at once where there is something, the keys in the order given', () => {
+  test('are served immediately if there is an element, in the order of the given keys', () => {
     const { got, begin, run } = world()
     run('RPUSH two x')
     run('RPUSH three y')
@@ -62,7 +62,7 @@ describe('who is served', () => {
     expect(got).toEqual(['a: [two x]'])
   })
 
-  test('after the whole transaction, first from the key that was filled first', () => {
+  test('are served after the whole transaction, beginning with the key that was filled first', () => {
     const { got, begin, run, store } = world()
     begin('a', 'BLPOP one two 0')
     begin('b', 'BLPOP one 0')
@@ -75,7 +75,7 @@ describe('who is served', () => {
     expect(got).toEqual(['a: [two y]', 'b: [one x]'])
   })
 
-  test('nobody from a key that a transaction filled and emptied, or that is of another type', () => {
+  test('are not served from a key that a transaction filled and emptied, or that has another type', () => {
     const { got, begin, run, store } = world()
     begin('a', 'BLPOP jobs 0')
     begin('z', 'BZPOPMIN jobs 0')
@@ -92,7 +92,7 @@ describe('who is served', () => {
     expect(got).toEqual(['z: [jobs m 1]', 'a: [jobs x]'])
   })
 
-  test('a chain of moves', () => {
+  test('are served by a chain of moves', () => {
     const { got, begin, run } = world()
     begin('a', 'BLMOVE one two LEFT RIGHT 0')
     begin('b', 'BRPOPLPUSH two three 0')
@@ -108,7 +108,7 @@ describe('who is served', () => {
     ['RPUSH other x', 'SORT other ALPHA STORE jobs'],
     ['RPUSH other x', 'LMOVE other jobs LEFT LEFT'],
     ['RPUSH other x', 'EVAL return(redis.call("rpush","jobs","x")) 0'],
-  ])('by whatever makes the key: %s, %s', (...lines) => {
+  ])('are served by every command that creates the key: %s, %s', (...lines) => {
     const { got, begin, run } = world({ commands: 'all' })
     begin('a', 'BLMPOP 0 1 jobs LEFT COUNT 3')
     for (const line of lines) run(line)
@@ -116,7 +116,7 @@ describe('who is served', () => {
   })
 })
 
-test('RESTORE and a dump that is loaded bring something, too', async () => {
+test('are served by RESTORE and by loading a dump', async () => {
   using sandbox = createSandbox()
   const { store } = sandbox
   store.run('RPUSH', 'other', 'x')
@@ -134,8 +134,8 @@ test('RESTORE and a dump that is loaded bring something, too', async () => {
   expect(store.run('DBSIZE')).toBe(0)
 })
 
-describe('time', () => {
-  test('ends a wait with nil, after a fraction of a second too', async () => {
+describe('timeouts of blocked clients', () => {
+  test('end a wait with nil, including after a fraction of a second', async () => {
     const { clock, got, begin } = world()
     begin('a', 'BLPOP jobs 0.1')
     begin('b', 'BZPOPMAX scores 0.05')
@@ -152,7 +152,7 @@ describe('time', () => {
   })
 })
 
-describe('who waits in a group', () => {
+describe('a client that waits in a consumer group', () => {
   const gone = 'UNBLOCKED the stream key no longer exists'
   const noGroup = 'NOGROUP the consumer group this client was blocked on no longer exists'
 
@@ -163,7 +163,7 @@ describe('who waits in a group', () => {
     ['FLUSHALL', gone],
     ['EXPIRE s 0', gone],
     ['XGROUP DESTROY s g', noGroup],
-  ])('is told of %s', (line, error) => {
+  ])('gets an error after %s', (line, error) => {
     const { got, begin, run } = world()
     run('XGROUP CREATE s g $ MKSTREAM')
     run('XGROUP CREATE s h $')
@@ -173,7 +173,7 @@ describe('who waits in a group', () => {
     expect(got).toEqual([`a: ${error}`])
   })
 
-  test('is told when the stream expires, although nobody looks', async () => {
+  test('gets an error when the stream expires, without any command that reads it', async () => {
     const { got, begin, run, clock } = world()
     run('XGROUP CREATE s g $ MKSTREAM')
     begin('a', 'XREADGROUP GROUP g ada BLOCK 0 STREAMS s >')
@@ -185,7 +185,7 @@ describe('who waits in a group', () => {
     expect(clock.pending).toEqual([])
   })
 
-  test('gets what is new, each entry once; and all who read without a group get it, too', () => {
+  test('gets each new entry once, while all readers without a group also get it', () => {
     const { got, begin, run } = world()
     run('XGROUP CREATE s g $ MKSTREAM')
     begin('a', 'XREADGROUP GROUP g ada COUNT 1 BLOCK 0 STREAMS s >')
@@ -197,7 +197,7 @@ describe('who waits in a group', () => {
     expect(got.slice(2)).toEqual(['b: [[s [[2-1 [f w]]]]]'])
   })
 
-  test('is refused what would be too much to have pending', () => {
+  test('gets an error instead of too many pending entries', () => {
     const { got, begin, run } = world({ maxPendingPerConsumer: 1000 })
     run('XGROUP CREATE s g $ MKSTREAM')
     for (let count = 1; count <= 1000; count++) run(`XADD s ${count}-1 f v`)
@@ -211,7 +211,7 @@ describe('who waits in a group', () => {
 })
 
 describe('CLIENT UNBLOCK', () => {
-  test('ends a wait as if its time were over, or with an error, once', async () => {
+  test('ends a wait as after its timeout or with an error, once', async () => {
     const { got, begin, run, clock } = world()
     const [a, b] = [begin('a', 'BLPOP jobs 10')!, begin('b', 'BZPOPMIN jobs 0')!]
     expect([a.unblock(), b.unblock('ERROR')]).toEqual([true, true])
@@ -222,7 +222,7 @@ describe('CLIENT UNBLOCK', () => {
     expect(clock.pending).toEqual([])
   })
 
-  test('the waits of a connection that is gone go with it', async () => {
+  test('closing a connection ends its waits', async () => {
     const { store, run } = world()
     const client = {}
     const blocked = store.begin(['BLPOP', 'jobs', '5'] as never, undefined, client) as Blocked
@@ -234,7 +234,7 @@ describe('CLIENT UNBLOCK', () => {
   })
 })
 
-test('a move to a key of another type is an error of whoever waited, and the element stays', () => {
+test('BLMOVE to a key of another type returns an error, and the element stays', () => {
   const { got, begin, run } = world()
   run('SET two text')
   begin('a', 'BLMOVE one two LEFT RIGHT 0')
@@ -243,7 +243,7 @@ test('a move to a key of another type is an error of whoever waited, and the ele
   expect(got).toEqual(['a: WRONGTYPE Operation against a key holding the wrong kind of value', 'b: [one x]'])
 })
 
-test('nobody is served who was not allowed to begin', () => {
+test('a client without permission to start a wait is not served', () => {
   const { store, got } = world()
   const name = utf8('ann')
   store.run('ACL', 'SETUSER', 'ann', 'on', '~jobs', '+@all', '-blpop')

@@ -2,7 +2,7 @@ import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { redactedChanges } from '../../../src/report/redacted-changes.js'
 
-test('what a secret name has is hidden, in a hash, a long one too, at a key and in JSON', () => {
+test('changes of values with a secret name are redacted: in a short or long hash, at a key and in JSON', () => {
   using sandbox = createSandbox()
   const { store, traffic } = sandbox
   const planted = 'hunter2-planted'
@@ -17,7 +17,7 @@ test('what a secret name has is hidden, in a hash, a long one too, at a key and 
   expect(redactedChanges(store, traffic.redaction(['body']))).toEqual([])
 })
 
-test('of a long list each push tells only what is new', () => {
+test('each push to a long list records only the new elements', () => {
   using sandbox = createSandbox()
   for (let number = 0; number < 3_000; number++) sandbox.store.run('RPUSH', 'list', `item-${number}`)
   const { length } = JSON.stringify(redactedChanges(sandbox.store, sandbox.traffic.redaction()))

@@ -7,7 +7,7 @@ import { appliedTo } from '../../../src/store/history/key-change.js'
 import { amount, runs, seedOr } from '../../support/effort.js'
 import { rows } from '../../support/random-rows.js'
 
-/** In any order of keys: what expires may have stood between others. */
+/** Returns the keys in a fixed order: expired keys may have been between others. */
 function content(dump: StoreDump): readonly DumpedKey[] {
   return [...dump.keys].sort((a, b) => (JSON.stringify(a.key) < JSON.stringify(b.key) ? -1 : 1))
 }
@@ -22,7 +22,7 @@ const random = [
 ]
 
 test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + index))(
-  'the store of random program %i is at each instant what it was',
+  'random program %i gives the same store at each instant, by reads and by changes',
   async (seed) => {
     using sandbox = createSandbox({ seed, onWarning: () => {} })
     const { store, clock, traffic } = sandbox
@@ -64,7 +64,7 @@ test.each(Array.from({ length: runs(60, 60, 600) }, (_, index) => seedOr(1) + in
       const moment = moments[place % moments.length]!
       expect(content(sandbox.asOf({ seq: moment.seq }).store.dump())).toEqual(moment.keys)
     }
-    // The same by what each command left.
+    // Applies the recorded changes of each command.
     const keys = new Map<string, DumpedKey>()
     const changes = redactedChanges(store, traffic.redaction())
     let next = 0

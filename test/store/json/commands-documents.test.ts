@@ -4,7 +4,7 @@ import { badJson, error, noPath, notRoot, stories, syntax, wrongType } from './s
 // Expectations: store.md 7.2 (table JSON.*), 7.3; RedisJSON where the spec names its source.
 describe('JSON.SET and JSON.GET', () => {
   stories({
-    'store a document and give it back': [
+    'store a document and return it': [
       ['JSON.SET k $ {"a":2,"b":3,"nested":{"a":4,"b":null}}', 'OK'],
       ['JSON.GET k', '{"a":2,"b":3,"nested":{"a":4,"b":null}}'],
       ['JSON.GET k .', '{"a":2,"b":3,"nested":{"a":4,"b":null}}'],
@@ -26,7 +26,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.GET none $', null],
       ['JSON.GET none $.a b', null],
     ],
-    'several paths make an object keyed by the path texts': [
+    'return an object keyed by the paths for several paths': [
       ['JSON.SET k $ {"a":2,"b":3,"nested":{"a":4,"b":null}}', 'OK'],
       ['JSON.GET k $..a $..b', '{"$..a":[4,2],"$..b":[null,3]}'],
       ['JSON.GET k a b', '{"a":2,"b":3}'],
@@ -39,7 +39,7 @@ describe('JSON.SET and JSON.GET', () => {
         '{"$":[{"a":2,"b":3,"nested":{"a":4,"b":null}}],".":[{"a":2,"b":3,"nested":{"a":4,"b":null}}]}',
       ],
     ],
-    'a layout': [
+    'format with a layout': [
       ['JSON.SET k $ {"a":1,"b":[1,{"c":[]}],"d":{}}', 'OK'],
       [
         "JSON.GET k INDENT '  ' NEWLINE '\n' SPACE ' '",
@@ -52,7 +52,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.GET k INDENT -- NEWLINE / a', '1'],
       ['JSON.GET k INDENT', syntax],
     ],
-    'every type of value at the root': [
+    'accept every type of value at the root': [
       ['JSON.SET k $ 1', 'OK'],
       ['JSON.GET k', '1'],
       ['JSON.SET k . 1.0', 'OK'],
@@ -70,7 +70,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.GET k', '{}'],
       ['EXISTS k', 1],
     ],
-    'texts and numbers as they were written': [
+    'preserve the spelling of texts and numbers': [
       ['JSON.SET k $ {"9":1,"2":2,"a":1.50,"big":9007199254740993,"e":1e3}', 'OK'],
       ['JSON.GET k', '{"9":1,"2":2,"a":1.50,"big":9007199254740993,"e":1e3}'],
       ['JSON.SET k $ ["é€😀","\\u00e9","\\ud83d\\ude00","\\u001f\\n","\\/"]', 'OK'],
@@ -80,7 +80,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.SET k $ {"a":1,"a":2}', 'OK'],
       ['JSON.GET k', '{"a":2}'],
     ],
-    'what is no JSON is refused and changes nothing': [
+    'reject invalid JSON and change nothing': [
       ['JSON.SET k $ {"a":1}', 'OK'],
       ['JSON.SET k $.a hello', badJson],
       ['JSON.SET k $ {a:1}', badJson],
@@ -94,7 +94,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.GET k', '{"a":1}'],
       ['EXISTS new', 0],
     ],
-    'a new key only at the root': [
+    'create a new key only at the root': [
       ['JSON.SET k $.a 1', notRoot],
       ['JSON.SET k .a 1', notRoot],
       ['JSON.SET k a 1', notRoot],
@@ -104,7 +104,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.SET k . {"a":1}', 'OK'],
       ['JSON.GET k', '{"a":1}'],
     ],
-    'NX and XX': [
+    'support NX and XX': [
       ['JSON.SET k $ {"a":1} XX', null],
       ['EXISTS k', 0],
       ['JSON.SET k $ {"a":1} NX', 'OK'],
@@ -124,11 +124,11 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.SET k $..c 1 NX', null],
       ['JSON.GET k', '{"c":1}'],
     ],
-    'all matches are replaced': [
+    'replace all matches': [
       ['JSON.SET k $ {"a":1,"n":{"a":2,"m":[{"a":3}]}}', 'OK'],
       ['JSON.SET k $..a {"x":0}', 'OK'],
       ['JSON.GET k', '{"a":{"x":0},"n":{"a":{"x":0},"m":[{"a":{"x":0}}]}}'],
-      // Each got a value of its own.
+      // Each location got a separate copy.
       ['JSON.SET k $.a.x 1', 'OK'],
       ['JSON.GET k $..x', '[1,0,0]'],
       ['JSON.SET k $.* 5', 'OK'],
@@ -144,7 +144,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.SET k $..a 2', 'OK'],
       ['JSON.GET k', '{"a":2}'],
     ],
-    'the last name of a path may be new': [
+    'add the last name of a path': [
       ['JSON.SET k $ {"a":{"b":1},"l":[1],"s":"x"}', 'OK'],
       ['JSON.SET k $.a.c [1]', 'OK'],
       ['JSON.SET k a.d 2', 'OK'],
@@ -161,7 +161,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.GET k $.a.c', '[[1]]'],
       ['JSON.SET k $.s.y 1', null],
       ['JSON.SET k $.l.y 1', null],
-      // An object and a text have no places to count.
+      // An object and a text have no elements to count.
       ['JSON.SET k $[0] 1', error('ERR array index out of range')],
       ['JSON.SET k $.s[0] 1', error('ERR array index out of range')],
       ['JSON.SET k $.x[0] 1', noPath],
@@ -172,7 +172,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.SET k $.l[1:] 1', error('Err wrong static path')],
       ['JSON.GET k $.x', '[]'],
     ],
-    'many values: a path that leads nowhere is passed over, any error changes nothing': [
+    'skip a path without a target among many values, and change nothing on any error': [
       ['JSON.SET a $ {"x":{"y":[10,20],"z":[30,40]}}', 'OK'],
       ['JSON.SET b $ {"x":60}', 'OK'],
       ['JSON.MSET a $.x {} a $.x.z[1] 50 b $.x 70', 'OK'],
@@ -184,14 +184,14 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.MSET b $.x 80 b $..y 1', error('Err wrong static path')],
       ['JSON.GET b', '{"x":70}'],
     ],
-    'the time to live stays': [
+    'keep the expiration': [
       ['JSON.SET k $ {"a":1}', 'OK'],
       ['EXPIRE k 100', 1],
       ['JSON.SET k $.a 2', 'OK'],
       ['JSON.SET k $ {"a":3}', 'OK'],
       ['TTL k', 100],
     ],
-    'keys of another type': [
+    'reject keys of another type': [
       ['SET s x', 'OK'],
       ['JSON.SET s $ 1', wrongType],
       ['JSON.GET s', wrongType],
@@ -224,7 +224,7 @@ describe('JSON.SET and JSON.GET', () => {
       ['SET j x', 'OK'],
       ['TYPE j', 'string'],
     ],
-    'too few or too many words': (
+    'reject too few or too many arguments': (
       [
         ['set', ['JSON.SET k', 'JSON.SET k $']],
         ['get', ['JSON.GET']],
@@ -253,7 +253,7 @@ describe('JSON.SET and JSON.GET', () => {
     ).flatMap(([name, lines]) =>
       lines.map((line) => [line, error(`ERR wrong number of arguments for 'json.${name}' command`)] as const),
     ),
-    'what is no path': [
+    'reject invalid paths': [
       ['JSON.SET k $ {"a":1}', 'OK'],
       ['JSON.GET k $.', error("ERR invalid JSON path '$.': expected a name at position 2")],
       ['JSON.GET k $[?(@.a', error('ERR invalid JSON path \'$[?(@.a\': expected ")" at position 7')],
@@ -268,7 +268,7 @@ describe('JSON.SET and JSON.GET', () => {
 
 describe('JSON.MGET', () => {
   stories({
-    'one array for each key': [
+    'returns one array for each key': [
       ['JSON.SET a $ {"a":1,"nested":{"a":3}}', 'OK'],
       ['JSON.SET b $ {"a":4,"nested":{"a":6}}', 'OK'],
       ['SET s x', 'OK'],
@@ -287,7 +287,7 @@ describe('JSON.MGET', () => {
 
 describe('JSON.MSET', () => {
   stories({
-    'sets all': [
+    'sets all values': [
       ['JSON.MSET a $ {"x":1} b $ {"y":2}', 'OK'],
       ['JSON.MGET a b $', ['[{"x":1}]', '[{"y":2}]']],
       ['JSON.MSET a $.x 10 a $.z 11 b . 3', 'OK'],
@@ -298,7 +298,7 @@ describe('JSON.MSET', () => {
       ['JSON.MSET a $.x 1 a $.x 2', 'OK'],
       ['JSON.GET a $.x', '[2]'],
     ],
-    'or nothing when there is an error': [
+    'sets nothing when there is an error': [
       ['JSON.SET a $ {"x":1,"l":[]}', 'OK'],
       ['JSON.MSET a $.x 2 new $.x 1', notRoot],
       ['JSON.MSET a $.x 2 b $ {', badJson],
@@ -335,20 +335,20 @@ const mergeExamples = [
 
 describe('JSON.MERGE', () => {
   stories({
-    'the examples of RFC 7386 at the root': mergeExamples.flatMap(([target, patch, result]) => [
+    'gives the results of RFC 7386 at the root': mergeExamples.flatMap(([target, patch, result]) => [
       [`JSON.SET k $ ${target}`, 'OK'],
       [`JSON.MERGE k $ ${patch}`, 'OK'],
       ['JSON.GET k', result],
     ]),
-    // Below the root a null patch deletes, which the one example with `null` does not show.
-    'the examples of RFC 7386 below the root': mergeExamples
+    // Below the root a null patch deletes, which the only example with `null` does not show.
+    'gives the results of RFC 7386 below the root': mergeExamples
       .filter(([, patch]) => patch !== 'null')
       .flatMap(([target, patch, result]) => [
         [`JSON.SET k $ {"n":[${target}]}`, 'OK'],
         [`JSON.MERGE k $.n[0] ${patch}`, 'OK'],
         ['JSON.GET k $.n[0]', `[${result}]`],
       ]),
-    'at a path': [
+    'merges at a path': [
       ['JSON.MERGE k $.a 1', notRoot],
       ['JSON.MERGE k $ {"a":{"b":1},"n":null}', 'OK'],
       ['JSON.GET k', '{"a":{"b":1}}'],
@@ -372,17 +372,17 @@ describe('JSON.MERGE', () => {
       ['JSON.MERGE k $.l[0] 5', 'OK'],
       ['JSON.GET k', '{"l":[5,3]}'],
     ],
-    'every match, children first': [
+    'merges into every match, children first': [
       ['JSON.SET k $ {"a":{"a":{"z":1},"y":{"a":5}},"b":{"a":1}}', 'OK'],
       ['JSON.MERGE k $..a {"q":2}', 'OK'],
       ['JSON.GET k', '{"a":{"a":{"z":1,"q":2},"y":{"a":{"q":2}},"q":2},"b":{"a":{"q":2}}}'],
-      // What the parent loses is lost, although it had been merged before.
+      // What the parent loses is lost even if it was merged before.
       ['JSON.MERGE k $..a {"y":null}', 'OK'],
       ['JSON.GET k', '{"a":{"a":{"z":1,"q":2},"q":2},"b":{"a":{"q":2}}}'],
       ['JSON.MERGE k $..a 7', 'OK'],
       ['JSON.GET k', '{"a":7,"b":{"a":7}}'],
     ],
-    'each target gets a value of its own': [
+    'copies the value for each target': [
       ['JSON.SET k $ {"a":{},"b":{}}', 'OK'],
       ['JSON.MERGE k $.* {"l":[1],"o":{"p":1}}', 'OK'],
       ['JSON.ARRAPPEND k $.a.l 2', [2]],
@@ -394,7 +394,7 @@ describe('JSON.MERGE', () => {
 
 describe('JSON.DEL and JSON.FORGET', () => {
   stories({
-    'the number deleted': [
+    'return the number of deleted values': [
       ['JSON.SET k $ {"a":1,"nested":{"a":2,"b":3}}', 'OK'],
       ['JSON.DEL k $..a', 2],
       ['JSON.GET k $', '[{"nested":{"b":3}}]'],
@@ -411,7 +411,7 @@ describe('JSON.DEL and JSON.FORGET', () => {
       ['JSON.DEL k $', 0],
       ['JSON.FORGET k $.a', 0],
     ],
-    'the root removes the key': [
+    'delete the key for the root': [
       ['JSON.SET a $ 1', 'OK'],
       ['JSON.DEL a $', 1],
       ['JSON.SET a $ {"x":1}', 'OK'],
@@ -420,7 +420,7 @@ describe('JSON.DEL and JSON.FORGET', () => {
       ['JSON.DEL a', 1],
       ['EXISTS a', 0],
     ],
-    'array elements': [
+    'delete array elements': [
       ['JSON.SET k $ [0,1,2,3,4,5]', 'OK'],
       ['JSON.DEL k $[1,3,-1]', 3],
       ['JSON.GET k', '[0,2,4]'],
@@ -436,7 +436,7 @@ describe('JSON.DEL and JSON.FORGET', () => {
       ['JSON.GET k', '[]'],
       ['EXISTS k', 1],
     ],
-    'what lies in something deleted is not counted': [
+    'do not count values inside deleted ones': [
       ['JSON.SET k $ {"a":{"a":{"a":1}},"b":{"a":2}}', 'OK'],
       ['JSON.DEL k $..a', 2],
       ['JSON.GET k', '{"b":{}}'],
@@ -473,7 +473,7 @@ describe('JSON.TYPE', () => {
 
 describe('JSON.CLEAR', () => {
   stories({
-    'containers and numbers': [
+    'clears containers and numbers': [
       ['JSON.SET k $ {"obj":{"a":1,"b":2},"arr":[1,2,3],"str":"foo","bool":true,"int":42,"float":3.14}', 'OK'],
       ['JSON.CLEAR k $.*', 4],
       ['JSON.GET k $', '[{"obj":{},"arr":[],"str":"foo","bool":true,"int":0,"float":0}]'],

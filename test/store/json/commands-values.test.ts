@@ -14,7 +14,7 @@ const expects = (type: string) => error(`WRONGTYPE wrong type of path value - ex
 // Expectations: store.md 7.2 (table JSON.*); the documents are those of the pages and tests it names.
 describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
   stories({
-    'one result per match': [
+    'return one result per match': [
       ['JSON.SET k $ {"a":"b","b":[{"a":2},{"a":5},{"a":"c"}]}', 'OK'],
       ['JSON.NUMINCRBY k $.a 2', '[null]'],
       ['JSON.NUMINCRBY k $..a 2', '[4,7,null,null]'],
@@ -31,7 +31,7 @@ describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
       ['JSON.NUMINCRBY none a 1', noKey],
       ['JSON.NUMMULTBY none $ 1', noKey],
     ],
-    'whole numbers and floats': [
+    'distinguish integers and floats': [
       ['JSON.SET k $ {"i":1,"f":1.5}', 'OK'],
       ['JSON.NUMINCRBY k $.i 1.5', '[2.5]'],
       ['JSON.NUMINCRBY k $.i 0.5', '[3.0]'],
@@ -47,7 +47,7 @@ describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
       ['JSON.NUMMULTBY k . 0', '0'],
       ['JSON.TYPE k', 'integer'],
     ],
-    'the edge of 64 bits': [
+    'are exact up to 64 bits': [
       ['JSON.SET k $ 9223372036854775806', 'OK'],
       ['JSON.NUMINCRBY k $ 1', '[9223372036854775807]'],
       ['JSON.TYPE k', 'integer'],
@@ -71,13 +71,13 @@ describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
       ['JSON.NUMINCRBY k $ 2', '[9007199254740993]'],
       ['JSON.NUMMULTBY k $ 3', '[27021597764222979]'],
     ],
-    'a result without end changes nothing': [
+    'change nothing for an infinite result': [
       ['JSON.SET k $ [1,1e308,2]', 'OK'],
       ['JSON.NUMMULTBY k $[*] 1e10', error('ERR result is not a number')],
       ['JSON.NUMINCRBY k $[1] 1.7e308', error('ERR result is not a number')],
       ['JSON.GET k', '[1,1e308,2]'],
     ],
-    'only numbers': [
+    'change only numbers': [
       ['JSON.SET k $ 1', 'OK'],
       ['JSON.NUMINCRBY k $ abc', notNumber],
       ['JSON.NUMINCRBY k $ "1"', notNumber],
@@ -87,7 +87,7 @@ describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
       ['JSON.NUMMULTBY k $ inf', notNumber],
       ['JSON.GET k', '1'],
     ],
-    'a match that comes twice counts twice': [
+    'change a repeated match twice': [
       ['JSON.SET k $ [1]', 'OK'],
       ['JSON.NUMINCRBY k $[0,0] 1', '[2,3]'],
       ['JSON.GET k', '[3]'],
@@ -97,7 +97,7 @@ describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
 
 describe('JSON.STRAPPEND and JSON.STRLEN', () => {
   stories({
-    'lengths per match': [
+    'return the length per match': [
       ['JSON.SET k $ {"a":"foo","nested":{"a":"hello"},"nested2":{"a":31}}', 'OK'],
       ['JSON.STRAPPEND k $..a "baz"', [8, null, 6]],
       ['JSON.GET k $', '[{"a":"foobaz","nested":{"a":"hellobaz"},"nested2":{"a":31}}]'],
@@ -118,7 +118,7 @@ describe('JSON.STRAPPEND and JSON.STRLEN', () => {
       ['JSON.STRLEN none', null],
       ['JSON.STRLEN none $.a', noKey],
     ],
-    'the root, with and without a path': [
+    'work on the root, with and without a path': [
       ['JSON.SET k $ "ab"', 'OK'],
       ['JSON.STRAPPEND k "c"', 3],
       ['JSON.STRAPPEND k . "d"', 4],
@@ -127,7 +127,7 @@ describe('JSON.STRAPPEND and JSON.STRLEN', () => {
       ['JSON.STRLEN k $', [4]],
       ['JSON.GET k', '"abcd"'],
     ],
-    'the value is a JSON string': [
+    'require a JSON string as value': [
       ['JSON.SET k $ "a"', 'OK'],
       ['JSON.STRAPPEND k $ baz', error('ERR invalid JSON value')],
       ['JSON.STRAPPEND k $ 1', expects('string')],
@@ -135,7 +135,7 @@ describe('JSON.STRAPPEND and JSON.STRLEN', () => {
       ['JSON.STRAPPEND k $ "\\n\\"\\u00e9"', [5]],
       ['JSON.GET k', '"a\\n\\"é"'],
     ],
-    'lengths are in bytes': [
+    'return lengths in bytes': [
       ['JSON.SET k $ "é€😀"', 'OK'],
       ['JSON.STRLEN k', 9],
     ],
@@ -144,7 +144,7 @@ describe('JSON.STRAPPEND and JSON.STRLEN', () => {
 
 describe('JSON.TOGGLE', () => {
   stories({
-    'nested match first': [
+    'toggles the nested match first': [
       ['JSON.SET k $ {"bool":true}', 'OK'],
       ['JSON.TOGGLE k $.bool', [0]],
       ['JSON.GET k $', '[{"bool":false}]'],
@@ -168,7 +168,7 @@ describe('JSON.TOGGLE', () => {
 
 describe('JSON.ARRAPPEND', () => {
   stories({
-    'new lengths': [
+    'returns the new lengths': [
       ['JSON.SET k $ {"name":"Noise","colors":["black","silver"],"nested":{"colors":1}}', 'OK'],
       ['JSON.ARRAPPEND k $.colors "blue"', [3]],
       ['JSON.ARRAPPEND k $..colors 1 null {"a":[]}', [null, 6]],
@@ -193,7 +193,7 @@ describe('JSON.ARRAPPEND', () => {
 
 describe('JSON.ARRINSERT', () => {
   stories({
-    'before an index': [
+    'inserts before an index': [
       ['JSON.SET k $ {"a":[1,4],"nested":{"a":[1,2,3]},"x":{"a":1}}', 'OK'],
       ['JSON.ARRINSERT k $..a 1 2 3', [5, null, 4]],
       ['JSON.GET k $..a', '[[1,2,3,2,3],1,[1,2,3,4]]'],
@@ -222,7 +222,7 @@ describe('JSON.ARRINSERT', () => {
 
 describe('JSON.ARRINDEX', () => {
   stories({
-    'first index or -1': [
+    'returns the first index or -1': [
       ['JSON.SET k $ {"colors":["black","silver","gold","silver"],"nested":{"colors":"silver"}}', 'OK'],
       ['JSON.ARRINDEX k $..colors "silver"', [null, 1]],
       ['JSON.ARRINDEX k $.colors "silver" 2', [3]],
@@ -245,7 +245,7 @@ describe('JSON.ARRINDEX', () => {
       ['JSON.ARRINDEX none $ 1', noKey],
       ['JSON.ARRINDEX none . 1', noKey],
     ],
-    'any JSON value': [
+    'finds any JSON value': [
       ['JSON.SET k $ [null,true,1,"1",[1],{"a":1,"b":2},[]]', 'OK'],
       ['JSON.ARRINDEX k $ null', [0]],
       ['JSON.ARRINDEX k $ true', [1]],
@@ -287,7 +287,7 @@ describe('JSON.ARRLEN', () => {
 
 describe('JSON.ARRPOP', () => {
   stories({
-    'popped elements as JSON': [
+    'returns popped elements as JSON': [
       ['JSON.SET k $ {"a":[3,"x",{"b":[1]}],"nested":{"a":[]},"n":{"a":1}}', 'OK'],
       ['JSON.ARRPOP k $..a', [null, null, '{"b":[1]}']],
       ['JSON.ARRPOP k a', '"x"'],
@@ -301,7 +301,7 @@ describe('JSON.ARRPOP', () => {
       ['JSON.ARRPOP none', noKey],
       ['JSON.ARRPOP none $.a', noKey],
     ],
-    'an index, clamped': [
+    'clamps the index': [
       ['JSON.SET k $ [0,1,2,3,4,5,6]', 'OK'],
       ['JSON.ARRPOP k $ 0', ['0']],
       ['JSON.ARRPOP k $ 2', ['3']],
@@ -319,7 +319,7 @@ describe('JSON.ARRPOP', () => {
 
 describe('JSON.ARRTRIM', () => {
   stories({
-    'new lengths': [
+    'returns the new lengths': [
       ['JSON.SET k $ {"a":[0,1,2,3,4,5],"nested":{"a":[9]},"n":{"a":1}}', 'OK'],
       ['JSON.ARRTRIM k $..a 1 4', [0, null, 4]],
       ['JSON.GET k a', '[1,2,3,4]'],
@@ -337,7 +337,7 @@ describe('JSON.ARRTRIM', () => {
       ['JSON.ARRTRIM none $ 0 1', noKey],
     ],
     ...Object.fromEntries(
-      // What the inclusive, clamped range leaves of [0,1,2,3].
+      // Results of the inclusive, clamped range of [0,1,2,3].
       [
         ['0 3', '[0,1,2,3]'],
         ['1 1', '[1]'],
@@ -366,7 +366,7 @@ describe('JSON.ARRTRIM', () => {
 
 describe('JSON.OBJKEYS and JSON.OBJLEN', () => {
   stories({
-    'names and counts': [
+    'return names and counts': [
       ['JSON.SET k $ {"a":[3],"nested":{"a":{"b":2,"c":1}}}', 'OK'],
       ['JSON.OBJKEYS k $..a', [['b', 'c'], null]],
       ['JSON.OBJLEN k $..a', [2, null]],
@@ -398,7 +398,7 @@ describe('JSON.OBJKEYS and JSON.OBJLEN', () => {
 
 describe('JSON.RESP', () => {
   stories({
-    'the types of the protocol': [
+    'returns the types of the protocol': [
       ['JSON.SET k $ {"name":"x","wet":true,"dry":false,"n":[1,2.50,null],"o":{"big":18446744073709551615}}', 'OK'],
       [
         'JSON.RESP k',
@@ -460,7 +460,7 @@ describe('JSON.RESP on the wire', () => {
 
 describe('JSON.DEBUG', () => {
   stories({
-    'help and what is missing': [
+    'returns help and reports missing keys': [
       ['JSON.DEBUG HELP', ['MEMORY <key> [path] - reports memory usage', 'HELP                - this message']],
       ['JSON.DEBUG MEMORY none', 0],
       ['JSON.DEBUG MEMORY none $', []],

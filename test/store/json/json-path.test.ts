@@ -15,7 +15,7 @@ import { formatJson, parseJson } from '../../../src/store/values/json-text.js'
 import type { Json } from '../../../src/store/values/json-value.js'
 import { isReplay, runs, seedOr } from '../../support/effort.js'
 
-/** As much work as the tests of meaning need; those of budgets have their own. */
+/** As much work as the tests of results need; the tests of budgets set their own. */
 const work = (units = 20_000_000): Work => new Work(units, () => new JsonPathBudgetError())
 
 const json = (source: string): Json => parseJson(utf8(source))
@@ -24,7 +24,7 @@ const find = (path: string, document: string | Json): string => {
   return text(formatJson(findValues(parsePath(utf8(path)), root, work())))
 }
 
-/** `/a/0`: where a match lies. */
+/** Returns the position of a match, such as `/a/0`. */
 function pointer(location: JsonLocation): string {
   return location.up
     ? `${pointer(location.up)}/${typeof location.key === 'number' ? location.key : text(location.key)}`
@@ -42,8 +42,9 @@ const store = `{"store":{"book":[
   {"category":"fiction","author":"J. R. R. Tolkien","title":"The Lord of the Rings","isbn":"0-395-19395-8","price":22.99}],
   "bicycle":{"color":"red","price":399}},"limit":10}`
 
-// Expectations of RFC 9535: its table 2 over its own document, the examples of 2.3 and 2.5; in our order below `..`.
-describe('the $ dialect', () => {
+// Expectations of RFC 9535: its table 2 over its own document, the examples of 2.3 and 2.5; below `..` in the double's
+// order.
+describe('paths with $', () => {
   it.each([
     ['$.store.book[*].author', '["Nigel Rees","Evelyn Waugh","Herman Melville","J. R. R. Tolkien"]'],
     ['$..author', '["Nigel Rees","Evelyn Waugh","Herman Melville","J. R. R. Tolkien"]'],
@@ -82,7 +83,7 @@ describe('the $ dialect', () => {
     ['$.limit[0]', '[]'],
     ['$.limit[*]', '[]'],
     ['$.limit', '[10]'],
-  ])('%s', (path, expected) => {
+  ])('match as in RFC 9535: %s', (path, expected) => {
     expect(find(path, store)).toBe(expected)
   })
 
@@ -106,7 +107,7 @@ describe('the $ dialect', () => {
     ['$[6:-8:-3]', '["g","d","a"]'],
     ['$[?@ == "b" || @ > "f"]', '["b","g"]'],
     ['$.[1]', '["b"]'],
-  ])('%s of an array', (path, expected) => {
+  ])('select %s of an array', (path, expected) => {
     expect(find(path, '["a","b","c","d","e","f","g"]')).toBe(expected)
   })
 
@@ -133,7 +134,7 @@ describe('the $ dialect', () => {
     ['$.$', '{"$":1}', '[1]'],
     ['$ .a [ 0 ]', '{"a":[1]}', '[1]'],
     ['$["a"] ["b"]', '{"a":{"b":1}}', '[1]'],
-  ])('%s in %s', (path, document, expected) => {
+  ])('select %s in %s', (path, document, expected) => {
     expect(find(path, document)).toBe(expected)
   })
 
@@ -172,20 +173,20 @@ describe('the $ dialect', () => {
     ['@ =~ 1', '[]'],
     ['@ =~ "("', '[]'],
     ['@.a[?@ == 1]', '[{"a":[1]}]'],
-  ])('[?%s]', (test, expected) => {
+  ])('filter with [?%s]', (test, expected) => {
     const spelled = text(formatJson(json(expected)))
     expect(find(`$[?${test}]`, mixed)).toBe(spelled)
     expect(find(`$[?(${test})]`, mixed)).toBe(spelled)
     expect(find(`$[? ( ${test} ) ]`, mixed)).toBe(spelled)
   })
 
-  it('compares whole numbers beyond 2^53 exactly', () => {
+  it('compare integers beyond 2^53 exactly', () => {
     const document = '[9007199254740992,9007199254740993,9007199254740994.0]'
     expect(find('$[?@ == 9007199254740993]', document)).toBe('[9007199254740993]')
     expect(find('$[?@ > 9007199254740992]', document)).toBe('[9007199254740993,9007199254740994.0]')
   })
 
-  it('a filter over an object tests its members', () => {
+  it('test the members of an object with a filter', () => {
     expect(find('$[?@ > 1]', '{"a":1,"b":2,"c":3}')).toBe('[2,3]')
   })
 })
@@ -204,12 +205,12 @@ describe('matches below ".."', () => {
     ['$..x.y', '{"x":{"y":1,"x":{"y":2}}}', ['/x/x/y', '/x/y']],
     ['$..["a","b"]', '{"b":1,"n":{"a":2,"b":3},"a":4}', ['/n/a', '/n/b', '/a', '/b']],
     ['$..[?@.a]', '{"n":{"m":{"a":1}},"o":{"a":2}}', ['/n/m', '/o']],
-  ])('%s in %s are deepest first', (path, document, expected) => {
+  ])('%s in %s are ordered deepest first', (path, document, expected) => {
     expect(pointers(path, document)).toEqual(expected)
   })
 })
 
-describe('the legacy dialect', () => {
+describe('legacy paths', () => {
   it.each([
     ['.', '$'],
     ['a', '$.a'],
@@ -231,14 +232,14 @@ describe('the legacy dialect', () => {
     ['$a', '$.$a'],
     ['$a.$b', '$.$a.$b'],
     ['$$', '$.$$'],
-  ])('%s means %s', (legacy, dollar) => {
+  ])('read %s as %s', (legacy, dollar) => {
     const [ours, theirs] = [readPath(utf8(legacy)), readPath(utf8(dollar))]
     expect(ours.segments).toEqual(theirs.segments)
     expect([ours.legacy, theirs.legacy]).toEqual([true, false])
   })
 })
 
-describe('what is no path', () => {
+describe('invalid paths', () => {
   it.each([
     '',
     ' ',
@@ -285,16 +286,16 @@ describe('what is no path', () => {
     '$[?@.a == 1e999]',
     '$[?__import__("os")]',
     '$[?(alert(1))]',
-  ])('%j', (path) => {
+  ])('reject %j', (path) => {
     expect(() => readPath(utf8(path))).toThrow(JsonPathError)
   })
 
-  it('says where', () => {
+  it('report the position of the error', () => {
     expect(() => readPath(latin1('$.a[?@.b == ]'))).toThrow('expected a path or a value at position 12')
     expect(() => readPath(latin1('$.a!'))).toThrow('unexpected "!" at position 3')
   })
 
-  it('refuses nesting that would exhaust the stack', () => {
+  it('reject nesting that would overflow the stack', () => {
     for (const path of [`$[?${'('.repeat(1e5)}`, `$[?${'!'.repeat(1e5)}@]`, `$${'[?@'.repeat(1e5)}`]) {
       expect(() => readPath(latin1(path))).toThrow('nested too deeply')
     }
@@ -302,7 +303,7 @@ describe('what is no path', () => {
   })
 })
 
-/** Both readings of a path, so that generated paths need no parser of the test's own. */
+/** Both syntaxes of a path, so that generated paths need no parser in the test. */
 function compareWithOracle(path: string, document: unknown): boolean {
   let theirs: { location: (string | number)[] }[]
   try {
@@ -356,8 +357,8 @@ const path = fc
   .array(fc.oneof({ weight: 3, arbitrary: plainSegment }, filterSegment), { maxLength: 4 })
   .map((list) => `$${list.join('')}`)
 
-describe('against json-p3', () => {
-  it('matches the same places', () => {
+describe('paths compared with json-p3', () => {
+  it('match the same locations', () => {
     let compared = 0
     fc.assert(
       fc.property(documents, fc.array(path, { minLength: 1, maxLength: 5 }), (document, paths) => {
@@ -369,7 +370,7 @@ describe('against json-p3', () => {
   })
 })
 
-describe('any 10,000 paths', () => {
+describe('10,000 random paths', () => {
   const document = json(store)
   const outcome = (path: Bytes): 'result' | 'error' => {
     try {
@@ -449,7 +450,7 @@ describe('any 10,000 paths', () => {
     if (!isReplay) expect(outcomes.error).toBeGreaterThan(500)
   })
 
-  it('stop when they would multiply without end', () => {
+  it('stop when their matches would multiply without limit', () => {
     const nested = json('['.repeat(100) + ']'.repeat(100))
     expect(() => locate(readPath(latin1(`$${'..*'.repeat(30)}`)), nested, work())).toThrow(JsonPathBudgetError)
     const list = json(`[${'1,'.repeat(20_000)}1]`)
@@ -459,8 +460,8 @@ describe('any 10,000 paths', () => {
   }, 60_000)
 })
 
-describe('the parsed-path cache', () => {
-  it('gives the same parsed path again, and forgets the longest unused', () => {
+describe('cache of parsed paths', () => {
+  it('returns the same parsed path again, and drops the least recently used one', () => {
     const first = parsePath(latin1('$.first'))
     const kept = parsePath(latin1('$.kept'))
     for (let count = 0; count < 255; count++) {

@@ -7,7 +7,7 @@ const free = () => {}
 const matches = (pattern: string, subject: string): boolean | undefined => compileRegex(pattern)?.test(subject, free)
 
 // Expectations: the syntax pages of the Rust and Go regular expression libraries.
-describe('patterns', () => {
+describe('compileRegex()', () => {
   it.each([
     ['abc', 'xabcx', true],
     ['^abc$', 'xabcx', false],
@@ -48,7 +48,7 @@ describe('patterns', () => {
     ['\\.\\*\\/', '.*/', true],
     ['^(a*)*$', 'aaab', false],
     ['^(|a)+$', 'aaa', true],
-  ])('%s on %j: %s', (pattern, subject, expected) => {
+  ])('tests %s on %j: %s', (pattern, subject, expected) => {
     expect(matches(pattern, subject)).toBe(expected)
   })
 
@@ -73,11 +73,11 @@ describe('patterns', () => {
     '((a{500}){500}){500}',
     '(((){1000}){1000}){1000}',
     '('.repeat(1e5),
-  ])('%.30s is none', (pattern) => {
+  ])('rejects %.30s', (pattern) => {
     expect(compileRegex(pattern)).toBeUndefined()
   })
 
-  it('agrees with JavaScript where the dialects agree', () => {
+  it('agrees with JavaScript where the syntaxes agree', () => {
     const atom = fc.constantFrom('a', 'b', 'c', '.', '[ab]', '[^a]', '\\w', '\\W', '^', '$', '\\b', '\\B')
     const pattern = fc.letrec<{ part: string }>((tie) => ({
       part: fc.oneof(
@@ -99,7 +99,7 @@ describe('patterns', () => {
     )
   })
 
-  it('needs steps in proportion to the text for patterns that make back-tracking explode', () => {
+  it('needs steps in proportion to the text for patterns that cause exponential back-tracking', () => {
     for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*x', '^((a*)*)*$']) {
       const cost = (length: number): number => {
         let steps = 0
@@ -112,7 +112,7 @@ describe('patterns', () => {
     }
   })
 
-  it('are refused when they are very long, before they are read', () => {
+  it('rejects very long patterns before they are parsed', () => {
     expect(compileRegex('x'.repeat(20_000_000))).toBeUndefined()
     expect(compileRegex(`[${'x'.repeat(50_000)}]`)?.test('x', free)).toBe(true)
   })

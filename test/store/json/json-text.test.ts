@@ -6,7 +6,7 @@ import { formatJson, JsonTextError, parseJson } from '../../../src/store/values/
 import { depthOf, Float, type Json, maxDepth, typeName } from '../../../src/store/values/json-value.js'
 import { runs } from '../../support/effort.js'
 
-/** The plain JavaScript value, for comparison with `JSON.parse`. */
+/** Returns the plain JavaScript value, for comparison with `JSON.parse`. */
 function plain(value: Json): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, member]) => [text(key), plain(member)]))
@@ -17,7 +17,7 @@ function plain(value: Json): unknown {
 
 const roundTrip = (source: string): string => text(formatJson(parseJson(utf8(source))))
 
-describe('reading and writing JSON', () => {
+describe('parseJson() and formatJson()', () => {
   it.each([
     ['1', '1'],
     ['1.0', '1.0'],
@@ -51,7 +51,7 @@ describe('reading and writing JSON', () => {
     ['{}', '{}'],
     ['""', '""'],
     ['{"":{"":[]}}', '{"":{"":[]}}'],
-  ])('keeps %s', (source, expected) => {
+  ])('preserve %s', (source, expected) => {
     expect(roundTrip(source)).toBe(expected)
   })
 
@@ -87,17 +87,17 @@ describe('reading and writing JSON', () => {
     ['"a\\nb\tc"', 'unexpected "\\t"', 5],
     ['hello', 'unexpected "h"', 0],
     ['/* c */ 1', 'unexpected "/"', 0],
-  ])('refuses %j', (source, message, at) => {
+  ])('reject %j', (source, message, at) => {
     const error = failure(source)
     expect(error.message).toContain(message)
     expect([error.at, error.reason]).toEqual([at, 'syntax'])
   })
 
-  it('refuses bytes that are not UTF-8', () => {
+  it('reject bytes that are not UTF-8', () => {
     expect(() => parseJson(latin1('"\xff"'))).toThrow('invalid UTF-8')
   })
 
-  it('takes 128 levels and no more, however many brackets come', () => {
+  it('accept at most 128 levels, for any number of brackets', () => {
     const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels)
     expect(depthOf(parseJson(utf8(nested(maxDepth, '[', ']'))))).toBe(128)
     expect(failure(nested(maxDepth + 1, '[', ']')).reason).toBe('depth')
@@ -117,21 +117,21 @@ describe('reading and writing JSON', () => {
     ['1e2', 'number'],
     ['[]', 'array'],
     ['{}', 'object'],
-  ])('%s is of type %s', (source, type) => {
+  ])('parse %s as type %s', (source, type) => {
     expect(typeName(parseJson(utf8(source)))).toBe(type)
   })
 
-  it('agrees with JSON.parse on every value', () => {
+  it('agree with JSON.parse on every value', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (source) => {
-        // A lone surrogate cannot be written in UTF-8: it becomes U+FFFD in ours.
+        // An unpaired surrogate cannot be encoded in UTF-8: the double converts it to U+FFFD.
         expect(plain(parseJson(utf8(source)))).toEqual(wellFormed(JSON.parse(source)))
       }),
       { numRuns: runs(500, 500, 5000) },
     )
   })
 
-  it('agrees with JSON.parse on what is JSON and what is not', () => {
+  it('agree with JSON.parse on which texts are JSON', () => {
     const piece = fc.constantFrom(...'[]{},:"\\ -+.eE01u9n', 'true', 'null', '"a"', '\\u0041', '\n', '1.5', '{"a":1}')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
@@ -142,11 +142,11 @@ describe('reading and writing JSON', () => {
     )
   })
 
-  it('writes what JSON.stringify writes, compact and indented', () => {
+  it('write what JSON.stringify writes, compact and indented', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('  ', '\t', '    '), (source, indent) => {
         const [value, ours] = [wellFormed(JSON.parse(source)), parseJson(utf8(source))]
-        // Compared on values whose numbers JavaScript spells in the same way and whose keys it does not reorder.
+        // Compared for values whose numbers JavaScript formats in the same way and whose keys it does not reorder.
         fc.pre(JSON.stringify(value) === text(formatJson(ours)))
         const layout = { indent: latin1(indent), newline: latin1('\n'), space: latin1(' ') }
         expect(text(formatJson(ours, layout))).toBe(JSON.stringify(value, null, indent))
@@ -160,13 +160,13 @@ describe('reading and writing JSON', () => {
     ['', '\n', '', '{\n"a":[\n1,\n2\n],\n"b":{}\n}'],
     ['', '', ' ', '{"a": [1,2],"b": {}}'],
     ['\t', '\n', ' ', '{\n\t"a": [\n\t\t1,\n\t\t2\n\t],\n\t"b": {}\n}'],
-  ])('lays out with indent %j, newline %j, space %j', (indent, newline, space, expected) => {
+  ])('formats with indent %j, newline %j, space %j', (indent, newline, space, expected) => {
     const layout = { indent: latin1(indent), newline: latin1(newline), space: latin1(space) }
     expect(formatJson(parseJson(utf8('{"a":[1,2],"b":{}}')), layout)).toBe(expected)
   })
 })
 
-describe('arithmetic', () => {
+describe('addNumbers() and multiplyNumbers()', () => {
   const number = (source: string) => parseJson(utf8(source)) as number | bigint | Float
   const shown = (value: number | bigint | Float | undefined) => (value === undefined ? undefined : formatJson(value))
 
@@ -187,7 +187,7 @@ describe('arithmetic', () => {
     ['18446744073709551615', '1', '1.8446744073709552e19'],
     ['-9223372036854775808', '-1', '-9.223372036854776e18'],
     ['1e308', '1e308', undefined],
-  ])('%s + %s = %s', (a, b, sum) => {
+  ])('compute %s + %s = %s', (a, b, sum) => {
     expect(shown(addNumbers(number(a), number(b)))).toBe(sum)
     expect(shown(addNumbers(number(b), number(a)))).toBe(sum)
   })
@@ -205,12 +205,12 @@ describe('arithmetic', () => {
     ['4611686018427387904', '2', '9223372036854775808'],
     ['4611686018427387904', '-2', '-9223372036854775808'],
     ['1e200', '1e200', undefined],
-  ])('%s × %s = %s', (a, b, product) => {
+  ])('compute %s × %s = %s', (a, b, product) => {
     expect(shown(multiplyNumbers(number(a), number(b)))).toBe(product)
     expect(shown(multiplyNumbers(number(b), number(a)))).toBe(product)
   })
 
-  it('keeps whole numbers exact while they fit 64 bits, with a sign or without', () => {
+  it('keep integers exact while they fit into 64 bits, signed or unsigned', () => {
     const [least, most] = [-(2n ** 63n), 2n ** 64n - 1n]
     const whole = fc.oneof(
       fc.bigInt({ min: least, max: most }),
@@ -230,7 +230,7 @@ describe('arithmetic', () => {
     )
   })
 
-  // serde_json's dress: always a point or an exponent, the exponent from 1e16 up and below 1e-5. [RedisJSON src]
+  // Format of serde_json: always a point or an exponent, the exponent from 1e16 up and below 1e-5. [RedisJSON src]
   it.each([
     [0, '0.0'],
     [-0, '-0.0'],
@@ -247,11 +247,11 @@ describe('arithmetic', () => {
     [1.23e-7, '1.23e-7'],
     [5e-324, '5e-324'],
     [Number.MAX_VALUE, '1.7976931348623157e308'],
-  ])('%d is written %s', (value, expected) => {
+  ])('format %d as %s', (value, expected) => {
     expect(floatText(value)).toBe(expected)
   })
 
-  it('writes doubles so that they read back the same, and as floats', () => {
+  it('format doubles so that they parse to the same value, as floats', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const read = parseJson(floatText(value))

@@ -7,8 +7,8 @@ import { createStore, error, reply, type Step, words } from './steps.js'
 const nested = (levels: number, inside = '') => '['.repeat(levels) + inside + ']'.repeat(levels)
 const tooDeep = error('ERR JSON value is nested deeper than 128 levels')
 
-describe('limits', () => {
-  it('a document has at most 128 levels, whichever command would add one', () => {
+describe('limits of JSON commands', () => {
+  it('allow at most 128 levels in a document, for every command that adds one', () => {
     const store = createStore()
     const run = (line: string) => reply(store, words(line))
     expect(run(`JSON.SET k $ ${nested(129)}`)).toEqual(tooDeep)
@@ -29,14 +29,14 @@ describe('limits', () => {
     expect(run(`JSON.SET o $${'[0]'.repeat(127)}.a 1`)).toBe('OK')
   })
 
-  it('one array among the matches that is too deep leaves all of them as they are', () => {
+  it('keep all matching arrays unchanged if one would become too deep', () => {
     const store = createStore()
     reply(store, words(`JSON.SET k $ ${nested(127, '[],[]')}`))
     expect(reply(store, words('JSON.ARRAPPEND k $..* {"a":[]}'))).toEqual(tooDeep)
     expect(reply(store, words('JSON.GET k'))).toBe(nested(127, '[],[]'))
   })
 
-  it('a reply that repeats the same values without end is refused', () => {
+  it('reject a reply that repeats the same values without limit', () => {
     const store = createStore()
     reply(store, ['JSON.SET', 'k', '$', nested(128, JSON.stringify('x'.repeat(600_000)))])
     const refused = {
@@ -48,7 +48,7 @@ describe('limits', () => {
     expect(reply(store, words('JSON.STRLEN k $..*'))).toHaveLength(128)
   })
 
-  it('a path that multiplies without end is refused', () => {
+  it('reject a path whose matches multiply without limit', () => {
     const store = createStore()
     reply(store, ['JSON.SET', 'k', '$', nested(100)])
     const refused = error(
@@ -59,7 +59,7 @@ describe('limits', () => {
     expect(reply(store, words('JSON.GET k'))).toBe(nested(100))
   })
 
-  it('takes hundreds of thousands of values in one command', () => {
+  it('accept hundreds of thousands of values in one command', () => {
     const store = createStore()
     reply(store, words('JSON.SET k $ [0,1]'))
     const many = Array.from({ length: 130_000 }, () => '7')
@@ -70,7 +70,7 @@ describe('limits', () => {
     expect(reply(store, words('JSON.DEL k $[1:-1]'))).toBe(260_000)
   })
 
-  it('memory grows with what is stored', () => {
+  it('count memory in proportion to the stored values', () => {
     const store = createStore()
     const memory = (document: string) => {
       reply(store, ['JSON.SET', 'k', '$', document])
@@ -86,7 +86,7 @@ describe('limits', () => {
   })
 })
 
-describe('access control', () => {
+describe('access control of JSON commands', () => {
   it.each([
     ['JSON.MGET a b $.x', ['a', 'b']],
     ['JSON.MSET a $ 1 b $.c 2', ['a', 'b']],
@@ -99,7 +99,7 @@ describe('access control', () => {
     expect(createStore().lookup(argv).keysOf(argv)).toEqual(keys)
   })
 
-  it('the read-only user may read documents and change none', () => {
+  it('lets the read-only user read documents but not change them', () => {
     const store = createStore()
     const readOnly = store.access.userOf('readonly')
     const run = (line: string) => () => store.execute(words(line).map(utf8), readOnly)
@@ -124,7 +124,7 @@ describe('access control', () => {
   })
 })
 
-describe('keyspace events', () => {
+describe('keyspace events of JSON commands', () => {
   const eventsOf = (before: Step[0][], line: string): string[] => {
     const store = createStore()
     for (const one of before) reply(store, words(one))
@@ -149,7 +149,7 @@ describe('keyspace events', () => {
     ['JSON.ARRINSERT k $.a 0 1', 'd json.arrinsert k'],
     ['JSON.ARRPOP k $.a', 'd json.arrpop k'],
     ['JSON.ARRTRIM k $.a 0 0', 'd json.arrtrim k'],
-  ])('%s tells "%s"', (line, event) => {
+  ])('%s publishes "%s"', (line, event) => {
     expect(eventsOf([document], line)).toEqual([event])
   })
 
@@ -166,12 +166,12 @@ describe('keyspace events', () => {
     'JSON.ARRAPPEND k s 1',
     'JSON.STRLEN k $.s',
     'JSON.MSET k $.x.y 1',
-  ])('%s tells nothing', (line) => {
+  ])('%s publishes nothing', (line) => {
     expect(eventsOf([document], line)).toEqual([])
   })
 })
 
-describe('any commands', () => {
+describe('random JSON commands', () => {
   const value = fc.oneof(
     fc.json({ maxDepth: 2, stringUnit: fc.constantFrom('a', 'b', '"', '\\', 'é', '\n') }),
     fc.constantFrom('[1,[2],{"a":3}]', '{"a":{"b":[1.5]}}', '"x"', '{', '1e308'),
@@ -224,7 +224,7 @@ describe('any commands', () => {
     fc.tuple(fc.constantFrom('NUMINCRBY', 'NUMMULTBY'), path, integer),
   )
 
-  it('answer with a reply or an error, and leave a document whose text reads back as itself', () => {
+  it('return a reply or an error, and leave a document that can be parsed from its text', () => {
     fc.assert(
       fc.property(value, fc.array(command, { minLength: 1, maxLength: 12 }), (document, commands) => {
         const store = createStore()
@@ -270,7 +270,7 @@ describe('any commands', () => {
   })
 })
 
-/** The same change with the means of the language. */
+/** Makes the same change with JavaScript arrays. */
 function changed(array: readonly number[], name: string, first: number, second: number): number[] {
   const at = first < 0 ? first + array.length : first
   if (name === 'ARRAPPEND') return [...array, first]

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createStore, reply, stories, words } from './steps.js'
 
-describe('documents under commands of other groups', () => {
+describe('documents in commands of other groups', () => {
   stories({
-    'copies share nothing': [
+    'do not share values between copies': [
       ['JSON.SET k $ {"a":[1]}', 'OK'],
       ['COPY k copy', 1],
       ['JSON.ARRAPPEND copy $.a 2', [2]],

@@ -7,10 +7,10 @@ import { ReplyError } from '../../../src/store/command/reply.js'
 import { type PlainReply, plainReply } from '../../../src/store/direct-store.js'
 import { StoreEngine } from '../../../src/store/store-engine.js'
 
-/** A command line and its reply. Words are parted by blanks; one in single quotes may contain some. */
+/** Command line and its reply. Arguments are separated by blanks; one in single quotes may contain some. */
 export type Step = readonly [line: string, reply: PlainReply | Failure]
 
-/** An error reply with exactly this text. */
+/** Error reply with exactly this text. */
 export interface Failure {
   readonly error: string
 }
@@ -47,7 +47,7 @@ export function reply(store: StoreEngine, argv: readonly string[]): PlainReply |
   }
 }
 
-/** One test per story: its steps run in order in a store of their own. */
+/** Declares one test per entry: its steps run in order in a separate store. */
 export function stories(table: Readonly<Record<string, readonly Step[]>>): void {
   for (const [story, steps] of Object.entries(table)) {
     it(story, () => {

@@ -15,7 +15,7 @@ function reader(): CommandReader {
   return new CommandReader((bytes, from, to) => fromArray(bytes.subarray(from, to)))
 }
 
-/** What comes out of bytes that arrive in these portions. */
+/** Returns the commands in bytes that arrive in these portions. */
 function read(bytes: string, portions: readonly number[] = [], given: ReaderLimits = limits): unknown[] {
   const commands: unknown[] = []
   const own = reader()
@@ -37,8 +37,8 @@ const word = fc.uint8Array({ maxLength: 60 }).map((bytes) => fromArray(bytes) as
 const argv = fc.array(word, { minLength: 1, maxLength: 6 })
 const portions = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 })
 
-describe('commands of the native protocol', () => {
-  test('are the same, wherever they are cut', () => {
+describe('CommandReader', () => {
+  test('returns the same commands for all chunk boundaries', () => {
     fc.assert(
       fc.property(fc.array(argv, { maxLength: 5 }), portions, (commands, cuts) => {
         expect(read(commands.map(encoded).join(''), cuts)).toEqual(commands)
@@ -46,7 +46,7 @@ describe('commands of the native protocol', () => {
     )
   })
 
-  test('one that is too large is read over, and the next one is whole', () => {
+  test('skips a command that is too large, and reads the next one completely', () => {
     fc.assert(
       fc.property(argv, portions, fc.integer({ min: 1001, max: 2000 }), (next, cuts, size) => {
         const [first, second] = read(encoded(['SET', 'k', 'x'.repeat(size)]) + encoded(next), cuts)
@@ -57,7 +57,7 @@ describe('commands of the native protocol', () => {
     )
   })
 
-  // Lines as redis-server 7.0 splits them.
+  // Inline lines as redis-server 7.0 splits them.
   test.each([
     ['PING\r\n', ['PING']],
     ['PING\n', ['PING']],
@@ -68,11 +68,11 @@ describe('commands of the native protocol', () => {
     ['\r\n', []],
     ['*0\r\n', []],
     ['*-1\r\n', []],
-  ])('%j is %j', (line, words) => {
+  ])('reads %j as %j', (line, words) => {
     expect(read(line, [1])).toEqual([words])
   })
 
-  // Texts of redis-server 7.0.
+  // Error texts of redis-server 7.0.
   test.each([
     ['*x\r\n', 'invalid multibulk length'],
     ['*99999999999\r\n', 'invalid multibulk length'],
@@ -85,16 +85,16 @@ describe('commands of the native protocol', () => {
     ['x'.repeat(65_537), 'too big inline request'],
     [`*${'1'.repeat(70_000)}`, 'too big mbulk count string'],
     [`*1\r\n$${'1'.repeat(70_000)}`, 'too big bulk count string'],
-  ])('%j is no command', (bytes, problem) => {
+  ])('rejects %j', (bytes, problem) => {
     expect(() => read(bytes)).toThrow(`ERR Protocol error: ${problem}`)
   })
 
-  test('strangers send short ones', () => {
+  test('limits clients that have not signed in to short commands', () => {
     expect(() => read('*11\r\n', [], strangersLimits)).toThrow('unauthenticated multibulk length')
     expect(() => read('*2\r\n$4\r\nAUTH\r\n$16385\r\n', [], strangersLimits)).toThrow('unauthenticated bulk length')
   })
 
-  test('a word that is announced and never comes keeps no memory for it', () => {
+  test('keeps no memory for an announced argument that does not arrive', () => {
     const own = reader()
     own.push(new TextEncoder().encode('*1\r\n$5000\r\nabc'))
     expect(own.next(limits)).toBeUndefined()

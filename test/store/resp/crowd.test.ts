@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Account } from '../../../src/kernel/account.js'
 import { Crowd, type MemoryHolder } from '../../../src/store/resp/crowd.js'
 
-/** Holders of one account of a megabyte, and a time of their own. */
+/** Returns holders that share an account of a megabyte, with their own time. */
 function crowdOfTest(): { crowd: Crowd; holder: (bytes: number) => One; pass: (ms: number) => void } {
   let time = 0
   const crowd = new Crowd(new Account(1_000_000), () => time)
@@ -50,7 +50,7 @@ class One implements MemoryHolder {
 
 const goneOf = (holders: readonly One[]): boolean[] => holders.map(({ isGone }) => isGone)
 
-test('who has made no progress for longest goes first, and one who makes progress stays, however much it holds', () => {
+test('disconnects the holder without progress for longest, and keeps one with progress, even a large one', () => {
   const { crowd, holder, pass } = crowdOfTest()
   const steady = holder(600_000)
   const still: One[] = []
@@ -65,7 +65,7 @@ test('who has made no progress for longest goes first, and one who makes progres
   expect(goneOf([...still, steady])).toEqual([true, true, false, false, false])
 })
 
-test('what the system takes by itself at the beginning is no progress', () => {
+test('does not count what the operating system reads at the beginning as progress', () => {
   const { crowd, holder, pass } = crowdOfTest()
   const [reader, attacker] = [holder(500_000), holder(400_000)]
   for (const one of [reader, attacker]) one.progress++
@@ -77,7 +77,7 @@ test('what the system takes by itself at the beginning is no progress', () => {
   expect(goneOf([reader, attacker])).toEqual([false, true])
 })
 
-test('progress of long ago is none', () => {
+test('does not count progress of long ago', () => {
   const { crowd, holder, pass } = crowdOfTest()
   const [before, now] = [holder(100_000), holder(800_000)]
   pass(2_000)
@@ -90,7 +90,7 @@ test('progress of long ago is none', () => {
   expect(goneOf([before, now])).toEqual([true, false])
 })
 
-test('where all make progress those go who hold most, unless somebody asks for more than they hold', () => {
+test('if all make progress, disconnects the largest, unless more is requested than they hold', () => {
   const { crowd, holder, pass } = crowdOfTest()
   const all = [holder(200_000), holder(500_000), holder(250_000)]
   pass(2_000)
@@ -102,7 +102,7 @@ test('where all make progress those go who hold most, unless somebody asks for m
   expect(goneOf(all)).toEqual([false, true, false])
 })
 
-test('nobody goes for what finds no room all the same', () => {
+test('disconnects no holder if the bytes would not fit anyway', () => {
   const { crowd, holder, pass } = crowdOfTest()
   const all = [holder(200_000), holder(500_000)]
   crowd.buffered.take(200_000)
@@ -111,7 +111,7 @@ test('nobody goes for what finds no room all the same', () => {
   expect(goneOf(all)).toEqual([false, false])
 })
 
-test('who holds little stays, and who has just taken everything is no newcomer', () => {
+test('keeps small holders, and holders that have just read everything are not new', () => {
   const { crowd, holder, pass } = crowdOfTest()
   const [little, often] = [holder(16_384), holder(500_000)]
   pass(2_000)

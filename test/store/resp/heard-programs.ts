@@ -1,7 +1,10 @@
-/** A command, and every byte that redis-server 7.0.15 sends for it. HELLO tells of its version: it is not compared. */
+/** Command, and every byte that redis-server 7.0.15 sends for it. HELLO contains its version, so it is not compared. */
 export type HeardRow = readonly [command: string, answer: string]
 
-/** What connections say that hear of themselves, on a connection of their own and an empty store. [recorded] */
+/**
+ * Commands of connections that receive messages about themselves, each on a new connection and an empty store.
+ * [recorded]
+ */
 export const heardPrograms: Readonly<Record<string, readonly HeardRow[]>> = {
   'SUBSCRIBE between reads': [
     ['MULTI', '+OK\r\n'],

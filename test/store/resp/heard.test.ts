@@ -5,7 +5,8 @@ import type { Outlet } from '../../../src/store/resp/session.js'
 import { sessionsOf } from '../../../src/store/resp/sessions.js'
 import { heardPrograms } from './heard-programs.js'
 
-// What a connection hears of its own commands, byte for byte where redis-server writes it: in the midst of what EXEC answers.
+// Messages that a connection receives about its own commands, byte for byte where redis-server writes them: within the
+// replies of EXEC.
 
 function open() {
   const sandbox = createSandbox({ clock: 'manual' })
@@ -25,7 +26,7 @@ function open() {
   return { sandbox, say }
 }
 
-test.each(Object.entries(heardPrograms))('%s: as redis-server sends it', (_, rows) => {
+test.each(Object.entries(heardPrograms))('%s: sends the bytes of redis-server', (_, rows) => {
   const { say } = open()
   for (const [command, expected] of rows) {
     const answer = say(command)
@@ -33,7 +34,7 @@ test.each(Object.entries(heardPrograms))('%s: as redis-server sends it', (_, row
   }
 })
 
-test('the log has one reply for each row', () => {
+test('logs one reply for each row', () => {
   const { sandbox, say } = open()
   for (const command of ['SET a 1', 'MULTI', 'GET a', 'SUBSCRIBE c', 'LPUSH a x', 'EXEC']) say(command)
   const logged = sandbox.traffic.filter((entry) => entry.type === 'command')

@@ -9,7 +9,7 @@ import { RespConnection, type Socket } from '../../../src/store/resp/resp-connec
 import type { Outlet, Session } from '../../../src/store/resp/session.js'
 import { type RespSessions, sessionsOf } from '../../../src/store/resp/sessions.js'
 
-// What a connection makes the process hold, and what becomes of it beyond the limits. Texts of redis-server 7.0.15.
+// Memory that a connection uses, and what happens beyond the limits. Error texts of redis-server 7.0.15.
 
 const outOfMemory = "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 
@@ -19,7 +19,7 @@ function sandboxOfTest(options: SandboxOptions = {}): Sandbox {
   return sandbox
 }
 
-/** A session whose commands are words already: the same large word costs nothing, however often it is sent. */
+/** Session with parsed commands: repeating the same large argument costs nothing. */
 class Talk {
   readonly sessions: RespSessions
   readonly session: Session
@@ -48,8 +48,8 @@ class Talk {
 
 const megabytes = (count: number, char = 'x'): string => char.repeat(count * 1_048_576)
 
-describe('what is kept for a connection', () => {
-  test('of a transaction that is too large nothing runs, and the connection goes on', () => {
+describe('memory of a connection', () => {
+  test('a transaction that is too large runs no command, and the connection continues', () => {
     const sandbox = sandboxOfTest()
     const talk = new Talk(sandbox)
     const value = megabytes(9)
@@ -64,7 +64,7 @@ describe('what is kept for a connection', () => {
     expect(talk.say('EXEC')).toBe('*1\r\n+OK\r\n')
   })
 
-  test('rows that say nothing count, too', () => {
+  test('rows without arguments also count', () => {
     const talk = new Talk(sandboxOfTest())
     talk.say('MULTI')
     talk.say('PING')
@@ -77,12 +77,12 @@ describe('what is kept for a connection', () => {
     ['channels', ['SUBSCRIBE', 'a'], ['SUBSCRIBE', megabytes(40)], ['UNSUBSCRIBE']],
     ['patterns', ['PSUBSCRIBE', 'a*'], ['PSUBSCRIBE', megabytes(40)], ['PUNSUBSCRIBE']],
     ['keys', ['WATCH', 'a'], ['WATCH', megabytes(40)], ['UNWATCH']],
-  ])('%s count until they are given up', (_, first, large, end) => {
+  ])('%s count until they are released', (_, first, large, end) => {
     const talk = new Talk(sandboxOfTest(), 3)
     talk.say(...first)
     const { kept } = talk.session
     expect(kept).toBeGreaterThan(0)
-    // The same ones again add nothing.
+    // Repeating them adds nothing.
     talk.say(...first)
     expect(talk.session.kept).toBe(kept)
     talk.say(...large)
@@ -94,13 +94,13 @@ describe('what is kept for a connection', () => {
   })
 })
 
-describe('names of a connection', () => {
+describe('names of connections', () => {
   test.each([
     ['CLIENT', 'SETNAME'],
     ['HELLO', '2', 'SETNAME'],
     ['CLIENT', 'SETINFO', 'LIB-NAME'],
     ['CLIENT', 'SETINFO', 'LIB-VER'],
-  ])('%s %s has 65,536 bytes at most', (...words) => {
+  ])('%s %s is limited to 65,536 bytes', (...words) => {
     const talk = new Talk(sandboxOfTest())
     expect(talk.say(...words, 'n'.repeat(65_536))).not.toContain('OOM')
     expect(talk.session.kept).toBe(65_536)
@@ -108,19 +108,22 @@ describe('names of a connection', () => {
     expect(talk.session.kept).toBe(65_536)
   })
 
-  test.each(['LIST', 'INFO'])('a transaction of CLIENT %s ends with its work, before a line is made', (which) => {
-    const sandbox = sandboxOfTest({ policy: { maxWork: 100_000 } })
-    const talks = Array.from({ length: 10 }, () => new Talk(sandbox))
-    for (const talk of talks) talk.say('CLIENT', 'SETNAME', 'n'.repeat(65_536))
-    const talk = talks[0]!
-    talk.say('MULTI')
-    for (let count = 0; count < 100; count++) talk.say('CLIENT', which)
-    const answer = talk.say('EXEC')
-    expect(answer.match(/-ERR max work exceeded/g)!.length).toBeGreaterThan(40)
-    expect(answer.length).toBeLessThan(100_000 * 32)
-  })
+  test.each(['LIST', 'INFO'])(
+    'a transaction of CLIENT %s stops when its work is used up, before a line is created',
+    (which) => {
+      const sandbox = sandboxOfTest({ policy: { maxWork: 100_000 } })
+      const talks = Array.from({ length: 10 }, () => new Talk(sandbox))
+      for (const talk of talks) talk.say('CLIENT', 'SETNAME', 'n'.repeat(65_536))
+      const talk = talks[0]!
+      talk.say('MULTI')
+      for (let count = 0; count < 100; count++) talk.say('CLIENT', which)
+      const answer = talk.say('EXEC')
+      expect(answer.match(/-ERR max work exceeded/g)!.length).toBeGreaterThan(40)
+      expect(answer.length).toBeLessThan(100_000 * 32)
+    },
+  )
 
-  test('CLIENT LIST that has no room in the answer of EXEC is not made', () => {
+  test('CLIENT LIST that does not fit into the reply of EXEC is not created', () => {
     const sandbox = sandboxOfTest({ policy: { maxResponseSize: 2_000 } })
     const talk = new Talk(sandbox)
     talk.say('CLIENT', 'SETNAME', 'n'.repeat(2_000))
@@ -142,7 +145,7 @@ describe('replies that cost more than their commands', () => {
     ['FUNCTION', 'LIST'],
     ['FUNCTION', 'DUMP'],
     ['GET', 'large'],
-  ])('%s %s: a transaction of many ends with its work', (...words) => {
+  ])('%s %s: a transaction of many stops when its work is used up', (...words) => {
     const sandbox = sandboxOfTest({ policy: { maxWork: 100_000 } })
     sandbox.store.run('SET', 'large', 'x'.repeat(100_000))
     const library = `#!lua name=l\n${Array.from({ length: 200 }, (_, at) => `redis.register_function('f${at}',function() end)`).join('\n')}`
@@ -156,7 +159,7 @@ describe('replies that cost more than their commands', () => {
     expect(answer).not.toMatch(/^\*1300\r\n-ERR/)
   })
 
-  test('COMMAND INFO pays for each name', () => {
+  test('COMMAND INFO charges each name', () => {
     const talk = new Talk(sandboxOfTest({ policy: { maxWork: 100_000 } }))
     expect(talk.say('COMMAND', 'INFO', ...Array.from({ length: 200 }, () => 'get'))).toMatch(/^\*200\r\n/)
     expect(talk.say('COMMAND', 'INFO', ...Array.from({ length: 2_000 }, () => 'get'))).toMatch(
@@ -167,14 +170,14 @@ describe('replies that cost more than their commands', () => {
     )
   })
 
-  test('what is told of commands is the same for the next one who asks', () => {
+  test('descriptions of commands are cached for the next client', () => {
     const talk = new Talk(sandboxOfTest())
     for (const which of ['INFO', 'DOCS', 'LIST']) {
       expect(talk.say('COMMAND', which)).toBe(talk.say('COMMAND', which))
     }
   })
 
-  test('a reply that costs more than is left is given, and nothing is begun behind it', () => {
+  test('a reply that costs more than the remaining work is sent, and no command runs after it', () => {
     const sandbox = sandboxOfTest({ policy: { maxWork: 1_000 } })
     sandbox.store.run('MSET', 'large', 'x'.repeat(100_000), 'n', '1')
     const talk = new Talk(sandbox)
@@ -189,7 +192,7 @@ describe('replies that cost more than their commands', () => {
   })
 })
 
-describe('keys that are waited for', () => {
+describe('keys of blocked clients', () => {
   const names = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at).padStart(8, 'k'))
   const long = [megabytes(40, 'a'), megabytes(40, 'b')]
   const policy = { maxRequestSize: 200_000_000, maxKeySize: 200_000_000 }
@@ -202,7 +205,7 @@ describe('keys that are waited for', () => {
     ['BLMPOP', (keys: string[]) => ['BLMPOP', '0', String(keys.length), ...keys, 'LEFT']],
     ['BZMPOP', (keys: string[]) => ['BZMPOP', '0', String(keys.length), ...keys, 'MIN']],
     ['XREAD', (keys: string[]) => ['XREAD', 'BLOCK', '0', 'STREAMS', ...keys, ...keys.map(() => '$')]],
-  ])('%s: they count until the wait is over, and cost work', (_, words) => {
+  ])('%s: count until the wait ends, and cost work', (_, words) => {
     const sandbox = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } })
     const talk = new Talk(sandbox)
     expect(talk.say(...words(names(1_000)))).toBe('')
@@ -211,13 +214,13 @@ describe('keys that are waited for', () => {
     expect(talk.session.kept).toBe(0)
     expect(talk.say(...words(names(20_000)))).toMatch(/^-ERR max work exceeded/)
     expect(talk.session.isWaiting).toBe(false)
-    // Two long names are no work.
+    // Two long names cost no work.
     expect(talk.say(...words(long))).toBe(outOfMemory)
     expect(talk.session.isWaiting).toBe(false)
     expect(talk.session.kept).toBe(0)
   })
 
-  test('XREADGROUP: the same', () => {
+  test('XREADGROUP: count until the wait ends, and cost work', () => {
     const sandbox = sandboxOfTest({ policy })
     for (const key of ['x', ...long]) sandbox.store.run('XGROUP', 'CREATE', key, 'g', '$', 'MKSTREAM')
     const talk = new Talk(sandbox)
@@ -231,7 +234,7 @@ describe('keys that are waited for', () => {
     expect(talk.say(...words(long))).toBe(outOfMemory)
   })
 
-  test('they count with what else is kept', () => {
+  test('count together with other memory of the connection', () => {
     const talk = new Talk(sandboxOfTest({ policy }), 3)
     talk.say('SUBSCRIBE', long[0]!)
     expect(talk.say('BLPOP', long[0]!, '0')).toBe(outOfMemory)
@@ -239,7 +242,7 @@ describe('keys that are waited for', () => {
     expect(talk.say('BLPOP', long[0]!, '0')).toBe('')
   })
 
-  test('who finds something takes it, however long the names are', () => {
+  test('are not limited if an element is available, for names of any length', () => {
     const sandbox = sandboxOfTest({ policy })
     sandbox.store.run('RPUSH', long[1]!, 'x')
     const talk = new Talk(sandbox)
@@ -247,7 +250,7 @@ describe('keys that are waited for', () => {
     expect(talk.session.kept).toBe(0)
   })
 
-  test('who has left is served at none of very many keys, and who comes after it at each', () => {
+  test('are not served for a client that left, and are served for the client after it', () => {
     const sandbox = sandboxOfTest()
     const [other, gone, next] = Array.from({ length: 3 }, () => new Talk(sandbox))
     other!.say('BLPOP', 'else', '0')
@@ -268,7 +271,7 @@ describe('keys that are waited for', () => {
     expect(other!.session.isWaiting).toBe(false)
   })
 
-  test('a connection of the sandbox has the same limit', async () => {
+  test('are limited for a connection of the sandbox', async () => {
     const connection = sandboxOfTest({ policy: { ...policy, maxWork: 400_000 } }).store.connect()
     await expect(connection.run('BLPOP', ...long, 0)).rejects.toThrow(/^OOM/)
     await expect(connection.run('BLPOP', ...names(20_000), 0)).rejects.toThrow(/max work exceeded/)
@@ -277,10 +280,10 @@ describe('keys that are waited for', () => {
   })
 })
 
-describe('an answer with no room for all', () => {
+describe('replies that do not fit into a response', () => {
   const policy = { maxResponseSize: 2_000 }
 
-  test('EXEC: the rest are errors, and every command has run', () => {
+  test('are errors in EXEC, and every command has run', () => {
     const sandbox = sandboxOfTest({ policy })
     sandbox.store.run('SET', 'large', 'x'.repeat(900))
     const talk = new Talk(sandbox)
@@ -295,7 +298,7 @@ describe('an answer with no room for all', () => {
     expect(sandbox.store.run('MGET', 'a', 'b', 'c')).toEqual(['1', '1', '1'])
   })
 
-  test('a connection that hears too much of itself is closed behind the last command', () => {
+  test('close a connection that receives too much about itself, after the last command', () => {
     const sandbox = sandboxOfTest({ policy })
     const talk = new Talk(sandbox, 3)
     talk.say('SUBSCRIBE', 'c')
@@ -309,7 +312,7 @@ describe('an answer with no room for all', () => {
     expect(sandbox.store.run('MGET', 'first', 'last')).toEqual(['1', '1'])
   })
 
-  test('a transaction has the work of one request', () => {
+  test('are limited by the work of one request in a transaction', () => {
     const sandbox = sandboxOfTest({ policy: { maxWork: 100_000 } })
     const talk = new Talk(sandbox)
     talk.say('MULTI')
@@ -321,7 +324,7 @@ describe('an answer with no room for all', () => {
     expect(sandbox.store.run('GET', 'last')).toBe('1')
   })
 
-  test('CLIENT LIST is an error where it would be longer than a reply may be', () => {
+  test('are an error for CLIENT LIST that would exceed the maximum reply', () => {
     const sandbox = sandboxOfTest({ policy: { maxRequestSize: 2_000 } })
     const talks = Array.from({ length: 4 }, () => new Talk(sandbox))
     expect(talks[0]!.say('CLIENT', 'LIST')).toMatch(/^\$\d+\r\nid=1 /)
@@ -329,7 +332,7 @@ describe('an answer with no room for all', () => {
     expect(talks[0]!.say('CLIENT', 'LIST')).toMatch(/^-ERR max request size exceeded. Limit: 2000 bytes/)
   })
 
-  test('a monitor is dropped for a command that is longer than it may be told', () => {
+  test('disconnect a monitor for a command that is too long to show', () => {
     const sandbox = sandboxOfTest({ policy: { maxRequestSize: 60_000_000 } })
     const talk = new Talk(sandbox)
     talk.say('MONITOR')
@@ -340,9 +343,9 @@ describe('an answer with no room for all', () => {
   })
 })
 
-// ---- the wire ---------------------------------------------------------------------------------------------------
+// ---- socket -----------------------------------------------------------------------------------------------------
 
-/** Another end that takes nothing unless it is told to. */
+/** Socket whose other end reads nothing unless requested. */
 class Deaf implements Socket {
   written: Bytes[] = []
   readonly shared: Shared[] = []
@@ -376,7 +379,7 @@ class Deaf implements Socket {
     this.#taken.push(done)
   }
 
-  /** The other end takes everything. */
+  /** Makes the other end read everything. */
   take(): this {
     this.taken += this.backlog
     this.backlog = 0
@@ -385,7 +388,7 @@ class Deaf implements Socket {
     return this
   }
 
-  /** What was left for later happens. */
+  /** Runs the deferred callbacks. */
   goOn(): void {
     for (const run of this.due.splice(0)) run()
   }
@@ -421,10 +424,10 @@ class Deaf implements Socket {
   }
 }
 
-describe('turns', () => {
+describe('turns of connections', () => {
   const replies = (socket: Deaf): number => socket.written.join('').split('\r\n').length - 1
 
-  test('commands that cost nothing are answered 256 in a row', () => {
+  test('last for 256 trivial commands', () => {
     const socket = new Deaf(sandboxOfTest()).say('PING\r\n'.repeat(600))
     expect(replies(socket)).toBe(256)
     socket.goOn()
@@ -438,7 +441,7 @@ describe('turns', () => {
     ['a script', 'EVAL "for i=1,20000 do end return 1" 0\r\n'],
     ['a large set', 'SUNIONSTORE to large\r\n'],
     ['a list of clients', 'CLIENT LIST\r\n'],
-  ])('of %s one is answered, then the others have their turn', (_, command) => {
+  ])('last for one command of %s, then the other connections have their turn', (_, command) => {
     const sandbox = sandboxOfTest()
     sandbox.store.run('SADD', 'large', ...Array.from({ length: 15_000 }, (_, at) => `m${at}`))
     const others = command.startsWith('CLIENT') ? Array.from({ length: 130 }, () => new Deaf(sandbox)) : []
@@ -456,8 +459,8 @@ describe('turns', () => {
   })
 })
 
-describe('output that nobody takes', () => {
-  test('a message is held once, however many readers are sent it', () => {
+describe('output that is not read', () => {
+  test('a message is held once for all readers', () => {
     const sandbox = sandboxOfTest()
     const buffered = new Account(10_000_000)
     const crowd = new Crowd(buffered)
@@ -473,7 +476,7 @@ describe('output that nobody takes', () => {
     expect(buffered.held).toBe(before)
   })
 
-  test('who is behind is sent away before more than redis-server keeps is added', async () => {
+  test('a reader that is behind is disconnected before it exceeds the limit of redis-server', async () => {
     const sandbox = sandboxOfTest()
     const reader = new Deaf(sandbox).say('SUBSCRIBE c\r\n').take()
     for (let count = 0; count < 3; count++) {
@@ -488,7 +491,7 @@ describe('output that nobody takes', () => {
     expect(sandbox.store.run('PUBLISH', 'c', 'x')).toBe(0)
   })
 
-  test('who had taken everything is sent what one turn of the loop brings, as long as there is room', () => {
+  test('a reader that had read everything gets all messages of one turn, as long as they fit', () => {
     const sandbox = sandboxOfTest()
     const crowd = new Crowd(new Account(100_000_000))
     const reader = new Deaf(sandbox, crowd).say('SUBSCRIBE c\r\n').take()
@@ -499,7 +502,7 @@ describe('output that nobody takes', () => {
     expect(reader.isDestroyed).toBe(true)
   })
 
-  test('who has 8 MiB to take for a minute of the host is sent away, who had less in between is not', () => {
+  test('a reader with 8 MiB pending for a host minute is disconnected, one that had less in between is not', () => {
     const sandbox = sandboxOfTest()
     const [slow, slower] = [0, 1].map(() => new Deaf(sandbox).say('SUBSCRIBE c\r\n').take()) as [Deaf, Deaf]
     sandbox.store.run('PUBLISH', 'c', megabytes(9))
@@ -512,7 +515,7 @@ describe('output that nobody takes', () => {
     expect([slow.isDestroyed, slower.isDestroyed]).toEqual([false, true])
   })
 
-  test('no message is longer than redis-server sends', () => {
+  test('a message is not longer than redis-server sends', () => {
     const sandbox = sandboxOfTest()
     const reader = new Deaf(sandbox).say('SUBSCRIBE c\r\n').take()
     sandbox.store.run('PUBLISH', 'c', megabytes(32))
@@ -521,7 +524,7 @@ describe('output that nobody takes', () => {
     expect(reader.isDestroyed).toBe(true)
   })
 
-  test('beyond the limit of all, those who hold most go, and who reads stays', () => {
+  test('beyond the shared limit, the largest holders are disconnected, and active readers stay', () => {
     const sandbox = sandboxOfTest()
     sandbox.store.run('SET', 'large', 'x'.repeat(300_000))
     const buffered = new Account(1_000_000)
@@ -537,7 +540,7 @@ describe('output that nobody takes', () => {
     expect(buffered.held).toBe(0)
   })
 
-  test('what was written before QUIT counts until it is taken', () => {
+  test('output before QUIT counts until it is read', () => {
     const sandbox = sandboxOfTest()
     sandbox.store.run('SET', 'large', 'x'.repeat(300_000))
     const buffered = new Account(500_000)
@@ -549,7 +552,7 @@ describe('output that nobody takes', () => {
     gone.wire.close()
   })
 
-  test('a connection that waits for EXEC counts among all', () => {
+  test('a connection that waits for EXEC counts toward the shared limit', () => {
     const sandbox = sandboxOfTest()
     const buffered = new Account(100_000)
     const socket = new Deaf(sandbox, new Crowd(buffered)).say('MULTI\r\n')
@@ -561,10 +564,10 @@ describe('output that nobody takes', () => {
   })
 })
 
-describe('a stranger', () => {
+describe('a client that has not signed in', () => {
   const word = `$16000\r\n${'x'.repeat(16_000)}\r\n`
 
-  test('holds nothing of a command that is longer than signing in takes', () => {
+  test('keeps no bytes of a command that is longer than signing in needs', () => {
     const buffered = new Account(1_000_000)
     const socket = new Deaf(sandboxOfTest(), new Crowd(buffered), { isStranger: true })
     socket.say(`*10\r\n${word.repeat(9)}$16000\r\nx`)
@@ -573,7 +576,7 @@ describe('a stranger', () => {
     expect(socket.written.join('')).toBe('-NOAUTH Authentication required.\r\n')
   })
 
-  test('holds less than 35 KB of one word, of a line, and of many commands', () => {
+  test('keeps less than 35 KB of one argument, of a line, and of many commands', () => {
     for (const bytes of [
       `*2\r\n$4\r\nAUTH\r\n$16000\r\n${'x'.repeat(15_999)}`,
       'x'.repeat(16_000),
@@ -589,7 +592,7 @@ describe('a stranger', () => {
     }
   })
 
-  test('is told of a line without end early', () => {
+  test('gets an early error for a line without end', () => {
     const socket = new Deaf(sandboxOfTest(), undefined, { isStranger: true }).say('x'.repeat(16_385))
     expect(socket.written.join('')).toBe('-ERR Protocol error: too big inline request\r\n')
   })

@@ -3,7 +3,7 @@ import { type Section, section } from '../../support/steps.js'
 
 const directory = new URL('../', import.meta.url)
 
-/** What the steps of the groups lack: replies whose types differ in RESP3. */
+/** Steps that the groups lack: replies whose types differ in RESP3. */
 const more = section(
   'types of RESP3',
   `
@@ -58,7 +58,7 @@ const more = section(
   `,
 )
 
-/** The steps of all groups that redis-server knows, and more. */
+/** Returns the steps of all groups that redis-server knows, and more. */
 export async function resp3Sections(): Promise<readonly Section[]> {
   const files = readdirSync(directory).filter((name) => name.endsWith('.steps.ts'))
   const groups = await Promise.all(files.map((file) => import(new URL(file, directory).href)))

@@ -20,19 +20,21 @@ const recorded = JSON.parse(readFileSync(new URL('../../transcripts/resp3.json',
 /** The service has a flat list in both versions of the protocol. [search.md, part 2] */
 const flat = /^CONFIG GET\b/i
 
-/** What a script returns has the types of RESP2, whatever tables it makes: a limit that the reference names. */
+/** The result of a script has the types of RESP2, for all tables it creates: a limit that the reference documents. */
 const ofScripts = /^EVAL$/i
 
 const sections = await resp3Sections()
 
 test.each(sections.map((section) => [section.title, section] as const))(
-  'replies to %s are of the types that redis-server gives them in RESP3',
+  'replies to %s have the RESP3 types of redis-server',
   (title, section) => {
     expect(differences(section, recorded[title] ?? [])).toEqual([])
   },
 )
 
-/** Steps whose replies are of other types; those that the service answers differently on purpose are left out. */
+/**
+ * Returns the steps whose replies have other types, without those that deliberately differ in the service.
+ */
 function differences({ steps }: Section, rows: readonly string[]): string[] {
   let now = Date.UTC(2026, 0, 1)
   const store = new StoreEngine({
@@ -53,7 +55,7 @@ function differences({ steps }: Section, rows: readonly string[]): string[] {
     const argv = wordsAt(step, now) as readonly string[] as readonly Bytes[]
     const skeleton = skeletonOf(wireIn(store, argv))!.skeleton
     if (skeleton === expected || step.ours !== undefined || flat.test(argv.join(' '))) continue
-    // Which commands fail is a matter of the transcripts.
+    // The transcripts test which commands fail.
     if (skeleton === '-' || expected === '-' || ofScripts.test(argv[0]!)) continue
     found.push(`${step.text}: ${skeleton}, redis-server ${expected}`)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createScriptStore } from './script-store.js'
 
-/** Whatever a script does, it ends, and the test that ran it goes on. */
+/** Every script ends, and the test that ran it continues. */
 
 const killed =
   'ERR Error running script: Script killed: it took more than 100000 steps (loop turns, calls, and what they and commands touch). Raise policy.maxScriptSteps and policy.maxWork if it is meant to.'
@@ -44,7 +44,7 @@ describe('the step budget', () => {
     expect(bounded.failure('EVAL', source, 0)).toBe(killed)
   })
 
-  /** Values of some size, made once: what follows pays for using them. */
+  /** Values of some size, created once. The scripts pay for using them. */
   const sizes = createScriptStore({ maxScriptSteps: 100_000 })
   sizes.run('RPUSH', 'list', ...Array.from({ length: 20_000 }, (_, at) => at))
   sizes.run('SET', 'long', 'x'.repeat(100_000))
@@ -87,14 +87,14 @@ describe('the step budget', () => {
     expect(sizes.failure('EVAL', turns(body), 0, `${long}1`, `${long}2`)).toBe(killed)
   })
 
-  it('counts together what all commands of a script touch, and leaves none half done', () => {
+  it('counts all commands of a script together, and leaves none half done', () => {
     const script = "for i = 1, 1000 do redis.call('lpush', 'moved', i) redis.call('lrange', 'list', 0, -1) end"
     expect(sizes.failure('EVAL', script, 0)).toBe(killed)
     expect(sizes.run('LLEN', 'moved')).toBe(Number(sizes.run('LINDEX', 'moved', 0)))
     expect(sizes.run('LLEN', 'moved')).toBeLessThan(10)
   })
 
-  it('is that of the request, too', () => {
+  it('also uses the work of the request', () => {
     const small = createScriptStore({ maxWork: 100_000 })
     expect(small.failure('EVAL', 'while true do end', 0)).toContain('Script killed')
     expect(small.run('EVAL', 'for i = 1, 90000 do end return 1', 0)).toBe(1)
@@ -107,7 +107,7 @@ describe('the step budget', () => {
     bounded.run('FUNCTION', 'FLUSH')
   })
 
-  it('is whole for every script, and keeps what a stopped one wrote', () => {
+  it('is full for every script, and keeps the writes of a stopped one', () => {
     for (let times = 0; times < 5; times++) {
       expect(bounded.run('EVAL', 'local n = 0 for i = 1, 90000 do n = n + 1 end return n', 0)).toBe(90_000)
     }
@@ -115,7 +115,7 @@ describe('the step budget', () => {
     expect(bounded.run('GET', 'kept')).toBe('yes')
   })
 
-  it('is counted, not timed: the same script stops at the same turn', () => {
+  it('is counted, not timed: the same script stops at the same iteration', () => {
     const turns = [1, 2].map(() => {
       bounded.run('SET', 'turns', 0)
       bounded.failure('EVAL', "while true do redis.call('incr', 'turns') end", 0)
@@ -149,7 +149,7 @@ describe('the stack', () => {
       'recursion in a coroutine',
       'return coroutine.wrap(function() local function f() return 1 + f() end return f() end)()',
     ],
-  ])('%s ends in an error', (_, source) => {
+  ])('ends %s in an error', (_, source) => {
     expect(failure('EVAL', source, 0)).toMatch(overflow)
     expect(run('EVAL', 'return 1', 0)).toBe(1)
   })
@@ -161,15 +161,15 @@ describe('the stack', () => {
     for (let times = 0; times < 20; times++) expect(run('EVAL', source, 0)).toBe(depth)
   })
 
-  it('takes endless tail calls', () => {
+  it('supports endless tail calls', () => {
     expect(
       run('EVAL', 'local function f(n) if n == 0 then return "end" end return f(n - 1) end return f(1000000)', 0),
     ).toBe('end')
   })
 })
 
-describe('memory', () => {
-  // What is made is paid for, so that the budget would end most of these before the memory does.
+describe('memory of scripts', () => {
+  // Created values are charged, so a normal budget would end most of these before the memory limit.
   const { run, failure } = createScriptStore({ maxScriptSteps: 1e9, maxWork: 1e9 })
 
   it.each([
@@ -187,17 +187,17 @@ describe('memory', () => {
       'msgpack',
       "local s = string.rep('x', 1000000) local t = {} for i = 1, 200 do t[i] = s end return #cmsgpack.pack(t)",
     ],
-  ])('%s ends in an error', (_, source) => {
+  ])('ends %s in an error', (_, source) => {
     expect(failure('EVAL', source, 0)).toContain('not enough memory')
   })
 
-  it('is enough for what scripts do', () => {
+  it('is sufficient for ordinary scripts', () => {
     expect(run('EVAL', "local s = '' for i = 1, 100000 do s = s .. 'x' end return #s", 0)).toBe(100_000)
     expect(run('EVAL', "return #string.rep('x', 10000000)", 0)).toBe(10_000_000)
   })
 })
 
-describe('sources', () => {
+describe('sources of scripts', () => {
   const { run, failure } = createScriptStore()
   const tooDeep = /too many syntax levels|too complex/
 
@@ -214,11 +214,11 @@ describe('sources', () => {
     ['fields', `return a${'.b'.repeat(100_000)}`],
     ['calls', `return a${'()'.repeat(100_000)}`],
     ['targets', `a${', a'.repeat(100_000)} = 1`],
-  ])('%s nested without end are a syntax error', (_, source) => {
+  ])('%s nested without limit are a syntax error', (_, source) => {
     expect(failure('EVAL', source, 0)).toMatch(tooDeep)
   })
 
-  it('long but flat ones are fine', () => {
+  it('can be long if they are flat', () => {
     expect(run('EVAL', `local n = 0 ${'n = n + 1 '.repeat(20_000)}return n`, 0)).toBe(20_000)
     expect(run('EVAL', `return #{${'1, '.repeat(50_000)}}`, 0)).toBe(50_000)
     expect(run('EVAL', `if false then ${'elseif false then '.repeat(5000)}else return 'end' end`, 0)).toBe('end')
@@ -226,7 +226,7 @@ describe('sources', () => {
     expect(run('EVAL', `return ${'('.repeat(150)}1${')'.repeat(150)}`, 0)).toBe(1)
   })
 
-  it('have as many locals and upvalues as in the reference', () => {
+  it('have the limits of locals and upvalues of the reference implementation', () => {
     const locals = (count: number): string => Array.from({ length: count }, (_, at) => `local a${at} = ${at}`).join(' ')
     expect(run('EVAL', `${locals(200)} return a199`, 0)).toBe(199)
     expect(failure('EVAL', `${locals(201)} return 1`, 0)).toContain('main function has more than 200 local variables')

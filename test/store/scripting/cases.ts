@@ -1,8 +1,8 @@
 import { parseReply, type Section, type Step } from '../../support/steps.js'
 
 /**
- * Lua scripts as steps of a transcript: one script per line, `⏎` for a line break in it. `= reply because reason`
- * beneath gives our reply where it differs from redis-server's on purpose.
+ * Declares Lua scripts as steps of a transcript: one script per line, `⏎` for a line break in it. `= reply because
+ * reason` below it is the reply of the double where it deliberately differs from redis-server.
  */
 export function scripts(title: string, lines: string): Section {
   const steps: Step[] = []
@@ -19,7 +19,7 @@ function evaluation(line: string): Step {
   return { text: line, argv: ['EVAL', bytes(line.replaceAll('⏎', '\n')), '0'], loose: new Set(['failure']) }
 }
 
-/** Commands around scripts, one array of words per row. */
+/** Declares commands around scripts, one array of arguments per row. */
 export function commands(title: string, rows: readonly (readonly string[])[]): Section {
   return {
     title,

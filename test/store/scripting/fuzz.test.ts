@@ -3,10 +3,7 @@ import { createRandom, type Random } from '../../../src/kernel/random.js'
 import { randomProgram, randomText } from './random-programs.js'
 import { createScriptStore, type ScriptStore } from './script-store.js'
 
-/**
- * Programs nobody would write. Whatever they do, the store has to answer with a reply or an error, within the budget,
- * and to go on working.
- */
+/** Unusual programs. The store must return a reply or an error within the budget, and continue to work. */
 const steps = 3000
 
 describe('random programs', () => {
@@ -20,7 +17,7 @@ describe('random programs', () => {
       const kind = kindOf(reply)
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
     }
-    // The generator is of use only while its programs reach all of these ends.
+    // The generator is useful only while its programs reach all of these ends.
     expect([...kinds.keys()].sort()).toEqual(['budget', 'reply', 'run-time error', 'syntax error'])
     expect(kinds.get('reply')).toBeGreaterThan(2000)
     expect(kinds.get('run-time error')).toBeGreaterThan(2000)
@@ -53,6 +50,6 @@ function kindOf(reply: string): string {
   if (!reply.startsWith('-')) return 'reply'
   if (reply.includes('Script killed')) return 'budget'
   if (reply.includes('syntax error')) return 'syntax error'
-  // A script may also return an error reply of its own.
+  // A script may also return an error reply.
   return reply.startsWith('-ERR Error running script:') ? 'run-time error' : 'reply'
 }

@@ -1,11 +1,11 @@
 import type { Random } from '../../../src/kernel/random.js'
 
-/** Lua sources by chance: syntactically sound ones that mix everything with everything, and soups of tokens. */
+/** Returns random Lua sources: syntactically valid ones that combine all features, and random tokens. */
 export function randomProgram(random: Random): string {
   return new Generator(random).block(2)
 }
 
-/** Tokens and bytes in no order. */
+/** Returns tokens and bytes in random order. */
 export function randomText(random: Random): string {
   let text = ''
   for (let count = random.int(30); count >= 0; count--)
@@ -155,7 +155,7 @@ class Generator {
     const statements: string[] = ['local a, b, c, d = 1, {}, "s"']
     for (let count = this.#random.int(4) + 1; count > 0; count--) {
       const statement = this.#statement(depth)
-      // Most statements fail: without protection the rest would never run.
+      // Most statements fail: without protection the others would never run.
       const isOpen = statement.includes('break') || statement.startsWith('local')
       statements.push(isOpen || this.#random.chance(1, 8) ? statement : `pcall(function() ${statement} end)`)
     }

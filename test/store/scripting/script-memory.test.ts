@@ -3,11 +3,11 @@ import { latin1 } from '../../../src/kernel/bytes.js'
 import { prepareScript } from '../../../src/store/scripting/prepared-scripts.js'
 import { createScriptStore } from './script-store.js'
 
-// What a script makes and keeps takes longer than a turn of a loop: the host has to make room for it, and to collect it.
+// Creating and keeping values takes longer than a loop iteration: the host must allocate and collect them.
 
 const times = 20_000
 
-/** Units of a script that does something so many times, in each turn of a loop. */
+/** Returns the work of a script that does something this many times, once per iteration. */
 function unitsOf(turn: string, prepared = ''): number {
   const { run, store } = createScriptStore()
   const before = store.work.spent
@@ -15,7 +15,7 @@ function unitsOf(turn: string, prepared = ''): number {
   return (store.work.spent - before) / times
 }
 
-// Units by time, 25 ns each, as they were measured with a script that keeps all it makes until its budget ends.
+// Units by time, 25 ns each, measured with a script that keeps all values it creates until its budget ends.
 test.each([
   ['a number in a list', 't[i]=i', 2],
   ['an empty table', 't[i]={}', 8],
@@ -27,20 +27,20 @@ test.each([
   ['a joined string', 't[i]="a"..i', 4],
   ['a string of a library', 't[i]=string.rep("x",255)', 12],
   ['a short one', 't[i]=string.upper("x")', 5],
-])('%s costs so many steps', (_, turn, units) => {
+])('charges the steps of %s', (_, turn, units) => {
   expect(unitsOf(turn, 'local f=function(...) return {...} end')).toBeGreaterThanOrEqual(units)
 })
 
-test('within a coroutine tables cost as much', () => {
+test('charges tables in a coroutine the same', () => {
   const inside = unitsOf('', `coroutine.wrap(function() for i=1,${times} do t[i]={i} end end)()`)
   expect(inside).toBeGreaterThanOrEqual(11)
 })
 
-test('an element that is there already costs nothing more', () => {
+test('charges nothing for an existing element', () => {
   expect(unitsOf('t.a=i t[1]=i')).toBeLessThan(3)
 })
 
-test('honest scripts still end: fifty thousand objects are read from JSON and counted', () => {
+test('lets ordinary scripts end: fifty thousand objects are read from JSON and counted', () => {
   const { run } = createScriptStore()
   const json = JSON.stringify(Array.from({ length: 50_000 }, (_, at) => ({ id: at, n: 'name' })))
   const script = 'local seen={} for _,o in ipairs(cjson.decode(ARGV[1])) do seen[o.id]=true end return #seen'
@@ -51,15 +51,15 @@ test.each([
   ['a table that doubles', 'local t={1,1} for i=1,40 do t={t,t} end return t'],
   ['pairs that double', 'local t={map={a=1,b=1}} for i=1,40 do t={map={a=t,b=t}} end return t'],
   [
-    'a row that stands in many places',
+    'a row that occurs in many places',
     'local r={} for i=1,1000 do r[i]=1 end local s={} for i=1,1000 do s[i]=r end local t={} for i=1,1000 do t[i]=s end return t',
   ],
-])('a reply is charged as it is unfolded: %s', (_, script) => {
+])('charges a reply for each item: %s', (_, script) => {
   const { failure } = createScriptStore()
   expect(failure('EVAL', script, 0)).toContain('max work exceeded')
 })
 
-test('compiled scripts are kept by their size, not only by their number', () => {
+test('keeps compiled scripts by size, not only by number', () => {
   const source = (name: string) => latin1(`return '${name}${'x'.repeat(500_000)}'`)
   const first = prepareScript(source('a'))
   expect(prepareScript(source('a'))).toBe(first)

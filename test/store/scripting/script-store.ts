@@ -7,14 +7,14 @@ import { type Reply, ReplyError } from '../../../src/store/command/reply.js'
 import { resp2, resp2Error } from '../../../src/store/rest/rest-responses.js'
 import { StoreEngine } from '../../../src/store/store-engine.js'
 
-/** A store of its own for tests of scripts. */
+/** Separate store for tests of scripts. */
 export interface ScriptStore {
   readonly store: StoreEngine
-  /** Words in UTF-8; throws `ReplyError`. */
+  /** Runs a command with arguments in UTF-8; throws `ReplyError`. */
   run(...words: readonly (string | number)[]): Reply
-  /** The text of the error that a command ends in. */
+  /** Returns the text of the error of a command. */
   failure(...words: readonly (string | number)[]): string
-  /** One char per byte in the words; the raw RESP2 reply. */
+  /** Runs a command whose arguments have one character per byte; returns the raw RESP2 reply. */
   execute(argv: readonly string[], user?: User): string
 }
 
@@ -23,7 +23,7 @@ export function createScriptStore(policy: Partial<ResolvedPolicy> = {}): ScriptS
     clock: { now: () => Date.UTC(2026, 0, 1) },
     random: createRandom('scripts'),
     access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    // What scripts do is compared with redis-server.
+    // Scripts are compared with redis-server, so all commands are enabled.
     policy: { ...defaultPolicy, commands: 'all', ...policy },
     docs: 'docs.test',
   })

@@ -4,7 +4,7 @@ import type { User } from '../../../src/store/access/user.js'
 import { ReplyError } from '../../../src/store/command/reply.js'
 import { createScriptStore } from './script-store.js'
 
-/** What the service has in common with nobody. Sections are those of store.md. */
+/** Behavior that only the service has. Sections are those of store.md. */
 
 describe('errors that end a script (9.4)', () => {
   const { run, failure } = createScriptStore()
@@ -16,7 +16,7 @@ describe('errors that end a script (9.4)', () => {
     )
   })
 
-  it('name the function of a library that raised them', () => {
+  it('name the library function that raised them', () => {
     expect(failure('EVAL', "redis.call('set', 'k', 'v')\nredis.call('lpush', 'k', 1)", 0)).toBe(
       'ERR Error running script: @user_script:2: WRONGTYPE Operation against a key holding the wrong kind of value\n' +
         "stack traceback:\n\t[G]: in function 'call'\n\t@user_script:2: in main chunk\n\t[G]: ?",
@@ -24,7 +24,7 @@ describe('errors that end a script (9.4)', () => {
     expect(failure('EVAL', "error('boom')", 0)).toContain("\n\t[G]: in function 'error'\n")
   })
 
-  it('hold for functions', () => {
+  it('apply to functions', () => {
     run('FUNCTION', 'LOAD', "#!lua name=lib\nredis.register_function('f', function()\nreturn redis.call('get') end)")
     expect(failure('FCALL', 'f', 0)).toBe(
       'ERR Error running script: @user_function:3: Wrong number of args calling Redis command from script\n' +
@@ -37,13 +37,13 @@ describe('errors that end a script (9.4)', () => {
     expect(failure('EVAL', "return redis.error_reply('ZU groß')", 0)).toBe('ZU groß')
   })
 
-  it('survive error values that crash a real server', () => {
+  it('support error values that crash a real server', () => {
     expect(failure('EVAL', 'error({code = 1})', 0)).toContain('(error object is a table value)')
     expect(failure('EVAL', 'error(print == nil or error)', 0)).toContain('nonexistent global variable')
     expect(failure('EVAL', 'error(error)', 0)).toContain('(error object is a function value)')
   })
 
-  it('tell where the source cannot be compiled', () => {
+  it('report where the source cannot be compiled', () => {
     expect(failure('EVAL', 'local a = 1\n  x local', 0)).toBe(
       "ERR Error running script: @user_script line:2(column:5) near 'local': syntax error ('=' expected)",
     )
@@ -56,17 +56,17 @@ describe('errors that end a script (9.4)', () => {
   })
 })
 
-describe('scripts that only read (9.4, 8)', () => {
+describe('read-only scripts (9.4, 8)', () => {
   const { run, failure } = createScriptStore()
   const refusal = 'READONLY Write commands are not allowed from read-only scripts'
 
-  it('refuse to write', () => {
+  it('cannot write', () => {
     expect(failure('EVAL_RO', "return redis.call('set', 'k', 1)", 0)).toContain(refusal)
     expect(failure('EVAL', "#!lua flags=no-writes\nreturn redis.call('del', 'k')", 0)).toContain(refusal)
     expect(run('EXISTS', 'k')).toBe(0)
   })
 
-  it('FCALL_RO runs a function without no-writes while it reads', () => {
+  it('can call a function without no-writes by FCALL_RO while it reads', () => {
     run(
       'FUNCTION',
       'LOAD',
@@ -84,7 +84,7 @@ describe('key locking (9.5)', () => {
   const { run, failure } = createScriptStore()
   const locking = (body: string): string => `#!lua flags=allow-key-locking\n${body}`
 
-  it('lets a script use the keys it was given', () => {
+  it('lets a script use its declared keys', () => {
     expect(
       run('EVAL', locking("redis.call('set', KEYS[1], ARGV[1]) return redis.call('get', KEYS[1])"), 1, 'a', 'x'),
     ).toBe('x')
@@ -92,7 +92,7 @@ describe('key locking (9.5)', () => {
     expect(run('EVAL', locking("return redis.call('ping')"), 0)).toMatchObject({ text: 'PONG' })
   })
 
-  it('refuses every other key', () => {
+  it('rejects every other key', () => {
     const text =
       "ERR Error running script: @user_script:2: Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: other"
     expect(failure('EVAL', locking("return redis.call('get', 'other')"), 1, 'a')).toContain(text)
@@ -100,13 +100,13 @@ describe('key locking (9.5)', () => {
     expect(failure('EVAL', locking("return redis.pcall('del', 'other').err"), 1, 'a')).toContain('no failure')
   })
 
-  it('refuses commands on the whole database', () => {
+  it('rejects commands on the whole database', () => {
     expect(failure('EVAL', locking("return redis.call('flushdb')"), 0)).toContain('FLUSHDB is not allowed')
     expect(failure('EVAL', locking("return redis.call('flushall')"), 0)).toContain('FLUSHALL is not allowed')
     expect(run('EXISTS', 'a')).toBe(1)
   })
 
-  it('holds for functions that ask for it', () => {
+  it('applies to functions that request it', () => {
     run(
       'FUNCTION',
       'LOAD',
@@ -131,15 +131,15 @@ describe('conversion (9.3)', () => {
     [1e21, '1e+21'],
     [0.00001, '1e-05'],
     [1 / 3, '0.3333333333333333'],
-  ])('the number %d as an argument is %s', (number, text) => {
+  ])('converts the number %d as an argument to %s', (number, text) => {
     expect(run('EVAL', `return redis.call('ECHO', ${number})`, 0)).toBe(text)
   })
 
-  it('an error within an array is its text', () => {
+  it('converts an error within an array to its text', () => {
     expect(run('EVAL', "return {1, {err = 'MY error'}, 3}", 0)).toEqual([1, 'MY error', 3])
   })
 
-  it('what does not fit into 64 bits is the lowest integer, others are exact', () => {
+  it('converts values beyond 64 bits to the lowest integer, and others exactly', () => {
     expect(run('EVAL', 'return {2^53, 2^62, -2^63, 2^63, 1e300, 0/0}', 0)).toEqual([
       9007199254740992n,
       4611686018427387904n,
@@ -150,7 +150,7 @@ describe('conversion (9.3)', () => {
     ])
   })
 
-  it('a table within itself is cut, not followed for ever', () => {
+  it('cuts a table that contains itself', () => {
     expect(() => run('EVAL', 'local t = {} t[1] = t return t', 0)).toThrow(ReplyError)
   })
 })
@@ -172,7 +172,7 @@ describe('commands without permission', () => {
   const evaluate = (script: string): unknown =>
     store.execute(['EVAL', script, '0'] as unknown as readonly Bytes[], limited)
 
-  it('fail inside a script with a text of their own (6.2)', () => {
+  it('fail inside a script with a different text (6.2)', () => {
     expect(() => evaluate("return redis.call('del', 'own:a')")).toThrow(
       "ACL failure in script: The user executing the script can't run this command or subcommand",
     )
@@ -186,20 +186,20 @@ describe('commands without permission', () => {
     expect(evaluate("return redis.pcall('del', 'own:a').err")).toContain("can't run this command")
   })
 
-  it('can be asked for', () => {
+  it('are reported by redis.acl_check_cmd', () => {
     expect(evaluate("return redis.acl_check_cmd('del', 'own:a')")).toBeNull()
     expect(evaluate("return redis.acl_check_cmd('get', 'foreign')")).toBeNull()
     expect(evaluate("return redis.acl_check_cmd('get', 'own:a')")).toBe(1)
   })
 
-  it('keys of the call itself are checked before it runs', () => {
+  it('are rejected for keys of the call before the script runs', () => {
     const words = ['EVAL', 'return 1', '1', 'foreign'] as unknown as readonly Bytes[]
     expect(() => store.execute(words, limited)).toThrow(/^NOPERM /)
   })
 })
 
 describe('the read-only token', () => {
-  it('may not run scripts, not even those that only read', () => {
+  it('cannot run scripts, not even read-only ones', () => {
     const { store } = createScriptStore()
     const reader = store.access.userOf('read-only-token')!
     for (const name of ['EVAL', 'EVAL_RO', 'EVALSHA', 'FCALL', 'FCALL_RO']) {
@@ -209,19 +209,19 @@ describe('the read-only token', () => {
   })
 })
 
-// Newer than the server of the transcripts, which has WAIT only.
-it('WAITAOF is no command for scripts, as WAIT is none', () => {
+// Newer than the server of the transcripts, which only has WAIT.
+it('WAITAOF cannot be called by scripts, like WAIT', () => {
   const { failure } = createScriptStore()
   expect(failure('EVAL', "return redis.call('WAITAOF', 0, 0, 0)", 0)).toContain(
     'This Redis command is not allowed from script',
   )
 })
 
-describe('what is not there', () => {
+describe('subcommands that the service lacks', () => {
   it.each([
     ['FUNCTION', 'NONSENSE'],
     ['SCRIPT', 'DEBUG', 'YES'],
-  ])('%s %s', (...words) => {
+  ])('rejects %s %s as not available', (...words) => {
     expect(createScriptStore().failure(...words)).toMatch(/^ERR Command is not available: '(?:FUNCTION|SCRIPT) [A-Z]+'/)
   })
 })

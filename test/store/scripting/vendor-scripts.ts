@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** A Lua script as an npm package of the vendor contains it, read from the package as it is installed. */
+/** Lua script as an npm package of the vendor contains it, read from the installed package. */
 export interface VendorScript {
   readonly name: string
   readonly source: string
@@ -10,7 +10,7 @@ export interface VendorScript {
 
 const require = createRequire(import.meta.url)
 
-/** All scripts of a package, in order; `bare` are those of a minified or inlined kind, named by their number. */
+/** Returns all scripts of a package, in order; `bare` are minified or inlined ones, named by their number. */
 export function vendorScripts(packageName: string): readonly VendorScript[] {
   const text = readFileSync(join(packageDirectory(packageName), 'dist/index.mjs'), 'utf8')
   const scripts: VendorScript[] = []
@@ -20,7 +20,7 @@ export function vendorScripts(packageName: string): readonly VendorScript[] {
   return scripts
 }
 
-/** The SHA1 values that a package knows its scripts by: name of the script, then digest. */
+/** Returns the SHA1 digests by which a package knows its scripts: name, then digest. */
 export function vendorDigests(packageName: string): readonly (readonly [name: string, digest: string])[] {
   const text = readFileSync(join(packageDirectory(packageName), 'dist/index.mjs'), 'utf8')
   return [...text.matchAll(/script: (\w+),\s*hash: "([0-9a-f]{40})"/g)].map(([, name, digest]) => [name!, digest!])
@@ -37,7 +37,7 @@ function packageDirectory(name: string): string {
   return dirname(require.resolve(`${name}/package.json`))
 }
 
-/** The text of a template literal, its constants filled in. */
+/** Returns the text of a template literal with its constants. */
 function cooked(raw: string, text: string): string {
   const filled = raw.replace(/\$\{(\w+)\}/g, (_, constant: string) => {
     const value = new RegExp(`(?:var|const|let) ${constant} = ([^;]+);`).exec(text)?.[1]

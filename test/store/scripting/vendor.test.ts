@@ -5,8 +5,8 @@ import { vendorDigests, vendorScript, vendorScripts } from './vendor-scripts.js'
 
 const flagged = '#!lua flags=allow-key-locking'
 
-describe('the scripts of the vendor’s packages', () => {
-  it('are found: all the specification counts', () => {
+describe('scripts of the vendor’s packages', () => {
+  it('are all found, as many as the specification counts', () => {
     expect(vendorScripts('@upstash/ratelimit')).toHaveLength(14)
     expect(vendorScripts('@upstash/lock')).toHaveLength(2)
     expect(vendorScripts('@upstash/core-analytics')).toHaveLength(3)
@@ -21,7 +21,7 @@ describe('the scripts of the vendor’s packages', () => {
   })
 
   it.each(steps.map((section) => [section.title, section.steps] as const))(
-    '%s: answered alike with key locking, which their keys allow',
+    '%s: returns the same with key locking, which its keys allow',
     (_, rows) => {
       const free = createEngine()
       const locking = createEngine()

@@ -5,7 +5,7 @@ import type { PlainReply } from '../../../src/store/direct-store.js'
 import { runs } from '../../support/effort.js'
 import { running, searchingSandbox } from './searching.js'
 
-// search.md 13: forms and figures; the figures a second time, by definitions and not by the engine's code.
+// search.md 13: formats and values. A second implementation computes the values from their definitions.
 
 let sandbox: Sandbox
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
   sandbox = await searchingSandbox()
 })
 
-/** Names and values in turns as an object; lists of such as lists of objects. */
+/** Converts alternating names and values to an object, and lists of these to lists of objects. */
 function decoded(reply: PlainReply): unknown {
   if (!Array.isArray(reply))
     return typeof reply === 'string' && reply !== '' && !Number.isNaN(Number(reply)) ? Number(reply) : reply
@@ -70,7 +70,7 @@ function values(all: readonly Row[], name: 'n' | 'u' | 'd' | 'b', missing?: numb
   })
 }
 
-it('metrics are what their definitions say', () => {
+it('metrics have the values of their definitions', () => {
   fc.assert(
     fc.property(
       rows,
@@ -132,7 +132,7 @@ it('metrics are what their definitions say', () => {
   )
 })
 
-it('the figures of one list', () => {
+it('percentiles and statistics of one list have known values', () => {
   fill([2, 4, 4, 4, 5, 5, 7, 9].map((n) => ({ n })))
   expect(aggregate({ a: { $extendedStats: { field: 'n' } } }).a).toEqual({
     count: 8,
@@ -173,7 +173,7 @@ it('the figures of one list', () => {
   })
 })
 
-it('buckets are what their definitions say', () => {
+it('buckets have the content of their definitions', () => {
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 4 }), (all, interval) => {
       fill(all)
@@ -271,7 +271,7 @@ it('buckets are what their definitions say', () => {
   )
 })
 
-it('facets are counted level by level, documents once each', () => {
+it('facets count each document once per level', () => {
   interface Node {
     readonly path: string
     readonly docCount: number
@@ -312,7 +312,7 @@ it('facets are counted level by level, documents once each', () => {
   )
 })
 
-describe('aggregations [13]', () => {
+describe('SEARCH.AGGREGATE [13]', () => {
   beforeEach(() =>
     fill([
       { n: 1, u: 3, k: 'a', b: true, d: '2024-01-01', c: '/x/y', t: 'red' },
@@ -321,7 +321,7 @@ describe('aggregations [13]', () => {
     ]),
   )
 
-  it('are over what the filter finds', () => {
+  it('uses the documents that the filter finds', () => {
     expect(aggregate({ a: { $sum: { field: 'n' } }, b: { $count: { field: 'd' } } }, { k: 'a' })).toEqual({
       a: { value: 4 },
       b: { value: 1 },
@@ -332,7 +332,7 @@ describe('aggregations [13]', () => {
     expect(aggregate({})).toEqual([])
   })
 
-  it('answer for an index without documents, too', () => {
+  it('replies for an index without documents', () => {
     fill([])
     expect(
       aggregate({
@@ -347,7 +347,7 @@ describe('aggregations [13]', () => {
     })
   })
 
-  it('are in the form that the SDK reads', () => {
+  it('replies in the format that the SDK reads', () => {
     const run = running(sandbox)
     expect(
       run(
@@ -389,7 +389,7 @@ describe('aggregations [13]', () => {
     ])
   })
 
-  it('keys are numbers, words, moments and truth values', () => {
+  it('has numbers, keywords, dates and booleans as keys', () => {
     const keys = (field: string) =>
       (aggregate({ a: { $terms: { field, order: { key: 'asc' } } } }).a as unknown as { buckets: unknown[] }).buckets
     expect(keys('u')).toEqual([
@@ -430,7 +430,7 @@ describe('aggregations [13]', () => {
     })
   })
 
-  it('nest', () => {
+  it('nests aggregations', () => {
     expect(
       aggregate({
         a: {
@@ -464,7 +464,7 @@ describe('aggregations [13]', () => {
     ["Aggregation 'x' is missing required 'field' property", { $avg: 'n' }],
     ["Aggregation 'x' must be a JSON object", 'n'],
     ["Aggregation 'x' must be a JSON object", [1]],
-  ])('are refused: %s', (message, given) => {
+  ])('rejects invalid aggregations: %s', (message, given) => {
     expect(() => aggregate({ x: given })).toThrow(message)
   })
 
@@ -499,11 +499,11 @@ describe('aggregations [13]', () => {
     ['a pattern that is none', { $terms: { field: 'k', include: '(' } }],
     ['a size of 0', { $terms: { field: 'k', size: 0 } }],
     ['percents beyond 100', { $percentiles: { field: 'n', percents: [101] } }],
-  ])('refuse %s', (_what, given) => {
+  ])('rejects %s', (_what, given) => {
     expect(() => aggregate({ x: given })).toThrow(/^ERR /)
   })
 
-  it('that are too deep are refused', () => {
+  it('rejects aggregations that are nested too deeply', () => {
     let nested: unknown = { $terms: { field: 'k' } }
     for (let level = 0; level < 100; level++) nested = { $terms: { field: 'k' }, $aggs: { a: nested } }
     expect(() => aggregate({ a: nested })).toThrow(/^ERR /)
@@ -513,7 +513,7 @@ describe('aggregations [13]', () => {
     expect(() => run('SEARCH.AGGREGATE i {}')).toThrow('wrong number of arguments')
   })
 
-  it('that multiply empty buckets level by level are refused', () => {
+  it('rejects empty buckets that multiply at each level', () => {
     const none = { $must: { n: 1, $and: { n: 2 } } }
     const run = running(sandbox)
     const over = (given: unknown) => run('SEARCH.AGGREGATE i', JSON.stringify(none), JSON.stringify({ a: given }))
@@ -526,13 +526,13 @@ describe('aggregations [13]', () => {
     expect(() => over(ranges)).toThrow(/^ERR /)
   })
 
-  it('that compute very many figures in many empty buckets are refused', () => {
+  it('rejects very many sub-aggregations in many empty buckets', () => {
     const figures = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [at, { $count: { field: 'n' } }]))
     const histogram = { field: 'n', interval: 1, extendedBounds: { min: 1, max: 60_000 } }
     expect(() => aggregate({ a: { $histogram: histogram, $aggs: figures } })).toThrow(/^ERR /)
   })
 
-  it('beyond all numbers are null, which clients can read', () => {
+  it('returns null for values beyond all numbers, which clients can parse', () => {
     const run = running(sandbox)
     run('SEARCH.CREATE large ON HASH PREFIX 1 large: SCHEMA n F64 FAST')
     for (const at of [1, 2]) run(`HSET large:${at} n 1e308`)

@@ -4,7 +4,10 @@ import { Work } from '../../../src/kernel/work.js'
 import { distanceTo } from '../../../src/store/search/edit-distance.js'
 import { running, searchingSandbox } from './searching.js'
 
-/** By the definition, without a short cut: the cheapest way from one word to the other, two neighbours swapped at most once. */
+/**
+ * Returns the distance by its definition without shortcuts: the cheapest edits between two words, each two neighbors
+ * swapped at most once.
+ */
 function editsBetween(one: string, other: string, swapCost: number): number {
   const rows = Array.from({ length: one.length + 1 }, (_, a) =>
     Array.from({ length: other.length + 1 }, (_, b) => a + b),
@@ -28,7 +31,7 @@ const free = new Work(Number.POSITIVE_INFINITY, () => new Error())
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 9 })
 
-test('a word is as far away as the definition says, one after the other', () => {
+test('distanceTo() agrees with the definition for a sequence of words', () => {
   fc.assert(
     fc.property(
       word.filter(({ length }) => length > 0),
@@ -48,7 +51,7 @@ test('a word is as far away as the definition says, one after the other', () => 
   )
 })
 
-test('a word of half a megabyte is compared with another in the time of its letters', async () => {
+test('distanceTo() compares a word of half a megabyte in time proportional to its length', async () => {
   const run = running(await searchingSandbox())
   const long = 'a'.repeat(500_000)
   run('SEARCH.CREATE words ON HASH PREFIX 1 w: SCHEMA text TEXT')

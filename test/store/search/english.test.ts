@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { stemEnglish } from '../../../src/store/search/english.js'
 
-// Words and stems that the page of Snowball's English stemmer shows, and those that it names as exceptions.
+// Words and stems from the page of Snowball's English stemmer, including its exceptions.
 const shown = {
   consign: 'consign consigned consigning consignment',
   consist: 'consist consisted consistency consistent consistently consisting consists',
@@ -44,11 +44,11 @@ const shown = {
   experi: 'experiments experience',
 }
 
-it.each(Object.entries(shown))('%s is the stem of %s', (stem, words) => {
+it.each(Object.entries(shown))('stems %s from %s', (stem, words) => {
   expect(words.split(' ').map(stemEnglish)).toEqual(words.split(' ').map(() => stem))
 })
 
-it('leaves what is no word as it is', () => {
+it('keeps texts that are not words unchanged', () => {
   for (const word of ['', 'a', "'", "''", 'über', '2024', 'ß', 'yyy', 'constructor']) {
     expect(stemEnglish(word)).toMatch(/^.*$/)
   }

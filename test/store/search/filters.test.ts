@@ -4,7 +4,7 @@ import { runs } from '../../support/effort.js'
 import { type Field, type Json, Naive } from './naive.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
-// Random documents under random filters: what the engine finds is what somebody finds who looks at every document.
+// Random documents and filters: the search engine finds the same as a check of every document.
 
 const dialect = [
   'run',
@@ -49,7 +49,7 @@ const day = fc.constantFrom(
 const facet = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/ab', '/x')
 const odd: fc.Arbitrary<Json> = fc.constantFrom<Json[]>(null, 'text', -1, 2.5, true, {}, '12')
 
-/** Mostly of the field's type, sometimes several, sometimes something else. */
+/** Returns values that usually have the field's type, sometimes several or another type. */
 function stored(of: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc.oneof(
     { weight: 8, arbitrary: of },
@@ -181,7 +181,7 @@ const { filter } = fc.letrec<{ filter: { readonly [name: string]: Json }; parts:
 const schema =
   't TEXT n.s TEXT NOSTEM w TEXT NOTOKENIZE k KEYWORD u U64 FAST n.f F64 FAST b BOOL d DATE FAST c FACET'.split(' ')
 
-it.each(['JSON', 'STRING'])('a filter finds what somebody finds who looks at every document: %s', async (type) => {
+it.each(['JSON', 'STRING'])('a filter finds the same as a check of every document: %s', async (type) => {
   const naive = new Naive(fields)
   const sandbox = await searchingSandbox()
   const run = running(sandbox)
@@ -195,7 +195,7 @@ it.each(['JSON', 'STRING'])('a filter finds what somebody finds who looks at eve
           type === 'JSON'
             ? run('JSON.SET', `x:${at}`, '$', JSON.stringify(document))
             : run('SET', `x:${at}`, JSON.stringify(document))
-        // Some are there before the index, some come later, some change.
+        // Some documents exist before the index, some are added later, some change.
         for (const [at, one] of documents.entries())
           if (at % 2 === 0) write(at, documents[documents.length - 1 - at] ?? one)
         run(`SEARCH.CREATE i ON ${type} PREFIX 1 x: SCHEMA`, ...schema)

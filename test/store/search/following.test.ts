@@ -5,7 +5,7 @@ import type { PlainReply } from '../../../src/store/direct-store.js'
 import { runs } from '../../support/effort.js'
 import { keysOf, running, searchingSandbox } from './searching.js'
 
-// Indexes follow writes, whatever writes; a snapshot, a fork and a look back find what was there. [search.md 14]
+// Indexes follow all writes; snapshots, forks and reads of the past find what existed then. [search.md 14]
 
 const keys = ['x:1', 'x:2', 'x:3', 'y:1']
 const key = fc.constantFrom(...keys)
@@ -70,7 +70,7 @@ function create({ store }: Sandbox, name: string, type: string): void {
   store.run(...`SEARCH.CREATE ${name} ON ${type} PREFIX 1 x: SCHEMA t TEXT n U64 FAST`.split(' '))
 }
 
-/** What each index finds for each filter, in any order: a new index meets the keys in another one. */
+/** Returns what each index finds for each filter, in any order: a new index visits the keys in another order. */
 function found({ store }: Pick<Sandbox, 'store'>, name: string, options: readonly string[] = []): unknown[] {
   return filters.map((filter) => {
     const rows = (store.run('SEARCH.QUERY', name, filter, 'ORDERBY', 'n', ...options) ?? []) as PlainReply[][]
@@ -80,7 +80,7 @@ function found({ store }: Pick<Sandbox, 'store'>, name: string, options: readonl
 
 type Step = (string | number)[] | { readonly wait: number }
 
-it('whatever is written, an index finds what one finds that is made anew', async () => {
+it('an index finds after all writes what a new index finds', async () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: write },
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2000 }) }) },
@@ -96,7 +96,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
           try {
             sandbox.store.run(...one)
           } catch {
-            // Of the wrong type, or there is nothing.
+            // The key has the wrong type, or does not exist.
           }
         }
       }
@@ -105,7 +105,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
       expect(types.map((type) => found(sandbox, `new-${type}`))).toEqual(before)
       for (const type of types) sandbox.store.run('SEARCH.REINDEX', type)
       expect(types.map((type) => found(sandbox, type))).toEqual(before)
-      // The same in a world that is filled with what this one holds.
+      // A sandbox that loads this sandbox's store finds the same.
       const other = createSandbox({ startAt: sandbox.clock.now() })
       other.store.load(JSON.parse(JSON.stringify(sandbox.store.dump())))
       expect(types.map((type) => found(other, type))).toEqual(before)
@@ -116,7 +116,7 @@ it('whatever is written, an index finds what one finds that is made anew', async
   )
 })
 
-it('a transaction and a script write to an index as anything does; rows of theirs have no content', async () => {
+it('transactions and scripts write to an index like other commands, and their query rows have no content', async () => {
   const { store, urls, tokens, fetch } = await searchingSandbox()
   const send = async (path: string, body: unknown): Promise<unknown> => {
     const answer = await fetch(urls.store + path, {
@@ -146,7 +146,7 @@ it('a transaction and a script write to an index as anything does; rows of their
   expect(await send('/pipeline', [['SEARCH.QUERY', 'i', '{}']])).toEqual([{ result: [['x:1', '1', [['t', 'red']]]] }])
 })
 
-it('snapshots, forks and looks back have the indexes that were there', async () => {
+it('snapshots, forks and reads of the past have the indexes of that time', async () => {
   const sandbox = await searchingSandbox()
   const run = running(sandbox)
   run('SEARCH.CREATE i ON HASH PREFIX 1 x: SCHEMA t TEXT')
@@ -173,7 +173,7 @@ it('snapshots, forks and looks back have the indexes that were there', async () 
   expect(again.store.run('SEARCH.LISTALIASES')).toEqual([])
 })
 
-it('updates wait as long as the policy says, on the clock, and WAITINDEXING ends the wait', async () => {
+it('updates wait for policy.searchIndexingDelay on the clock, and WAITINDEXING ends the wait', async () => {
   const sandbox = await searchingSandbox({ policy: { searchIndexingDelay: 500 } })
   const run = running(sandbox)
   const pending = () => (run('SEARCH.DESCRIBE i') as PlainReply[])[11]
@@ -192,7 +192,7 @@ it('updates wait as long as the policy says, on the clock, and WAITINDEXING ends
   expect([pending(), count()]).toEqual([1, 2])
   await sandbox.clock.advance(300)
   expect([pending(), count()]).toEqual([0, 3])
-  // What is found was there; what is told is there now.
+  // Documents are found by their old content, but rows show the current content.
   run('DEL x:1')
   run('HSET x:2 t blue')
   expect(count('{"t":"red"}')).toBe(3)

@@ -16,10 +16,10 @@ beforeEach(async () => {
 const books = 'SEARCH.CREATE books ON JSON PREFIX 1 book:'
 
 describe('SEARCH.CREATE [1]', () => {
-  it('answers 1, and 0 with EXISTSOK for the same index', () => {
+  it('replies 1, and 0 with EXISTSOK for the same index', () => {
     expect(run(`${books} SCHEMA title TEXT pages U64 FAST`)).toBe(1)
     expect(run(`${books} EXISTSOK SCHEMA title TEXT pages U64 FAST`)).toBe(0)
-    // The language is not among what is compared.
+    // The language is not compared.
     expect(run(`${books} LANGUAGE german EXISTSOK SCHEMA title TEXT pages U64 FAST`)).toBe(0)
     expect(() => run(`${books} SCHEMA title TEXT pages U64 FAST`)).toThrow('ERR Index books already exists')
     expect(() => run(`${books} EXISTSOK SCHEMA title TEXT`)).toThrow(/^ERR /)
@@ -28,7 +28,7 @@ describe('SEARCH.CREATE [1]', () => {
     )
   })
 
-  it('takes its clauses in any order and in any case, the schema last', () => {
+  it('accepts its clauses in any order and case, with the schema last', () => {
     expect(run('search.create a on json prefix 1 x: schema t text')).toBe(1)
     expect(run('SEARCH.CREATE b SKIPINITIALSCAN EXISTSOK ON HASH PREFIX 2 x: y: LANGUAGE english SCHEMA t TEXT')).toBe(
       1,
@@ -49,7 +49,7 @@ describe('SEARCH.CREATE [1]', () => {
     ['NOSTEM', ['TEXT']],
     ['NOTOKENIZE', ['TEXT']],
     ['FROM source', ['TEXT', 'KEYWORD', 'U64', 'I64', 'F64', 'BOOL', 'DATE', 'FACET']],
-  ])('%s is for %s only', (option, allowed) => {
+  ])('%s is allowed only for %s', (option, allowed) => {
     for (const type of ['TEXT', 'KEYWORD', 'U64', 'I64', 'F64', 'BOOL', 'DATE', 'FACET']) {
       const create = () => run(`SEARCH.CREATE one ON JSON PREFIX 1 x: SCHEMA f ${type} ${option}`)
       if (!allowed.includes(type)) expect(create, type).toThrow(/^ERR /)
@@ -58,12 +58,12 @@ describe('SEARCH.CREATE [1]', () => {
     }
   })
 
-  it('KEYWORD may be FAST where the policy says so', async () => {
+  it('allows FAST for KEYWORD if the policy does', async () => {
     run = running(await searchingSandbox({ policy: { searchKeywordFast: 'accept' } }))
     expect(run('SEARCH.CREATE one ON JSON PREFIX 1 x: SCHEMA f KEYWORD FAST')).toBe(1)
   })
 
-  it('refuses prefixes that are double or begin each other, and takes several others', () => {
+  it('rejects prefixes that are equal or overlap, and accepts several others', () => {
     for (const prefixes of ['2 user: user:', '2 user: user:admin:', '2 user:admin: user:']) {
       expect(() => run(`SEARCH.CREATE one ON JSON PREFIX ${prefixes} SCHEMA t TEXT`)).toThrow(/^ERR /)
     }
@@ -71,13 +71,13 @@ describe('SEARCH.CREATE [1]', () => {
     expect(run('SEARCH.CREATE two ON JSON PREFIX 1 user: SCHEMA t TEXT')).toBe(1)
   })
 
-  it('refuses a name that another key has', () => {
+  it('rejects the name of another key', () => {
     run('SET books x')
     expect(() => run(`${books} SCHEMA t TEXT`)).toThrow()
     expect(run('GET books')).toBe('x')
   })
 
-  it('refuses the eleventh, and the policy may say otherwise', async () => {
+  it('rejects the eleventh index, unless the policy allows more', async () => {
     for (let at = 1; at <= 10; at++) expect(run(`SEARCH.CREATE i${at} ON JSON PREFIX 1 x: SCHEMA t TEXT`)).toBe(1)
     expect(() => run('SEARCH.CREATE i11 ON JSON PREFIX 1 x: SCHEMA t TEXT')).toThrow(
       'ERR Exceeded max index count of 10',
@@ -88,7 +88,7 @@ describe('SEARCH.CREATE [1]', () => {
     for (let at = 1; at <= 12; at++) expect(run(`SEARCH.CREATE i${at} ON JSON PREFIX 1 x: SCHEMA t TEXT`)).toBe(1)
   })
 
-  it('looks at the keys that are there, unless it is told not to', () => {
+  it('scans the existing keys, unless SKIPINITIALSCAN is given', () => {
     run('JSON.SET book:1 $', '{"title":"one"}')
     run(`${books} SCHEMA title TEXT`)
     run('SEARCH.CREATE skipped ON JSON PREFIX 1 book: SKIPINITIALSCAN SCHEMA title TEXT')
@@ -98,8 +98,8 @@ describe('SEARCH.CREATE [1]', () => {
   })
 })
 
-describe('the other commands of an index', () => {
-  it('a missing one is no error [0]', () => {
+describe('other commands of an index', () => {
+  it('do not fail for a missing index [0]', () => {
     expect(run('SEARCH.QUERY none', '{}')).toBeNull()
     expect(run('SEARCH.COUNT none', '{}')).toBe(-1)
     expect(run('SEARCH.AGGREGATE none', '{}', '{}')).toBeNull()
@@ -109,7 +109,7 @@ describe('the other commands of an index', () => {
     expect(run('SEARCH.DROP none')).toBe(0)
   })
 
-  it('DESCRIBE tells the whole definition [4]', () => {
+  it('DESCRIBE returns the whole definition [4]', () => {
     run(
       'SEARCH.CREATE books ON HASH PREFIX 2 book: novel: LANGUAGE english SCHEMA title TEXT NOSTEM NOTOKENIZE pages U64 FAST by.name KEYWORD FROM author',
     )
@@ -143,7 +143,7 @@ describe('the other commands of an index', () => {
     expect(told.indexSize).toBeGreaterThan(0)
   })
 
-  it('DROP leaves the keys, and takes no alias [3]', () => {
+  it('DROP keeps the keys, and rejects an alias [3]', () => {
     run('JSON.SET book:1 $', '{"title":"one"}')
     run(`${books} SCHEMA title TEXT`)
     run('SEARCH.ALIASADD b books')
@@ -175,7 +175,7 @@ describe('the other commands of an index', () => {
     expect(() => run('SEARCH.LISTINDEXES LIMIT -1')).toThrow(/^ERR /)
   })
 
-  it('REINDEX finds what the initial scan was told to leave out [2]', () => {
+  it('REINDEX finds what the initial scan skipped [2]', () => {
     run('JSON.SET book:1 $', '{"title":"one"}')
     run(`${books} SKIPINITIALSCAN SCHEMA title TEXT`)
     expect(run('SEARCH.COUNT books', '{}')).toBe(0)
@@ -185,7 +185,7 @@ describe('the other commands of an index', () => {
 })
 
 describe('aliases [10]', () => {
-  it('are added, repointed, listed and removed', () => {
+  it('are added, changed, listed and deleted', () => {
     expect(run('SEARCH.LISTALIASES')).toEqual([])
     expect(run('SEARCH.ALIASADD now books')).toBe(1)
     expect(run('SEARCH.ALIASADD now books')).toBe(2)
@@ -202,7 +202,7 @@ describe('aliases [10]', () => {
     expect(run('SEARCH.LISTALIASES')).toEqual([['too', 'other']])
   })
 
-  it('stand for the index in every command but DROP', () => {
+  it('refer to the index in every command except DROP', () => {
     run('JSON.SET book:1 $', '{"title":"one"}')
     run(`${books} SCHEMA title TEXT`)
     run('SEARCH.ALIASADD b books')
@@ -213,7 +213,7 @@ describe('aliases [10]', () => {
     expect(run('SEARCH.REINDEX b')).toBe(1)
   })
 
-  it('a new index takes the place of an old one', () => {
+  it('can change from an old index to a new one', () => {
     run('JSON.SET book:1 $', '{"title":"one","year":1965}')
     run(`${books} SCHEMA title TEXT`)
     run('SEARCH.ALIASADD b books')
@@ -225,8 +225,8 @@ describe('aliases [10]', () => {
   })
 })
 
-describe('an index is a key [1]', () => {
-  it('of type search, which a scan finds', () => {
+describe('an index as a key [1]', () => {
+  it('has the type search, which a scan finds', () => {
     run('SET x y')
     run(`${books} SCHEMA title TEXT`)
     expect(run('TYPE books')).toBe('search')
@@ -234,7 +234,7 @@ describe('an index is a key [1]', () => {
     expect(() => run('GET books')).toThrow('WRONGTYPE')
   })
 
-  it('goes, moves and expires as any', async () => {
+  it('is deleted, renamed and expires like any key', async () => {
     run('JSON.SET book:1 $', '{"title":"one"}')
     run(`${books} SCHEMA title TEXT`)
     run('RENAME books moved')
@@ -254,7 +254,7 @@ describe('an index is a key [1]', () => {
     expect([run('SEARCH.LISTINDEXES'), run('SEARCH.LISTALIASES')]).toEqual([[], []])
   })
 
-  it('DUMP and RESTORE keep what it finds', () => {
+  it('keeps its content with DUMP and RESTORE', () => {
     run('HSET book:1 title one')
     run('SEARCH.CREATE books ON HASH PREFIX 1 book: LANGUAGE english SCHEMA title TEXT by KEYWORD FROM author')
     const before = run('SEARCH.DESCRIBE books')
@@ -263,8 +263,8 @@ describe('an index is a key [1]', () => {
   })
 })
 
-describe('loading', () => {
-  it('REST waits for it, in every form', async () => {
+describe('loading the search engine', () => {
+  it('is awaited by REST in every form', async () => {
     const { urls, tokens, fetch } = createSandbox()
     const send = async (path: string, body: unknown) => {
       const answer = await fetch(urls.store + path, {
@@ -287,7 +287,7 @@ describe('loading', () => {
     expect(await send('', ['EVAL', script, 0])).toEqual({ result: 1 })
   })
 
-  it('a connection waits for it, and keeps its order', async () => {
+  it('is awaited by a connection, in order', async () => {
     const { store } = createSandbox()
     const connection = store.connect()
     const replies = [
@@ -299,8 +299,8 @@ describe('loading', () => {
     expect(await Promise.all(replies)).toEqual(['OK', 1, 0, '1'])
   })
 
-  it('run() tells what to do', async () => {
-    // As in a process in which nobody has searched.
+  it('throws an error in run() with the required call', async () => {
+    // As in a process that has not searched before.
     vi.resetModules()
     const { createSandbox } = await import('../../../src/sandbox/sandbox.js')
     const { store } = createSandbox()
@@ -311,7 +311,7 @@ describe('loading', () => {
     expect(store.run(...create)).toBe(1)
   })
 
-  it('what came before it does not hinder a fork', async () => {
+  it('does not affect forks from before', async () => {
     vi.resetModules()
     const { createSandbox } = await import('../../../src/sandbox/sandbox.js')
     const sandbox = createSandbox()

@@ -1,7 +1,7 @@
 import { stemEnglish } from '../../../src/store/search/english.js'
 
-// A second reading of search.md, sections 11 and 12: looks at every document for every filter, and shares no code with the
-// engine but the stems, which have a test of their own. Regular expressions are JavaScript's own.
+// Second implementation of search.md, sections 11 and 12. It checks every document for every filter and shares only the
+// stems with the search engine, which have separate tests. Regular expressions are those of JavaScript.
 
 export interface Field {
   readonly path: string
@@ -31,7 +31,7 @@ function words(text: string, field: Field): string[] {
     .map((word) => (field.noStem ? word.toLowerCase() : stemEnglish(word.toLowerCase())))
 }
 
-/** Restricted edit distance by its recursive definition. */
+/** Returns the restricted edit distance by its recursive definition. */
 function edits(a: string, b: string, swap: number): number {
   const known = new Map<string, number>()
   const of = (i: number, j: number): number => {
@@ -56,7 +56,7 @@ function isNear(word: string, asked: string, distance: number, swap: number, pre
   return false
 }
 
-/** Whether words stand so near each other, tried out in every way. */
+/** Returns whether words are this near to each other, by trying all positions. */
 function stand(text: readonly string[], asked: readonly string[], slop: number, prefix: boolean): boolean {
   const fits = (word: string, at: number) =>
     prefix && at === asked.length - 1 ? word.startsWith(asked[at]!) : word === asked[at]

@@ -16,7 +16,7 @@ async function begin(options?: Parameters<typeof searchingSandbox>[0]): Promise<
 
 beforeEach(() => begin())
 
-/** Keys that a filter finds in an index of JSON documents. */
+/** Returns the keys that a filter finds in an index of JSON documents. */
 function find(filter: unknown, ...options: CommandArg[]): string[] {
   return keysOf(run('SEARCH.QUERY i', JSON.stringify(filter), ...options))
 }
@@ -31,7 +31,7 @@ function texts(schema: string, ...all: readonly string[]): void {
 }
 
 describe('texts [11]', () => {
-  it('are parted at blanks and punctuation, whatever the case', () => {
+  it('are split at blanks and punctuation, in any case', () => {
     texts('', 'Mail user@example.com about SKU-12345-BLK', 'nothing')
     for (const word of ['user', 'EXAMPLE', 'com', '12345', 'blk', 'Sku'])
       expect(find({ t: { $eq: word } })).toEqual(['d:1'])
@@ -39,7 +39,7 @@ describe('texts [11]', () => {
     expect(find({ t: { $eq: 'example user' } })).toEqual([])
   })
 
-  it('are stemmed as Snowball does it: run finds running, not runner', () => {
+  it('are stemmed as by Snowball: run finds running, not runner', () => {
     texts('', 'running fast', 'runner on track', 'he runs', 'studies and studied experiments')
     expect(find({ t: { $eq: 'run' } }).sort()).toEqual(['d:1', 'd:3'])
     expect(find({ t: { $regex: 'studi' } })).toEqual(['d:4'])
@@ -53,14 +53,14 @@ describe('texts [11]', () => {
     expect(find({ t: { $eq: 'Running' } })).toEqual(['d:1'])
   })
 
-  it('are one with NOTOKENIZE', () => {
+  it('are one term with NOTOKENIZE', () => {
     texts(' NOTOKENIZE', 'ada@company.com', 'bob@company.org', 'ada')
     expect(find({ t: { $eq: 'ada@company.com' } })).toEqual(['d:1'])
     expect(find({ t: 'ada' })).toEqual(['d:3'])
     expect(find({ t: { $regex: '.*@company\\.com' } })).toEqual(['d:1'])
   })
 
-  // Pairs that the stemmers of Snowball bring together; arabic: the article and an ending, tamil: the plural.
+  // Words that the stemmers of Snowball reduce to the same stem; arabic: the article and an ending, tamil: the plural.
   it.each([
     ['danish', 'undersøgelser', 'undersøgelse'],
     ['dutch', 'boeken', 'boek'],
@@ -80,27 +80,27 @@ describe('texts [11]', () => {
     ['arabic', 'الكتاب', 'كتاب'],
     ['greek', 'εφημερίδες', 'εφημερίδα'],
     ['tamil', 'வீடுகள்', 'வீடு'],
-  ])('in %s %s is found by %s', (language, stored, asked) => {
+  ])('in %s match: %s is found by %s', (language, stored, asked) => {
     documents('t TEXT', { 1: { t: stored }, 2: { t: 'xyz' } }, ` LANGUAGE ${language}`)
     expect(find({ t: { $eq: asked } })).toEqual(['d:1'])
   })
 })
 
 describe('operators [12]', () => {
-  it('$smart: one word also with a typo, and as a beginning; the best first', () => {
+  it('$smart finds one word also with a typo and as a prefix, best matches first', () => {
     texts('', 'a laptpo', 'laptops here', 'gaming laptop', 'something else', 'labtop')
     expect(find({ t: 'laptop' }).sort()).toEqual(['d:1', 'd:2', 'd:3', 'd:5'])
     expect(new Set(find({ t: 'laptop' }).slice(0, 2))).toEqual(new Set(['d:2', 'd:3']))
     expect(find({ t: 'gam' })).toEqual(['d:3'])
   })
 
-  it('$smart: one word only as it is, where the policy says so', async () => {
+  it('$smart finds one word only exactly if the policy requires it', async () => {
     await begin({ policy: { searchSingleWord: 'term' } })
     texts('', 'laptpo', 'laptop')
     expect(find({ t: 'laptop' })).toEqual(['d:2'])
   })
 
-  it('$smart: several words in any number, the phrase first, then near each other', () => {
+  it('$smart finds several words in any number: phrases first, then words near each other', () => {
     texts(
       '',
       'headphones without wires, wireless too',
@@ -114,7 +114,7 @@ describe('operators [12]', () => {
     expect(find({ t: '"wireless headphones"' })).toEqual(['d:4'])
   })
 
-  it('$phrase: words in between cost one each, and two that are swapped cost two', () => {
+  it('$phrase counts 1 for each word in between, and 2 for two swapped words', () => {
     texts(
       '',
       'wireless headphones',
@@ -131,7 +131,7 @@ describe('operators [12]', () => {
     expect(() => find({ t: { $phrase: { value: 'a b', prefix: true, slop: 1 } } })).toThrow(/^ERR /)
   })
 
-  it('$fuzzy: edits are counted, a swap as one unless it is said to be two', () => {
+  it('$fuzzy counts edits, with a swap as one unless configured as two', () => {
     texts(' NOSTEM', 'laptop', 'laptpo', 'lptop', 'lpto', 'laptops')
     expect(find({ t: { $fuzzy: 'laptop' } }).sort()).toEqual(['d:1', 'd:2', 'd:3', 'd:5'])
     expect(find({ t: { $fuzzy: { value: 'laptop', transpositionCostOne: false } } }).sort()).toEqual([
@@ -146,7 +146,7 @@ describe('operators [12]', () => {
       expect(() => find({ t: { $fuzzy: { value: 'a', distance } } })).toThrow(/^ERR /)
   })
 
-  it('$regex fits one whole term, whatever its case', () => {
+  it('$regex matches one whole term, ignoring case', () => {
     texts('', 'Hello world', 'shell', 'Order 2024 of 7')
     expect(find({ t: { $regex: 'hel.*' } })).toEqual(['d:1'])
     expect(find({ t: { $regex: 'Hel.*' } })).toEqual(['d:1'])
@@ -154,7 +154,7 @@ describe('operators [12]', () => {
     expect(find({ t: { $regex: '[0-9]{4}' } })).toEqual(['d:3'])
   })
 
-  it('words, numbers, days and facets are what they are', () => {
+  it('$eq, $in and ranges match keywords, numbers, dates and facets exactly', () => {
     documents('k KEYWORD n I64 FAST b BOOL d DATE FAST c FACET', {
       1: { k: 'Red', n: -5, b: true, d: '2024-01-15T00:00:00Z', c: '/shop/shoes' },
       2: { k: 'red shoe', n: 7, b: false, d: '2024-02-01', c: ['/shop/hats', '/new'] },
@@ -171,11 +171,11 @@ describe('operators [12]', () => {
     expect(find({ c: '/shop' })).toEqual(['d:1', 'd:2'])
     expect(find({ c: { $in: ['/new', '/shop/shoes'] } })).toEqual(['d:1', 'd:2'])
     expect(find({ c: '/sho' })).toEqual([])
-    // What is of the wrong type is not found by its field; the document is.
+    // A value of the wrong type is not found by its field, but the document is found.
     expect(run('SEARCH.COUNT i', '{}')).toBe(3)
   })
 
-  it('fields of hashes are read from their texts', () => {
+  it('fields of hashes are converted from their texts', () => {
     run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA n U64 FAST f F64 FAST b BOOL d DATE big U64 FAST')
     run('HSET d:1 n 1542 f 2.5 b true d 2024-01-15T00:00:00Z big 18446744073709551615')
     run('HSET d:2 n -1 f x b yes d soon')
@@ -185,7 +185,7 @@ describe('operators [12]', () => {
     expect(run('SEARCH.QUERY i', '{"big":18446744073709551614}', 'NOCONTENT')).toHaveLength(0)
   })
 
-  it('FROM reads another field, which filters do not know by its own name', () => {
+  it('FROM reads another field, whose name filters do not know', () => {
     documents('t TEXT exact TEXT NOTOKENIZE FROM t deep KEYWORD FROM a.b', { 1: { t: 'Red shoe', a: { b: 'x' } } })
     expect(find({ exact: 'Red shoe' })).toEqual(['d:1'])
     expect(find({ exact: 'shoe' })).toEqual([])
@@ -193,7 +193,7 @@ describe('operators [12]', () => {
     expect(() => find({ 'a.b': 'x' })).toThrow(/^ERR /)
   })
 
-  it('$mustNot alone finds nothing, or the rest where the policy says so', async () => {
+  it('$mustNot alone finds nothing, or all other documents if the policy allows it', async () => {
     texts('', 'red', 'blue')
     expect(find({ $mustNot: { t: 'red' } })).toEqual([])
     expect(find({ $must: {}, $mustNot: { t: 'red' } })).toEqual(['d:2'])
@@ -202,26 +202,26 @@ describe('operators [12]', () => {
     expect(find({ $mustNot: { t: 'red' } })).toEqual(['d:2'])
   })
 
-  it('$boost decides the order, and never what is found', () => {
+  it('$boost changes the order, but not what is found', () => {
     texts('', 'red', 'blue')
     expect(find({ $should: [{ t: { $eq: 'red' } }, { t: { $eq: 'blue', $boost: 5 } }] })).toEqual(['d:2', 'd:1'])
     expect(find({ $should: [{ t: { $eq: 'red' }, $boost: 5 }, { t: { $eq: 'blue' } }] })).toEqual(['d:1', 'd:2'])
     expect(find({ $should: [{ t: { $eq: 'red', $boost: -2 } }, { t: { $eq: 'blue' } }] })).toEqual(['d:2', 'd:1'])
   })
 
-  it('$should beside $must only raises the score', () => {
+  it('$should next to $must only raises the score', () => {
     texts('', 'red shoe', 'shoe', 'red')
     expect(find({ $must: { t: { $eq: 'shoe' } }, $should: { t: { $eq: 'red' } } })).toEqual(['d:1', 'd:2'])
   })
 
-  it('order by score: the rarer word, the shorter text, the more often said; equal ones as they came', () => {
+  it('scores prefer rarer words, shorter texts and repeated words; ties keep the order of insertion', () => {
     texts('', 'common', 'common rare', 'common common', 'common and a very long text behind it')
     expect(find({ t: { $eq: 'common' } })).toEqual(['d:3', 'd:1', 'd:2', 'd:4'])
     expect(find({ $should: [{ t: { $eq: 'common' } }, { t: { $eq: 'rare' } }] })[0]).toBe('d:2')
     expect(find({})).toEqual(['d:1', 'd:2', 'd:3', 'd:4'])
   })
 
-  it('the order in which they came, where the policy says so', async () => {
+  it('rows have the order of insertion if the policy requires it', async () => {
     await begin({ policy: { searchScore: 'constant' } })
     texts('', 'common', 'common common')
     expect(run('SEARCH.QUERY i', '{"t":{"$eq":"common"}}', 'NOCONTENT')).toEqual([
@@ -252,18 +252,18 @@ describe('operators [12]', () => {
     ['a phrase without a value', '{"t":{"$phrase":{"slop":1}}}'],
     ['a date that is none', '{"d":{"$gt":"soon"}}'],
     ['a facet that is none', '{"c":"shop"}'],
-  ])('refuses %s', (_what, filter) => {
+  ])('rejects %s', (_what, filter) => {
     run('SEARCH.CREATE i ON JSON PREFIX 1 d: SCHEMA t TEXT n U64 FAST b BOOL d DATE c FACET')
     expect(() => run('SEARCH.COUNT i', filter)).toThrow(/^ERR /)
     expect(() => run('SEARCH.QUERY i', filter)).toThrow(/^ERR /)
   })
 
-  it('names the operator that it does not know', () => {
+  it('names the unknown operator in the error', () => {
     texts('', 'x')
     expect(() => find({ t: { $not: 'x' } })).toThrow('ERR Unknown field operator: $not')
   })
 
-  it('takes what is empty for nothing', () => {
+  it('finds nothing for empty values', () => {
     texts('', 'red')
     for (const filter of [{ t: '' }, { t: ' - ' }, { t: { $in: [] } }, { $or: [] }, { $should: [] }])
       expect(find(filter)).toEqual([])
@@ -271,7 +271,7 @@ describe('operators [12]', () => {
   })
 })
 
-describe('rows [7]', () => {
+describe('rows of SEARCH.QUERY [7]', () => {
   const products = {
     1: {
       name: 'Gaming Laptop',
@@ -286,7 +286,7 @@ describe('rows [7]', () => {
   const schema =
     'name TEXT price F64 FAST made DATE FAST maker.city TEXT city TEXT NOTOKENIZE FROM maker.city tags TEXT slow F64'
 
-  it('have the key, the score and the whole document, of the kind that it is', () => {
+  it('have the key, the score and the whole document in its type', () => {
     documents(schema, { 2: products[2] })
     expect(run('SEARCH.QUERY i', '{"price":{"$gt":1}}')).toEqual([['d:2', '1', [['$', JSON.stringify(products[2])]]]])
     run('SEARCH.CREATE h ON HASH PREFIX 1 h: SCHEMA name TEXT')
@@ -306,7 +306,7 @@ describe('rows [7]', () => {
     expect(run('SEARCH.QUERY s', '{}')).toEqual([['s:1', '1', [['$', '{"name":"Desk"}']]]])
   })
 
-  it('have less with NOCONTENT and SELECT', () => {
+  it('have less content with NOCONTENT and SELECT', () => {
     documents(schema, products)
     expect(run('SEARCH.QUERY i', '{"price":{"$gt":1}}', 'NOCONTENT')).toEqual([
       ['d:1', '1'],
@@ -335,7 +335,7 @@ describe('rows [7]', () => {
     expect(() => run('SEARCH.QUERY i {} NOCONTENT HIGHLIGHT FIELDS 1 name')).toThrow(/^ERR /)
   })
 
-  it('come in pages', () => {
+  it('are returned in pages', () => {
     documents('n U64 FAST', Object.fromEntries(Array.from({ length: 25 }, (_, n) => [n, { n }])))
     expect(find({})).toHaveLength(10)
     expect(find({}, 'OFFSET', 20)).toEqual(['d:20', 'd:21', 'd:22', 'd:23', 'd:24'])
@@ -356,7 +356,7 @@ describe('rows [7]', () => {
       expect(() => find({}, ...words), words.join(' ')).toThrow(/^ERR /)
   })
 
-  it('are in the order of a FAST field, which is their score then; those without it come last', () => {
+  it('have the order of a FAST field, which is also their score; those without it come last', () => {
     documents(schema, products)
     expect(run('SEARCH.QUERY i {} NOCONTENT ORDERBY price')).toEqual([
       ['d:1', '1200'],
@@ -371,7 +371,7 @@ describe('rows [7]', () => {
     for (const field of ['slow', 'name', 'none']) expect(() => find({}, 'ORDERBY', field)).toThrow(/^ERR /)
   })
 
-  it('BOOL and DATE are FAST by themselves where the policy says so', async () => {
+  it('BOOL and DATE are FAST by default if the policy allows it', async () => {
     await begin({ policy: { searchFastByDefault: true } })
     documents('made DATE sold BOOL', products)
     expect(find({}, 'ORDERBY', 'made', 'ASC')).toEqual(['d:3', 'd:1', 'd:2'])
@@ -380,7 +380,7 @@ describe('rows [7]', () => {
     expect(() => find({}, 'ORDERBY', 'made')).toThrow(/^ERR /)
   })
 
-  it('have marks around what was asked for, in the case in which it stands', () => {
+  it('have marks around the requested words, in their own case', () => {
     documents(schema, products)
     const marked = (filter: unknown, ...words: CommandArg[]) =>
       (
@@ -412,7 +412,7 @@ describe('rows [7]', () => {
     )
     expect(marked({ name: 'desk' }, 0)[0]!.name).toBe('Desk')
     expect(() => marked({ name: 'desk' }, 1, 'none')).toThrow(/^ERR /)
-    // Nothing of it is stored.
+    // The stored document does not change.
     expect(run('JSON.GET d:1 $.name')).toBe('["Gaming Laptop"]')
     const whole = run('SEARCH.QUERY i', '{"name":{"$eq":"desk"}}', 'HIGHLIGHT', 'FIELDS', 1, 'name') as [
       [string, string, [[string, string]]],
@@ -420,7 +420,7 @@ describe('rows [7]', () => {
     expect(JSON.parse(whole[0][2][0][1])).toEqual({ ...products[2], name: '<em>Desk</em>' })
   })
 
-  it('have the score that values give them', () => {
+  it('have the score of field values', () => {
     documents('t TEXT p F64 FAST q U64 FAST d DATE FAST', {
       1: { t: 'red', p: 100, q: 3 },
       2: { t: 'red', p: 4, q: 1 },
@@ -431,7 +431,7 @@ describe('rows [7]', () => {
       const rows = run(`SEARCH.QUERY i {} NOCONTENT ${words}`) as [string, string][]
       return [1, 2, 3, 4].map((at) => Number(rows.find(([key]) => key === `d:${at}`)![1]))
     }
-    // Everything is worth 1 for {}.
+    // All documents have score 1 for {}.
     expect(scores('SCOREFUNC FIELDVALUE p')).toEqual([100, 4, 0, -1])
     expect(scores('SCOREFUNC FIELDVALUE p SCOREMODE SUM')).toEqual([101, 5, 1, 0])
     expect(scores('SCOREFUNC SCOREMODE replace FIELDVALUE p MODIFIER log FACTOR 2 MISSING 10')).toEqual([
@@ -461,7 +461,7 @@ describe('rows [7]', () => {
       expect(() => scores(words), words).toThrow()
   })
 
-  it('values are added to the relevance where the policy says so', async () => {
+  it('add values to the relevance if the policy requires it', async () => {
     await begin({ policy: { searchScoreMode: 'sum' } })
     documents('p F64 FAST', { 1: { p: 5 } })
     expect(run('SEARCH.QUERY i {} NOCONTENT SCOREFUNC FIELDVALUE p FIELDVALUE p')).toEqual([['d:1', '11']])
@@ -469,21 +469,21 @@ describe('rows [7]', () => {
 })
 
 describe('hostile filters', () => {
-  it('that are too deep are refused', () => {
+  it('are rejected if nested too deeply', () => {
     texts('', 'x')
     const deep = (levels: number) => `${'{"$must":['.repeat(levels)}{}${']}'.repeat(levels)}`
     expect(run('SEARCH.COUNT i', deep(20))).toBe(1)
     for (const levels of [100, 10_000]) expect(() => run('SEARCH.COUNT i', deep(levels))).toThrow(/^ERR /)
   })
 
-  it('patterns take linear time', () => {
+  it('take linear time for patterns', () => {
     texts(' NOTOKENIZE', `${'a'.repeat(5000)}!`)
     for (const pattern of ['(a*)*b', '(a|aa)+b', '((a+)+)+b', `${'a?'.repeat(50)}${'a'.repeat(50)}`]) {
       expect(() => run('SEARCH.COUNT i', JSON.stringify({ t: { $regex: pattern } }))).not.toThrow(/Maximum|stack/)
     }
   })
 
-  it('what would take too long ends with an error', () => {
+  it('end with an error if they would take too long', () => {
     documents('n U64 FAST', Object.fromEntries(Array.from({ length: 400 }, (_, n) => [n, { n }])))
     const wide = { $or: Array.from({ length: 20_000 }, () => ({ n: { $gte: 0 } })) }
     expect(() => run('SEARCH.COUNT i', JSON.stringify(wide))).toThrow(/maxWork|max/)
@@ -491,7 +491,7 @@ describe('hostile filters', () => {
     expect(() => run('SEARCH.COUNT i', JSON.stringify(crossed))).toThrow(/maxWork|max/)
   })
 
-  it('long words and strange names do no harm', () => {
+  it('can contain long words and unusual names', () => {
     run('SEARCH.CREATE i ON JSON PREFIX 1 d: SCHEMA t TEXT __proto__ TEXT constructor.name TEXT')
     run('JSON.SET d:1 $', JSON.stringify({ t: 'aeiou'.repeat(100_000), constructor: { name: 'x' } }))
     run('JSON.SET d:2 $', '{"__proto__":"constructor"}')
@@ -500,7 +500,7 @@ describe('hostile filters', () => {
     expect(keysOf(run('SEARCH.QUERY i', '{"__proto__":"constructor"}'))).toEqual(['d:2'])
   })
 
-  it('have scores that are numbers, whatever the factors', async () => {
+  it('have finite scores for all factors', async () => {
     const { store } = await searchingSandbox()
     const run = running({ store })
     run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t TEXT n F64 FAST')

@@ -9,7 +9,7 @@ import { running, searchingSandbox } from './searching.js'
 const words = (from: number, count: number): string =>
   Array.from({ length: count }, (_, at) => `w${(from + at).toString(36)}`).join(' ')
 
-it('an index that was read in slices finds what one finds that is made at once', { timeout: 120_000 }, async () => {
+it('an index that was built in slices finds what a new index finds', { timeout: 120_000 }, async () => {
   const text = fc
     .array(fc.constantFrom('red', 'shoes', 'running', 'one', 'Zwei'), { maxLength: 6 })
     .map((all) => all.join(' '))
@@ -31,11 +31,11 @@ it('an index that was read in slices finds what one finds that is made at once',
       const [run, rest] = [running(sandbox), new Rest(sandbox)]
       const { engine } = storeInternals.of(sandbox.store)
       run('SEARCH.CREATE i ON HASH PREFIX 1 d: SCHEMA t TEXT')
-      // Together they are more than a slice.
+      // Together these are more than a slice.
       for (let at = 0; at < 2; at++) run(`HSET d:large${at} t`, words(at * 9000, 10_000))
       const asked: Promise<unknown>[] = []
       for (const [command, isAsked, waits] of steps) {
-        // What comes next may come while an index is read.
+        // Commands may arrive while an index is being built.
         if (isAsked) asked.push(rest.post('', command))
         else engine.run(...command)
         if (waits) await Promise.all(asked)

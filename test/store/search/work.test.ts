@@ -3,16 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { Rest } from '../../support/ask.js'
 import { running, searchingSandbox } from './searching.js'
 
-// What indexes and searches cost is counted, and nobody waits for more than a slice of it. [choice]
+// The work of indexes and searches is counted, and no request waits for more than a slice of it. [choice]
 
 const tooMuch = expect.stringContaining('ERR max work exceeded. Limit: ')
 const words = (from: number, count: number): string =>
   Array.from({ length: count }, (_, at) => `w${(from + at).toString(36)}`).join(' ')
 
-/** Each with 10,000 words of its own, which are more than half a slice: together they are more than `policy.maxWork`. */
+/**
+ * Each document has 10,000 different words, which are more than half a slice. Together they are more than
+ * `policy.maxWork`.
+ */
 const documents = 8
 
-/** Counts the turns of the host's loop that others have while something is awaited. */
+/** Counts the turns of the event loop while something is awaited. */
 async function turnsDuring(something: Promise<unknown>): Promise<number> {
   let turns = 0
   let isOver = false
@@ -33,15 +36,15 @@ async function open(schema: string, policy: Record<string, number> = {}) {
   return { sandbox, run, rest: new Rest(sandbox) }
 }
 
-describe('what was written before a search', () => {
-  it('is read in slices, between which others have their turn', async () => {
+describe('writes before a search', () => {
+  it('are indexed in slices, between which other work runs', async () => {
     const { run, rest } = await open('t TEXT')
     for (let at = 0; at < documents; at++) run(`HSET d:${at} t`, words(at * 10_000, 10_000))
     const plain = await turnsDuring(rest.post('', ['PING']))
     const first = rest.post('', ['SEARCH.COUNT', 'i', '{"t":{"$eq":"w0"}}'])
     expect(await turnsDuring(first)).toBeGreaterThan(plain + 1)
     expect((await first).json).toEqual({ result: 1 })
-    // The next search after a rebuild, hidden in a script that was loaded before, waits in the same way.
+    // The next search after a rebuild, which a previously loaded script hides, also waits.
     const loaded = await rest.post('', ['SCRIPT', 'LOAD', "return redis.call('SEARCH.COUNT', 'i', '{}')"])
     run('SEARCH.REINDEX i')
     const asked = rest.post('', ['EVALSHA', (loaded.json as { result: string }).result, '0'])
@@ -49,7 +52,7 @@ describe('what was written before a search', () => {
     expect((await asked).json).toEqual({ result: documents })
   })
 
-  it('costs a search in the process nothing', async () => {
+  it('cost a search in the same process nothing', async () => {
     const { run } = await open('t TEXT')
     for (let at = 0; at < documents; at++) run(`HSET d:${at} t`, words(at * 10_000, 10_000))
     expect(run('SEARCH.COUNT i', '{"t":{"$eq":"w0"}}')).toBe(1)
@@ -59,7 +62,7 @@ describe('what was written before a search', () => {
 describe('one long text', () => {
   const text = words(0, 80_000)
 
-  it('is read in slices, too', async () => {
+  it('is also indexed in slices', async () => {
     const { run, rest } = await open('t TEXT')
     const plain = await turnsDuring(rest.post('', ['PING']))
     run('HSET d:1 t', text)
@@ -68,13 +71,13 @@ describe('one long text', () => {
     expect((await asked).json).toEqual({ result: 1 })
   })
 
-  it('has each of its words, and each phrase of two, wherever it is parted', async () => {
+  it('has each of its words and each phrase of two, at all boundaries of slices', async () => {
     for (const separator of [' ', '、', '-']) {
       const { run } = await open('t TEXT')
       const all = text.replaceAll(' ', separator)
       run('HSET d:1 t', all)
       for (let at = 16_384; at < all.length; at += 16_384) {
-        // More than one around each place where it may be parted.
+        // More than one word around each possible boundary.
         const near = all
           .slice(at - 30, at + 40)
           .split(separator)
@@ -96,7 +99,7 @@ describe('one long text', () => {
     }
   })
 
-  it('that is replaced or deleted while it is read is found as it was last', async () => {
+  it('is found in its latest version if it is replaced or deleted while it is indexed', async () => {
     const { run, rest } = await open('t TEXT')
     run('HSET d:1 t', `${text} end`)
     run('HSET d:2 t', `${text} end`)
@@ -111,8 +114,8 @@ describe('one long text', () => {
   })
 })
 
-describe('what a request writes and then searches', () => {
-  it('is charged to it, and found by the next one', async () => {
+describe('writes of a request that then searches', () => {
+  it('are charged to it, and found by the next request', async () => {
     const { rest } = await open('t TEXT')
     const rows = Array.from({ length: documents }, (_, at) => ['HSET', `d:${at}`, 't', words(at * 10_000, 10_000)])
     const count = ['SEARCH.COUNT', 'i', '{}']
@@ -122,7 +125,7 @@ describe('what a request writes and then searches', () => {
     expect(await rest.run(...count)).toBe(documents)
   })
 
-  it('is found at once where it is as much as a seed of a test', async () => {
+  it('are found immediately for the amount that a test creates', async () => {
     const { rest } = await open('t TEXT')
     const rows = Array.from({ length: 500 }, (_, at) => ['HSET', `d:${at}`, 't', words(at, 100)])
     const { json } = await rest.post('/pipeline', [...rows, ['SEARCH.COUNT', 'i', '{}']])
@@ -131,7 +134,7 @@ describe('what a request writes and then searches', () => {
 })
 
 describe('policy.maxSearchDocument', () => {
-  it('cuts a text after a word, and leaves out other values', async () => {
+  it('cuts a text after a word, and omits other values', async () => {
     const { run } = await open('t TEXT w TEXT NOTOKENIZE k KEYWORD', { maxSearchDocument: 40 })
     run('HSET d:1 t', `first ${'second '.repeat(4)}hidden${'x'.repeat(50)}`)
     run(`HSET d:2 w ${'w'.repeat(41)} k k`)
@@ -142,11 +145,11 @@ describe('policy.maxSearchDocument', () => {
     expect(count({ t: { $regex: 'h.*|y.*' } })).toBe(0)
     expect(count({ w: { $regex: 'w.*' } })).toBe(0)
     expect([count({ k: 'k' }), count({ k: { $gte: 'k' } }), count({})]).toEqual([0, 0, 4])
-    // What is stored is whole.
+    // The stored value is complete.
     expect(run('HGET d:4 t')).toBe('y'.repeat(41))
   })
 
-  it('counts every element of a list on the way to a value', async () => {
+  it('counts every element of a list on the path to a value', async () => {
     const { run, sandbox } = await open('t TEXT', { maxSearchDocument: 8_000 })
     run('SEARCH.CREATE j ON JSON PREFIX 1 j: SCHEMA n U64 FAST m U64 FAST')
     run('JSON.SET j:1 $', JSON.stringify({ n: Array.from({ length: 2000 }, (_, n) => n), m: [1] }))
@@ -161,14 +164,14 @@ describe('policy.maxSearchDocument', () => {
     await sandbox.dispose()
   })
 
-  it('lets the default take a long text as it is', async () => {
+  it('reads a long text completely by default', async () => {
     const { run } = await open('t TEXT')
     run('HSET d:1 t', `${'some words of a book '.repeat(20_000)}end`)
     expect(run('SEARCH.COUNT i', '{"t":{"$eq":"end"}}')).toBe(1)
   })
 })
 
-describe('the work of a search', () => {
+describe('work of a search', () => {
   const many = (count: number, of: (at: number) => unknown) => Array.from({ length: count }, (_, at) => of(at))
   it.each([
     ['$in of words', { k: { $in: many(100_000, (at) => `k${at}`) } }],
@@ -181,7 +184,7 @@ describe('the work of a search', () => {
     expect(() => run('SEARCH.COUNT i', JSON.stringify(filter))).toThrow(/max work exceeded/)
   })
 
-  it('has room for plain words over many documents and terms: the default has it for twenty times as many', async () => {
+  it('allows plain words in many documents and terms: the default suffices for twenty times as many', async () => {
     const { run } = await open('t TEXT', { maxWork: 200_000 })
     for (let at = 0; at < 5000; at++) run(`HSET d:${at} t`, `order o${at} of customer c${(at * 7919) % 5000}`)
     const count = (t: unknown) => run('SEARCH.COUNT i', JSON.stringify({ t }))
@@ -190,7 +193,7 @@ describe('the work of a search', () => {
     expect(count({ $phrase: { value: 'of cust', prefix: true } })).toBe(5000)
   })
 
-  it('has room for usual ones', async () => {
+  it('allows usual filters', async () => {
     const { run } = await open('t TEXT k KEYWORD n U64 FAST')
     for (let at = 0; at < 3000; at++) run(`HSET d:${at} k k${at} n ${at} t`, `some text number w${at}`)
     const count = (filter: unknown) => run('SEARCH.COUNT i', JSON.stringify(filter))

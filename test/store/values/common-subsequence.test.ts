@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { commonRanges, lengthOfCommon } from '../../../src/store/values/common-subsequence.js'
 import { runs } from '../../support/effort.js'
 
-/** The table of the textbook: what the beginnings of both have in common. */
+/** Table of the textbook algorithm: the common length of all prefixes. */
 function textbook(a: Uint8Array, b: Uint8Array): number {
   const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
   for (let i = 1; i <= a.length; i++) {
@@ -17,8 +17,8 @@ function textbook(a: Uint8Array, b: Uint8Array): number {
 const letters = (max: number) => fc.uint8Array({ max, maxLength: 200, size: 'max' })
 const pair = fc.constantFrom(0, 1, 3, 255).chain((max) => fc.tuple(letters(max), letters(max)))
 
-describe('the longest common subsequence', () => {
-  it('is as long as the textbook says, whichever string is first', () => {
+describe('longest common subsequence', () => {
+  it('has the length of the textbook algorithm for both orders of the strings', () => {
     fc.assert(
       fc.property(pair, ([a, b]) => {
         expect(lengthOfCommon(a, b)).toBe(textbook(a, b))
@@ -28,7 +28,7 @@ describe('the longest common subsequence', () => {
     )
   })
 
-  it('lies in both strings, in stretches from the last to the first that cannot be joined', () => {
+  it('is part of both strings, in maximal ranges from last to first', () => {
     fc.assert(
       fc.property(pair, ([a, b]) => {
         const ranges = commonRanges(a, b)

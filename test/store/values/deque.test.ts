@@ -6,7 +6,7 @@ import { Deque } from '../../../src/store/values/deque.js'
 const value = fc.constantFrom('a', 'b', 'c', 'd') as fc.Arbitrary<Bytes>
 const index = fc.nat(40)
 
-/** Each step does the same to the deque and to a plain array. */
+/** Each step makes the same change to the deque and to a plain array. */
 const step = fc.oneof(
   value.map((item) => (deque: Deque, model: Bytes[]) => {
     deque.push(item)
@@ -49,7 +49,7 @@ const step = fc.oneof(
 )
 
 describe('Deque', () => {
-  it('does what an array does', () => {
+  it('agrees with an array', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), index, index, (steps, from, to) => {
         const deque = new Deque()
@@ -74,7 +74,7 @@ describe('Deque', () => {
     expect([...deque]).toEqual(Array.from({ length: 10 }, (_, at) => String(4990 + at)))
   })
 
-  it('refuses to replace what is not there', () => {
+  it('rejects replacing a missing value', () => {
     expect(() => Deque.from(['a' as Bytes]).set(1, 'b' as Bytes)).toThrow(RangeError)
   })
 })

@@ -19,8 +19,8 @@ recorded.points.forEach((point, at) => {
   places.set(`p${at}` as Bytes, encodePosition(point))
 })
 
-describe('a place', () => {
-  it('has the score, the position and the geohash that redis-server gives it', () => {
+describe('a position', () => {
+  it('has the score, the position and the geohash of redis-server', () => {
     for (const point of recorded.points) {
       const score = encodePosition(point)
       expect(score).toBe(point.score)
@@ -30,14 +30,14 @@ describe('a place', () => {
     }
   })
 
-  it('lies between the limits of web maps', () => {
+  it('is within the limits of web maps', () => {
     expect(isPosition({ longitude: 180, latitude: 85.05112878 })).toBe(true)
     expect(isPosition({ longitude: -180.0001, latitude: 0 })).toBe(false)
     expect(isPosition({ longitude: 0, latitude: 85.06 })).toBe(false)
     expect(isPosition({ longitude: Number.NaN, latitude: 0 })).toBe(false)
   })
 
-  it('has the distances that redis-server measures', () => {
+  it('has the distances of redis-server', () => {
     for (const { a, b, distance } of recorded.pairs) {
       const [from, to] = [a, b].map((at) => decodePosition(recorded.points[at]!.score))
       expect(formatDistance(distanceBetween(from!, to!))).toBe(distance)
@@ -45,7 +45,7 @@ describe('a place', () => {
   })
 })
 
-describe('a search', () => {
+describe('a geo search', () => {
   it('finds what redis-server finds, in the same order', () => {
     for (const row of recorded.searches) {
       const center = { longitude: row.longitude, latitude: row.latitude }

@@ -30,8 +30,8 @@ function numbered(prefix: string, size: number): string[] {
   return Array.from({ length: size }, (_, at) => `${prefix}${at}`)
 }
 
-describe('the string under a HyperLogLog key', () => {
-  it.each(recorded)('is the one of redis-server for $size elements', ({ prefix, size, length, sha1, count }) => {
+describe('a HyperLogLog string', () => {
+  it.each(recorded)('equals that of redis-server for $size elements', ({ prefix, size, length, sha1, count }) => {
     const hll = counterOf(numbered(prefix, size))
     expect(hll.length).toBe(length)
     expect(createHash('sha1').update(hll).digest('hex')).toBe(sha1)
@@ -51,7 +51,7 @@ describe('the string under a HyperLogLog key', () => {
     expect(cachedCount(hll)).toBeUndefined()
   })
 
-  it('is recognised by its header', () => {
+  it('is recognized by its header', () => {
     expect(isHyperLogLog(createHyperLogLog())).toBe(true)
     expect(isHyperLogLog(toArray(latin1('HYLL')))).toBe(false)
     expect(isHyperLogLog(toArray(latin1('HYLX\x01\0\0\0\0\0\0\0\0\0\0\0\x7f\xff')))).toBe(false)
@@ -68,7 +68,7 @@ describe('the string under a HyperLogLog key', () => {
   })
 })
 
-describe('merging', () => {
+describe('mergeRegisters()', () => {
   it('equals adding everything to one counter', () => {
     const one = counterOf(numbered('a', 400))
     const other = counterOf(numbered('b', 3000))
@@ -82,10 +82,10 @@ describe('merging', () => {
   })
 })
 
-describe('murmur64', () => {
+describe('murmur64()', () => {
   const mask = (1n << 64n) - 1n
 
-  /** The published algorithm, with big integers. */
+  /** The published algorithm with big integers. */
   function published(bytes: string): bigint {
     const m = 0xc6a4a7935bd1e995n
     let hash = (0xadc83b19n ^ (BigInt(bytes.length) * m)) & mask
@@ -106,7 +106,7 @@ describe('murmur64', () => {
     return hash ^ (hash >> 47n)
   }
 
-  it('equals the algorithm done with big integers', () => {
+  it('equals the algorithm with big integers', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (array) => {
         const bytes = fromArray(array)

@@ -12,7 +12,7 @@ const step = fc.oneof(
 )
 
 describe('OrderedTable', () => {
-  it('does what a Map does', () => {
+  it('agrees with a Map', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const table = new OrderedTable<number>()
@@ -46,7 +46,7 @@ describe('OrderedTable', () => {
     )
   })
 
-  it('shows what is there throughout a scan exactly once, whatever happens meanwhile', () => {
+  it('returns lasting keys exactly once in a scan, for all other changes', () => {
     const pages = fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.array(step, { maxLength: 60 })), {
       maxLength: 30,
     })
@@ -86,7 +86,7 @@ describe('OrderedTable', () => {
     expect(table.scan(99, 2)).toEqual({ keys: [], cursor: 0 })
   })
 
-  it('gives every key the same chance', () => {
+  it('picks every key with the same probability', () => {
     const table = new OrderedTable<true>()
     for (let number = 0; number < 100; number++) table.put(`k${number}` as Bytes, true)
     for (let number = 0; number < 100; number++) if (number % 10 !== 3) table.delete(`k${number}` as Bytes)

@@ -40,7 +40,7 @@ function inRange(value: number, { min, minExclusive, max, maxExclusive }: ScoreR
 }
 
 describe('SortedSet', () => {
-  it('does what sorting on every read does', () => {
+  it('agrees with sorting on every read', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150 }), range, fc.nat(40), fc.nat(40), (steps, scores, from, to) => {
         const set = new SortedSet()
@@ -97,7 +97,7 @@ describe('SortedSet', () => {
     )
   })
 
-  it('keeps order and ranks over many blocks while members come, move and go', () => {
+  it('keeps order and ranks over many blocks while members are added, moved and deleted', () => {
     const random = createRandom('blocks')
     const set = new SortedSet()
     const model = new NaiveSortedSet()
@@ -138,13 +138,13 @@ describe('SortedSet', () => {
     expect(set.rank('again' as Bytes)).toBe(0)
   })
 
-  it('does not tell -0 from 0', () => {
+  it('does not distinguish -0 from 0', () => {
     const set = new SortedSet()
     set.set('a' as Bytes, -0)
     expect(Object.is(set.score('a' as Bytes), 0)).toBe(true)
   })
 
-  it('picks members at random and pages through them', () => {
+  it('picks random members and returns all of them page by page', () => {
     const set = new SortedSet()
     for (const name of ['c', 'a', 'b']) set.set(name as Bytes, 1)
     const random = createRandom('pick')

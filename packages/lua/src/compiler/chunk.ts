@@ -3,10 +3,10 @@ import { LuaSyntaxError } from '../syntax/lexer.js'
 import { parse } from '../syntax/parser.js'
 import { compileChunk } from './compile.js'
 
-/** A compiled source. Called, it makes the main function of a new run; it belongs to no machine. */
+/** Compiled source. A call creates the main function for a new run; it belongs to no machine. */
 export type Chunk = () => LuaFunction
 
-/** Sources kept compiled. Chunks hold no state, so one cache serves every machine of the process. */
+/** Limits of the cache of compiled sources. Chunks have no state, so all machines of the process share one cache. */
 const cachedChunks = 200
 const cachedCharacters = 2_000_000
 
@@ -14,15 +14,16 @@ const cache = new Map<string, Chunk>()
 let cachedLength = 0
 
 /**
- * Compiles a source, or takes it from the cache. `name` is what Lua calls the chunk name: `@file`, `=name`, or the
- * source itself. Throws `LuaSyntaxError`.
+ * Compiles a source, or returns it from the cache. `name` is the Lua chunk name: `@file`, `=name`, or the source
+ * itself.
+ * @throws LuaSyntaxError when the source is invalid
  */
 export function load(source: string, name: string): Chunk {
   const shown = displayName(name)
   const key = `${shown}\n${source}`
   const known = cache.get(key)
   if (known !== undefined) {
-    // The order of a map is the order of insertion: the first key is the one unused for longest.
+    // Maps iterate in order of insertion, so the first key is the least recently used.
     cache.delete(key)
     cache.set(key, known)
     return known
@@ -38,12 +39,12 @@ export function load(source: string, name: string): Chunk {
   return chunk
 }
 
-/** Compiles without the cache. `shown` is how positions name the chunk. */
+/** Compiles without the cache. @param shown name of the chunk in positions */
 export function compile(source: string, shown: string): Chunk {
   try {
     return compileChunk(parse(source, shown), shown)
   } catch (problem) {
-    // The parser's limits keep it far from a stack overflow, unless the caller is close to one already.
+    // The parser's limits prevent a stack overflow, unless the caller already used most of the stack.
     if (problem instanceof RangeError) {
       throw new LuaSyntaxError(`${shown}:1: chunk has too many syntax levels`, 1, 1, undefined)
     }
@@ -51,10 +52,10 @@ export function compile(source: string, shown: string): Chunk {
   }
 }
 
-/** The length to which redis cuts chunk names in messages. */
+/** Length to which redis cuts chunk names in messages. */
 const maxName = 79
 
-/** How positions name a chunk: `user_script`, or `[string "return 1"]` for a source without a name. */
+/** Returns the name of a chunk in positions: `user_script`, or `[string "return 1"]` for a source without a name. */
 function displayName(name: string): string {
   if (name.startsWith('=')) return name.slice(1, 1 + maxName)
   if (name.startsWith('@')) {

@@ -1,14 +1,17 @@
 import type { Block, Expression, Statement, TableItem } from '../syntax/syntax-tree.js'
 
-// How much code a block runs through each time, so that a loop over a long body costs more than one over a short one.
+// Estimates how much code a block runs each time, so that a loop over a long body costs more than one over a short
+// body.
 
 /** Nodes of the tree that run in the time of a step. */
 const nodesPerStep = 2
 
-/** This much is covered by the price of a loop turn or a call. */
+/** Steps that the price of a loop iteration or a call already includes. */
 const freeSteps = 4
 
-/** Steps that a block costs beyond those of its loops and calls. Blocks and functions within it pay for themselves. */
+/**
+ * Returns the steps of a block in addition to its loops and calls. Inner blocks and functions are charged separately.
+ */
 export function stepsOfBlock(block: Block): number {
   let nodes = 0
   for (const statement of block) nodes += sizeOfStatement(statement)

@@ -8,7 +8,10 @@ import type { Compiler, Evaluate, EvaluateAll, Execute, Frame } from './frame.js
 import { capture } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf } from './operands.js'
 
-/** Puts a fresh value into a local: a new cell each time, so that closures of a loop do not share one. */
+/**
+ * Returns a function that puts a new value into a local: a new cell each time, so that closures of a loop do not share
+ * one.
+ */
 export function initialiser(local: Local): (frame: Frame, value: LuaValue) => void {
   const { slot, isCaptured } = local
   if (isCaptured) {
@@ -46,7 +49,7 @@ export function declare(compiler: Compiler, locals: readonly Local[], values: re
   }
 }
 
-/** Evaluates a list of expressions; at least what `count` variables need, nils left out. */
+/** Evaluates a list of expressions to at least the values that `count` variables need, without trailing nils. */
 export function valueList(
   compiler: Compiler,
   values: readonly Expression[],
@@ -159,7 +162,7 @@ export function store(table: LuaValue, key: LuaValue, value: LuaValue, operation
   }
 }
 
-/** Evaluates the left side of `=` and returns the assignment itself. */
+/** Evaluates the left side of `=` and returns the assignment. */
 function reference(
   compiler: Compiler,
   target: Variable,

@@ -8,13 +8,13 @@ import type { CallNode, Expression, MethodNode } from '../syntax/syntax-tree.js'
 import type { Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, titleOf } from './operands.js'
 
-/** What becomes of the values of a call: the first is taken, all are kept, or they are the function's own result. */
+/** Use of the values of a call: only the first, all, or as the result of the function. */
 export type WantedValues = 'one' | 'all' | 'tail'
 
-/** Below this much room a tail call is put off, so that a chain of them does not stack up. */
+/** Frames below which tail calls are deferred, so that a chain of them does not use up the stack. */
 export const roomForTailCalls = 4800
 
-/** Opens a call: charges it, records its site, and returns the depth to go back to. */
+/** Begins a call: charges it, records its site, and returns the depth to restore afterwards. */
 export function begin(site: CallSite, weight: number): number {
   if (--remaining.steps < 0) exhausted()
   vm.room -= weight
@@ -25,7 +25,7 @@ export function begin(site: CallSite, weight: number): number {
   return depth
 }
 
-/** Cuts or settles a result that is not one plain value. */
+/** Reduces a result to one value, or runs its deferred calls. */
 function reduce(result: readonly LuaValue[], isOne: boolean): Result {
   const settled = result instanceof TailCall ? settle(result) : result
   return isOne && isMany(settled) ? settled[0] : settled
@@ -37,9 +37,9 @@ export interface CallParts {
   readonly weight: number
 }
 
-/** Frames of a call itself: the closure, the called function and its body. */
+/** Frames of a call: the closure, the called function and its body. */
 const framesOfCall = 2
-/** The same for a call whose arguments are gathered in an array and spread. */
+/** Frames of a call whose arguments are collected in an array and spread. */
 const framesOfOpenCall = 4
 
 export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: WantedValues): CallParts {
@@ -51,7 +51,7 @@ export function callParts(compiler: Compiler, node: CallNode | MethodNode, want:
   return { operation: { site, left, right: undefined }, weight }
 }
 
-/** What `bad argument #1 to '…'` calls the function. */
+/** Returns the name of the function in `bad argument #1 to '…'`. */
 function calledName(target: Expression): string | undefined {
   switch (target.kind) {
     case 'local':
@@ -251,7 +251,7 @@ function tailCall(callee: LuaValue, args: LuaValue[], operation: OperationSite, 
   const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
   vm.depth = depth
   vm.room += weight
-  // `undefined` from a statement means to continue; a function must not return it.
+  // `undefined` from a statement means to continue, so a function must not return it.
   return result === undefined ? oneNil : result
 }
 

@@ -10,7 +10,7 @@ import { arithmeticExpression, comparison, equality } from './compile-operator.j
 import type { CompiledCondition, Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, isReadLate, operationOf } from './operands.js'
 
-/** Compiles an expression to a closure that gives one value. */
+/** Compiles an expression to a closure that returns one value. */
 export function expression(compiler: Compiler, node: Expression): Evaluate {
   switch (node.kind) {
     case 'nil':
@@ -93,14 +93,14 @@ export function expression(compiler: Compiler, node: Expression): Evaluate {
   }
 }
 
-/** Compiles an expression to a closure that gives all values: an array when they are not exactly one. */
+/** Compiles an expression to a closure that returns all values: an array unless there is exactly one. */
 export function all(compiler: Compiler, node: Expression): EvaluateAll {
   if (node.kind === 'vararg') return (frame) => frame[1]
   if (node.kind === 'call' || node.kind === 'method') return callExpression(compiler, node, 'all')
   return expression(compiler, node)
 }
 
-/** Compiles an expression for its truth alone. */
+/** Compiles an expression of which only the truth is used. */
 export function condition(compiler: Compiler, node: Expression): CompiledCondition {
   switch (node.kind) {
     case 'not': {
@@ -189,11 +189,11 @@ function fieldAccess(object: Evaluate, key: string, operation: OperationSite): E
   }
 }
 
-/** A whole chain of `..`: evaluated from the left, joined from the right. */
+/** Compiles a chain of `..`: evaluated from the left, joined from the right. */
 function concatenation(compiler: Compiler, nodes: readonly Expression[], line: number): Evaluate {
   const parts = nodes.map((node) => compiler.expression(node))
   const operations = nodes.slice(1).map((right, at) => {
-    // All but the last join have the result of another join on their right.
+    // All joins except the last one have the result of another join on their right.
     return operationOf(compiler, line, nodes[at]!, at === nodes.length - 2 ? right : { kind: 'nil' })
   })
   if (parts.length === 2) return pair(parts[0]!, parts[1]!, operations[0]!)

@@ -78,11 +78,11 @@ export function loopRange(
   if (last === undefined) throw errorAt(site, "'for' limit must be a number")
   const by = toNumber(step)
   if (by === undefined) throw errorAt(site, "'for' step must be a number")
-  // The reference goes one step back first, which shows when the step is huge or not a number.
+  // The reference implementation first goes one step back, which is visible if the step is huge or not a number.
   return { start: from - by + by, last, by }
 }
 
-/** The name that errors give to the function a `for` loop calls. */
+/** Name of the function that a `for` loop calls, as errors show it. */
 const generatorName = '(for generator)'
 
 export interface GenericLoop {
@@ -127,11 +127,14 @@ export function genericFor(compiler: Compiler, node: Statement & { kind: 'generi
 interface Turn {
   key: LuaValue
   value: LuaValue
-  /** All values of the turn, when there may be more than two. */
+  /** All values of the iteration if there may be more than two. */
   rest: readonly LuaValue[] | undefined
 }
 
-/** Gives the values of the next turn of a `for … in` loop, `undefined` at its end. The object is used again. */
+/**
+ * Returns a function that returns the values of the next iteration of a `for … in` loop, `undefined` at its end. The
+ * object is reused.
+ */
 export function iterator(loop: GenericLoop, [callee, state, control]: readonly LuaValue[]): () => Turn | undefined {
   const turn: Turn = { key: control, value: undefined, rest: undefined }
   if (state instanceof LuaTable) {

@@ -15,7 +15,7 @@ import type { Expression } from '../syntax/syntax-tree.js'
 import type { CompiledCondition, Compiler, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 
-/** Operators with the plain case inline: two numbers, or two values that are the same. */
+/** Operators with the plain case inline: two numbers, or two identical values. */
 
 type Binary = Expression & { kind: 'binary' }
 
@@ -53,7 +53,7 @@ export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate
   return withBoth(event, compiler.expression(node.left), compiler.expression(node.right), operation)
 }
 
-/** A local on the left, without a closure to read it. */
+/** Compiles an operation with a local on the left, without a closure to read it. */
 function localWithAny(event: string, slot: number, right: Evaluate, operation: OperationSite): Evaluate | undefined {
   switch (event) {
     case '__add':
@@ -82,7 +82,7 @@ function localWithAny(event: string, slot: number, right: Evaluate, operation: O
   }
 }
 
-/** The value of an operation on literals, which the reference compiler works out too unless it is not finite. */
+/** Returns the value of an operation on literals. The reference compiler also computes it, unless it is not finite. */
 function fold(node: Expression): number | undefined {
   if (node.kind === 'number') return node.value
   if (node.kind !== 'binary' || node.operator === '/' || node.operator === '%') return undefined
@@ -239,7 +239,7 @@ function isLong(value: LuaValue): value is string {
   return typeof value === 'string' && value.length > longComparison
 }
 
-/** Literals have no metamethods, so identity is all there is. */
+/** Returns the value of a literal. Literals have no metamethods, so identity is sufficient. */
 function constantOf(node: Expression): { value: undefined | boolean | number | string } | undefined {
   switch (node.kind) {
     case 'nil':
@@ -258,7 +258,7 @@ function constantOf(node: Expression): { value: undefined | boolean | number | s
 
 export function comparison(compiler: Compiler, node: Binary): CompiledCondition {
   const site = compiler.site(node.line)
-  // `a > b` is compiled as `b < a`, though a is still evaluated first.
+  // `a > b` is compiled as `b < a`, but a is still evaluated first.
   const isSwapped = node.operator.charAt(0) === '>'
   const isStrict = node.operator.length === 1
   const left = compiler.expression(node.left)

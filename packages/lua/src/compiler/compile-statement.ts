@@ -9,7 +9,7 @@ import type { Compiler, Execute } from './frame.js'
 import { broken, capture } from './frame.js'
 import { isMulti } from './operands.js'
 
-/** Compiles statements to closures that tell how they ended (see `Completion`). */
+/** Compiles statements to closures that return how they ended (see `Completion`). */
 export function block(compiler: Compiler, statements: Block): Execute {
   const run = plainBlock(compiler, statements)
   const steps = stepsOfBlock(statements)

@@ -31,11 +31,11 @@ import { broken } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
 
 /**
- * The suspendable form of a function, as generators over the same frame. It is compiled when a coroutine first runs
- * the function. Whatever contains no call cannot yield and is shared with the plain form.
+ * Suspendable form of a function, as generators over the same frame. It is compiled when a coroutine first runs the
+ * function. Code without calls cannot yield and is shared with the plain form.
  *
- * As in Lua 5.1, only a Lua function called by a Lua function may yield: not a metamethod, an iterator or anything
- * that a library function calls.
+ * As in Lua 5.1, only a Lua function called by a Lua function may yield: not a metamethod, an iterator or anything that
+ * a library function calls.
  */
 function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Steps {
   code.steps ??= compileSteps(code)
@@ -43,13 +43,13 @@ function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaV
   return end === undefined ? nothing : end
 }
 
-/** Set by the coroutine library; calls of it are where generators stop. */
+/** Function `coroutine.yield`, set by the coroutine library; generators stop at its calls. */
 export const yieldFunction: LuaFunction = () => {
-  // Even the main function of a script is called by a library function: nobody is outside of a boundary.
+  // A library function calls even the main function of a script, so there is always a boundary.
   throw hostErrorValue('attempt to yield across metamethod/C-call boundary')
 }
 
-/** The body of a coroutine: its function, and the tail calls that were put off. */
+/** Runs the body of a coroutine: its function, and the deferred tail calls. */
 export function* runCoroutine(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Steps {
   let result: Result = yield* runSteps(code, upvalues, args)
   while (result instanceof TailCall) {
@@ -61,7 +61,7 @@ export function* runCoroutine(code: CompiledFunction, upvalues: Cell[], args: re
 
 type Generated<T> = Generator<Result, T, readonly LuaValue[]>
 
-/** A piece of code in the form that fits: a plain closure when it cannot yield. */
+/** Piece of code: a plain closure if it cannot yield, otherwise a generator. */
 type Part<T> =
   | { readonly run: (frame: Frame) => T; readonly steps: undefined }
   | { readonly run: undefined; readonly steps: (frame: Frame) => Generated<T> }
@@ -76,7 +76,7 @@ function compileSteps(code: CompiledFunction): (frame: Frame) => Steps {
   }
 }
 
-/** A generator takes more of the stack than a closure: the delegation, and the engine resuming it. */
+/** A generator uses more stack than a closure: the delegation, and the engine's resumption. */
 const framesPerStep = 4
 
 class YieldingCompiler {
@@ -258,7 +258,7 @@ class YieldingCompiler {
     })
   }
 
-  // Expressions
+  // Expressions.
 
   #list(nodes: readonly Expression[]): (frame: Frame) => Generated<readonly LuaValue[]> {
     const last = nodes[nodes.length - 1]
@@ -384,7 +384,7 @@ class YieldingCompiler {
     }
   }
 
-  // Calls
+  // Calls.
 
   #call(node: CallNode | MethodNode, want: WantedValues): (frame: Frame) => Generated<Result> {
     const { operation, weight } = callParts(this.#compiler, node, want)
@@ -503,7 +503,7 @@ function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): (a: 
   }
 }
 
-// What may yield: anything that contains a call outside of inner functions
+// Code that may yield: anything with a call outside of inner functions.
 
 function mayYield(node: Expression): boolean {
   switch (node.kind) {

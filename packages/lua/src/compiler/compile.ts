@@ -19,21 +19,23 @@ import type {
 } from './frame.js'
 import { capture, newFrame } from './frame.js'
 
-/** How deep the nodes of a function may nest. */
+/** Maximum nesting of nodes in a function. */
 export const deepestNode = 1500
 
 /**
- * Turns functions into closures over a frame. Nothing compiled refers to a machine, so a chunk serves them all.
+ * Compiles functions to closures over a frame. Compiled code does not refer to a machine, so all machines share a
+ * chunk.
  */
 class FunctionCompiler implements Compiler {
-  /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
+  /** Closures between the function's entry and the current node; each is a JavaScript frame at run time. */
   nesting = 1
   #zero: number | undefined
 
   constructor(readonly chunk: string) {}
 
   /**
-   * A number literal. As in the reference, 0 and -0 share one constant of a function: whichever comes first.
+   * Returns a number literal. As in the reference implementation, 0 and -0 share one constant of a function: the one
+   * that occurs first.
    */
   constant(value: number): number {
     if (value !== 0) return value
@@ -52,7 +54,7 @@ class FunctionCompiler implements Compiler {
     return compiled
   }
 
-  /** Keeps every value of a call or `...`. */
+  /** Compiles an expression that keeps every value of a call or `...`. */
   all(node: Expression): EvaluateAll {
     this.#deepen()
     const compiled = all(this, node)
@@ -74,7 +76,7 @@ class FunctionCompiler implements Compiler {
     return compiled
   }
 
-  /** Compiles one closure deeper. */
+  /** Compiles something one closure deeper. */
   nested<T>(work: () => T): T {
     this.#deepen()
     const compiled = work()
@@ -86,7 +88,7 @@ class FunctionCompiler implements Compiler {
     if (++this.nesting > deepestNode) throw new LuaSyntaxError('function or expression too complex', 0, 0, undefined)
   }
 
-  /** A function expression: finds its upvalues in the frame and makes a Lua function. */
+  /** Compiles a function expression: gets its upvalues from the frame and creates a Lua function. */
   closure(node: FunctionNode): Evaluate {
     const make = compileFunction(node, this.chunk)
     const { upvalues } = node
@@ -104,7 +106,7 @@ class FunctionCompiler implements Compiler {
   }
 }
 
-/** Compiles a whole source. The result makes functions that run in whatever machine is entered. */
+/** Compiles a whole source. The result creates functions that run in the machine that was entered. */
 export function compileChunk(node: FunctionNode, chunk: string): () => LuaFunction {
   const make = compileFunction(node, chunk)
   return () => make([])
@@ -173,7 +175,7 @@ function anyFunction(code: CompiledFunction): (upvalues: Cell[]) => LuaFunction 
   return (upvalues) => attach((...args: LuaValue[]) => finish(body(enterFrame(code, upvalues, args))), code, upvalues)
 }
 
-/** The frame of a call with its arguments in place, for functions of any shape. */
+/** Creates the frame of a call with its arguments, for all kinds of functions. */
 export function enterFrame(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Frame {
   const { parameters, slots, isVararg, argumentTable } = code.node
   const frame = newFrame(slots, upvalues)
@@ -196,12 +198,12 @@ export function enterFrame(code: CompiledFunction, upvalues: Cell[], args: reado
   return frame
 }
 
-/** A body that ends without `return` gives no value. */
+/** Converts the end of a body: without `return` it has no value. */
 function finish(completion: Completion): Exclude<Completion, undefined> | readonly LuaValue[] {
   return completion === undefined ? nothing : completion
 }
 
-/** Lets coroutines find the code behind a function. */
+/** Stores the code and upvalues of a function for coroutines. */
 function attach(target: LuaFunction, code: CompiledFunction, upvalues: Cell[]): LuaFunction {
   const linked = target as LinkedFunction
   linked.code = code

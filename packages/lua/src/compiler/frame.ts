@@ -2,7 +2,7 @@ import type { CallSite, LuaValue, Result, Steps } from '../runtime/lua-value.js'
 import type { Block, Expression, FunctionNode } from '../syntax/syntax-tree.js'
 
 /**
- * The memory of one call: slot 0 the upvalues, slot 1 the extra arguments of a vararg function, then the locals.
+ * Memory of one call: slot 0 has the upvalues, slot 1 the extra arguments of a vararg function, then the locals follow.
  * A local that an inner function uses has a cell in its slot instead of its value.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the compiler knows what each slot holds
@@ -13,46 +13,46 @@ export interface Cell {
 }
 
 export type Evaluate = (frame: Frame) => LuaValue
-/** An expression in a place where every value it gives counts. */
+/** Compiled expression of which every value is used. */
 export type EvaluateAll = (frame: Frame) => Result
 export type CompiledCondition = (frame: Frame) => boolean
 
 /**
- * How a statement ended: `undefined` to continue, `broken` for `break`, anything else is the result of the function.
- * A single nil is returned as an array, so that it differs from `undefined`.
+ * End of a statement: `undefined` to continue, `broken` for `break`, anything else is the result of the function. A
+ * single nil is returned as an array, to distinguish it from `undefined`.
  */
 export type Completion = Result
 export type Execute = (frame: Frame) => Completion
 
-/** Never a Lua value: no table is a plain array. */
+/** Never a Lua value, because tables are not arrays. */
 export const broken: readonly LuaValue[] = Object.freeze(['break'])
 
-/** A compiled function before it has upvalues. */
+/** Compiled function before it has upvalues. */
 export interface CompiledFunction {
   readonly node: FunctionNode
   readonly body: Execute
-  /** A fresh compiler for the form below. */
+  /** Returns a new compiler for the suspendable form. */
   readonly compiler: () => Compiler
-  /** The form that can be suspended, made when a coroutine first runs the function. */
+  /** Suspendable form, created when a coroutine first runs the function. */
   steps: ((frame: Frame) => Steps) | undefined
 }
 
-/** The compiler of one function as the compilers of its nodes see it: they compile what a node holds by it. */
+/** Compiler of one function as the compilers of its nodes see it. */
 export interface Compiler {
   readonly chunk: string
-  /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
+  /** Closures between the function's entry and the current node; each is a JavaScript frame at run time. */
   readonly nesting: number
-  /** A number literal. */
+  /** Returns a number literal. */
   constant(value: number): number
   site(line: number, name?: string, isMethod?: boolean, isTail?: boolean): CallSite
   expression(node: Expression): Evaluate
-  /** Keeps every value of a call or `...`. */
+  /** Compiles an expression that keeps every value of a call or `...`. */
   all(node: Expression): EvaluateAll
   condition(node: Expression): CompiledCondition
   block(statements: Block): Execute
-  /** Compiles one closure deeper. */
+  /** Compiles something one closure deeper. */
   nested<T>(work: () => T): T
-  /** A function expression: finds its upvalues in the frame and makes a Lua function. */
+  /** Compiles a function expression: gets its upvalues from the frame and creates a Lua function. */
   closure(node: FunctionNode): Evaluate
 }
 
@@ -60,7 +60,7 @@ export function capture(value: LuaValue): Cell {
   return { v: value }
 }
 
-/** Literals of fixed size are what engines allocate fastest. */
+/** Engines allocate literals of fixed size fastest. */
 export function newFrame(slots: number, upvalues: readonly Cell[]): Frame {
   if (slots <= 4) return [upvalues, undefined, undefined, undefined]
   if (slots <= 8) return [upvalues, undefined, undefined, undefined, undefined, undefined, undefined, undefined]

@@ -3,12 +3,12 @@ import { cString } from '../syntax/lexer.js'
 import type { Expression, Variable } from '../syntax/syntax-tree.js'
 import type { Compiler } from './frame.js'
 
-/** Whether an expression may give more or fewer values than one. */
+/** Returns whether an expression may have more or fewer values than one. */
 export function isMulti(node: Expression | undefined): boolean {
   return node !== undefined && (node.kind === 'vararg' || node.kind === 'call' || node.kind === 'method')
 }
 
-/** What an error message calls the value of an expression. */
+/** Returns the name of an expression's value in error messages. */
 export function titleOf(node: Expression): string | undefined {
   switch (node.kind) {
     case 'local':
@@ -22,7 +22,7 @@ export function titleOf(node: Expression): string | undefined {
     case 'single':
       return titleOf(node.inner)
     case 'and':
-      // A constant on the left decides while it is compiled.
+      // A constant on the left decides at compile time.
       return isTrueConstant(node.left) ? titleOf(node.right) : undefined
     case 'or':
       return node.left.kind === 'nil' || node.left.kind === 'false' ? titleOf(node.right) : undefined
@@ -44,22 +44,22 @@ export function operationOf(compiler: Compiler, line: number, left: Expression, 
 }
 
 /**
- * Whether an operand is a local that something else may change while the other operand is evaluated. The reference
- * reads locals when it uses them, so `x + f()` sees what `f` did to `x`.
+ * Returns whether an operand is a local that may change while the other operand is evaluated. The reference
+ * implementation reads locals when it uses them, so `x + f()` uses the `x` that `f` assigned.
  */
 export function isReadLate(node: Expression, other: Expression): boolean {
   if (node.kind === 'single') return isReadLate(node.inner, other)
   return node.kind === 'local' && node.local.isCaptured && !isPlain(other)
 }
 
-/** The same for `t[k]` among several targets; but what the statement itself assigns to is read before. */
+/** Returns the same for `t[k]` among several targets. Locals that the statement itself assigns are read earlier. */
 export function isTargetReadLate(node: Expression, targets: readonly Variable[]): boolean {
   if (node.kind === 'single') return isTargetReadLate(node.inner, targets)
   if (node.kind !== 'local' || !node.local.isCaptured) return false
   return !targets.some((target) => target.kind === 'local' && target.local === node.local)
 }
 
-/** Reading a name or a constant changes nothing. */
+/** Returns whether evaluating an expression changes nothing: a name or a constant. */
 function isPlain(node: Expression): boolean {
   switch (node.kind) {
     case 'index':

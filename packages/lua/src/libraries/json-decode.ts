@@ -5,11 +5,11 @@ import { LuaTable } from '../runtime/lua-value.js'
 import { parseNumber } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
 
-/** Nested values beyond this would endanger the JavaScript stack, whatever the settings say. */
+/** Maximum nesting of values, which protects the JavaScript stack even if the settings allow more. */
 export const deepestDecoded = 1000
 
 export function decodeJson(source: string, settings: JsonSettings, jsonNull: Userdata): LuaValue {
-  // Two bytes with a zero among them cannot begin a JSON text in UTF-8.
+  // A zero among the first two bytes is impossible in JSON text in UTF-8.
   if (source.length >= 2 && (source[0] === '\0' || source[1] === '\0')) {
     throw hostError('JSON parser does not support UTF-16 or UTF-32')
   }
@@ -45,9 +45,9 @@ class Decoder {
   readonly #null: Userdata
   #at = 0
   #kind: Kind = 'T_END'
-  /** Where the token, or the error in it, starts. */
+  /** Start of the token, or of the error in it. */
   #start = 0
-  /** The token's value, or the text of its error. */
+  /** Value of the token, or text of its error. */
   #value: LuaValue = undefined
   #depth = 0
 
@@ -169,7 +169,7 @@ class Decoder {
       if (!this.#settings.decodeInvalidNumbers && isUnusualNumber(source, at)) this.#fail('invalid number', at)
       else this.#number()
     } else if (!this.#word()) {
-      // Hexadecimal numbers, infinities and the like are taken only where settings allow them.
+      // Hexadecimal numbers, infinities and similar forms are accepted only if the settings allow them.
       const mayBeNumber = 'fiInNt+'.includes(char) && isUnusualNumber(source, at)
       if (this.#settings.decodeInvalidNumbers && mayBeNumber) this.#number()
       else this.#fail('invalid token', at)
@@ -200,7 +200,7 @@ class Decoder {
     this.#at += text!.length
   }
 
-  /** False when it failed. */
+  /** Reads a string. Returns false on an error. */
   #string(): boolean {
     const source = this.#source
     let at = this.#at + 1
@@ -242,7 +242,7 @@ const words: readonly (readonly [string, Kind, LuaValue])[] = [
   ['null', 'T_NULL', undefined],
 ]
 
-/** What `strtod` takes: the longest number that starts here. */
+/** Matches the longest number that `strtod` accepts. */
 const numberForm =
   /[+-]?(?:0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\([0-9A-Za-z_]*\))?)/y
 
@@ -250,7 +250,7 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13
 }
 
-/** A number that `strtod` knows and JSON does not. */
+/** Returns whether a number is valid for `strtod` but not in JSON. */
 function isUnusualNumber(source: string, start: number): boolean {
   if (source[start] === '+') return true
   const at = source[start] === '-' ? start + 1 : start
@@ -271,7 +271,7 @@ const escapes: Readonly<Record<string, string>> = {
   r: '\r',
 }
 
-/** `\u0041` or a pair of surrogates, as UTF-8 bytes; `undefined` when malformed. */
+/** Decodes `\u0041` or a pair of surrogates to UTF-8 bytes; returns `undefined` for malformed escapes. */
 function unicodeEscape(source: string, at: number): { bytes: string; length: number } | undefined {
   const unit = hex4(source, at + 2)
   if (unit === undefined) return undefined

@@ -5,7 +5,7 @@ import { LuaTable, typeName } from '../runtime/lua-value.js'
 import { generalText } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
 
-/** Frames of recursion that are safe besides those of the script. Real redis goes by its settings alone. */
+/** Maximum nesting that is safe in addition to the frames of the script. Real redis is limited only by its settings. */
 export const deepestEncoded = 1000
 
 export function encodeJson(value: LuaValue, settings: JsonSettings, jsonNull: Userdata): string {
@@ -72,7 +72,7 @@ class Encoder {
     else this.#object(table, depth)
   }
 
-  /** The largest key when all keys are positive integers and most of them are there, else -1. */
+  /** Returns the largest key if all keys are positive integers and most of them exist, else -1. */
   #arrayLength(table: LuaTable): number {
     let largest = 0
     let count = 0
@@ -116,7 +116,7 @@ class Encoder {
   }
 }
 
-/** Numbers have as many digits as the settings say. */
+/** Work for a number, whose digits depend on the settings. */
 const stepsPerNumber = 48
 const stepsPerValue = 12
 

@@ -26,7 +26,7 @@ import { charge } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 
-/** The functions without a table. `pcall` is the one of redis, which unwraps error tables. */
+/** Global functions. `pcall` is the one of redis, which unwraps error tables. */
 export const base: Readonly<Record<string, LuaFunction>> = {
   assert,
   collectgarbage,
@@ -51,7 +51,7 @@ export const base: Readonly<Record<string, LuaFunction>> = {
   xpcall,
 }
 
-/** Kilobytes in use, as far as a script can tell: a machine without a heap of its own has to name some number. */
+/** Kilobytes in use as scripts see it: a fixed number, because the machine has no heap of its own. */
 const collected = 64
 
 function assert(...args: LuaValue[]): Result {
@@ -92,11 +92,11 @@ function tostring(...args: LuaValue[]): Result {
   return first(typeof handler === 'function' ? call(handler, value) : callAny(handler, [value]))
 }
 
-/** Calls what may be a table with `__call`. */
+/** Calls a value, which may be a table with `__call`. */
 function callAny(target: LuaValue, args: Arguments): Result {
   if (typeof target === 'function') return call(target, ...args)
   const handler = metamethod(target, '__call')
-  // `callValue` words the error.
+  // `callValue` throws the error.
   if (typeof handler !== 'function') return callValue(unknown, target, args)
   return call(handler, target, ...args)
 }
@@ -118,7 +118,7 @@ function tonumber(...args: LuaValue[]): Result {
   return unsigned(text, radix)
 }
 
-/** Reads as C's `strtoul` does: a sign wraps around, too much becomes the largest number. */
+/** Parses an unsigned number as C's `strtoul` does: a sign wraps around, an overflow becomes the largest number. */
 function unsigned(source: string, radix: number): number | undefined {
   charge(3 * source.length)
   const text = withoutSpace(source.split('\0', 1)[0]!)
@@ -138,7 +138,7 @@ function unsigned(source: string, radix: number): number | undefined {
 
 const largest = 0xffff_ffff_ffff_ffffn
 
-/** Without the white space of C at both ends. */
+/** Removes the white space of C at both ends. */
 function withoutSpace(text: string): string {
   let from = 0
   let to = text.length
@@ -151,7 +151,7 @@ function isSpace(char: number): boolean {
   return char === 32 || (char >= 9 && char <= 13)
 }
 
-// Tables
+// Tables.
 
 function getmetatable(...args: LuaValue[]): Result {
   const meta = metatable(checkAny(args, 0))
@@ -186,7 +186,7 @@ function rawset(...args: LuaValue[]): Result {
   return table
 }
 
-// Values
+// Values.
 
 function select(...args: LuaValue[]): Result {
   if (typeof args[0] === 'string' && args[0].startsWith('#')) return args.length - 1
@@ -197,7 +197,7 @@ function select(...args: LuaValue[]): Result {
   return args.slice(from)
 }
 
-/** Values that the C stack of the reference holds for one library function. */
+/** Maximum values that the C stack of the reference implementation holds for one library function. */
 const stackForHost = 8000
 
 function unpack(...args: LuaValue[]): Result {
@@ -215,7 +215,7 @@ function unpack(...args: LuaValue[]): Result {
   return values
 }
 
-// Errors
+// Errors.
 
 function pcall(...args: LuaValue[]): Result {
   const outcome = enterProtected(() => (args.length === 0 ? callAny(true, []) : callAny(args[0], args.slice(1))))
@@ -238,7 +238,7 @@ function succeed(result: Result): Result {
   return isMany(result) ? [true, ...result] : [true, result as LuaValue]
 }
 
-// Sources
+// Sources.
 
 function loadstring(...args: LuaValue[]): Result {
   const source = checkString(args, 0)

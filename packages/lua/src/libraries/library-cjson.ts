@@ -7,7 +7,7 @@ import { Userdata } from '../runtime/lua-value.js'
 import { decodeJson } from './json-decode.js'
 import { encodeJson } from './json-encode.js'
 
-/** The value that stands for JSON's null. */
+/** Value for JSON's null. */
 const jsonNull: Userdata = new Userdata('cjson.null')
 
 export function initialJsonSettings(): JsonSettings {
@@ -39,7 +39,7 @@ function integerOption(args: Arguments, at: number, low: number, high: number, c
 
 const largest = 0x7fff_ffff
 
-/** `true`, `false`, `'on'`, `'off'`, and `'null'` where that is a choice. */
+/** Reads an option: `true`, `false`, `'on'`, `'off'`, and `'null'` where it is allowed. */
 function switchOption<T>(args: Arguments, at: number, choices: Readonly<Record<string, T>>, current: T): T {
   const value = args[at]
   if (value === undefined) return current
@@ -53,7 +53,7 @@ const onOff = { off: false, on: true }
 const invalidNumbers = { off: 'error', on: 'allow', null: 'null' } as const
 
 function functionsOf(settings: Settings): Record<string, LuaFunction> {
-  /** Reads one setting anew, or as it is when there is no argument. */
+  /** Returns a function that changes one setting, or returns it without an argument. */
   function setting<
     K extends 'decodeInvalidNumbers' | 'decodeMaxDepth' | 'encodeMaxDepth' | 'keepBuffer' | 'numberPrecision',
   >(name: K, read: (args: Arguments, now: JsonSettings[K]) => JsonSettings[K]): LuaFunction {

@@ -4,7 +4,7 @@ import type { LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 import { LuaTable as Table } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
 
-/** MessagePack as redis has it: old string types, no binary type, tables cut at 16 levels. */
+/** MessagePack as in redis: old string types, no binary type, tables cut at 16 levels. */
 
 const deepestTable = 16
 
@@ -73,7 +73,7 @@ class Packer {
     else this.#wide(BigInt.asUintN(64, BigInt(value)))
   }
 
-  /** Doubles lose digits near -2^63 + 2^64. */
+  /** Writes 64 bits. Doubles lose digits near -2^63 + 2^64. */
   #wide(bits: bigint): void {
     this.bytes += '\xd3'
     for (let shift = 56n; shift >= 0n; shift -= 8n) this.bytes += String.fromCharCode(Number((bits >> shift) & 0xffn))
@@ -110,7 +110,7 @@ class Packer {
   }
 }
 
-/** Keys 1…n without a gap; an empty table is an array. */
+/** Returns whether a table has exactly the keys 1…n; an empty table is an array. */
 function isArray(table: LuaTable): boolean {
   let count = 0
   let largest = 0
@@ -122,7 +122,7 @@ function isArray(table: LuaTable): boolean {
   return largest === count
 }
 
-// Unpacking
+// Unpacking.
 
 function unpack(...args: LuaValue[]): Result {
   return unpackFull(checkString(args, 0), 0, 0)
@@ -139,7 +139,7 @@ function unpackLimit(...args: LuaValue[]): Result {
   return unpackFull(checkString(args, 0), limit, offset)
 }
 
-/** Without limit and offset everything is read; else the next offset comes first, -1 at the end of the data. */
+/** Without limit and offset all values are read; otherwise the next offset comes first, -1 at the end of the data. */
 function unpackFull(data: string, limit: number, offset: number): Result {
   const { length } = data
   if (offset < 0 || limit < 0) {
@@ -157,7 +157,7 @@ function unpackFull(data: string, limit: number, offset: number): Result {
   return isWhole ? values : [reader.at === length ? -1 : reader.at, ...values]
 }
 
-/** Nested values that the reader takes; the C stack of the reference ends somewhat later. */
+/** Maximum nesting of values; the C stack of the reference implementation ends slightly later. */
 export const deepestValue = 500
 
 class Unpacker {
@@ -178,7 +178,7 @@ class Unpacker {
 
   #unsigned(size: number): number {
     const bytes = this.#take(size)
-    // The reference passes 64 bits on as a signed integer.
+    // The reference implementation passes 64 bits as a signed integer.
     if (size === 8) return Number(BigInt.asIntN(64, this.#wide(bytes)))
     let value = 0
     for (let at = 0; at < size; at++) value = value * 256 + bytes.charCodeAt(at)

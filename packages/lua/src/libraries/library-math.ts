@@ -9,7 +9,7 @@ function unary(compute: (value: number) => number): LuaFunction {
   return (...args: LuaValue[]) => compute(checkNumber(args, 0))
 }
 
-/** The second argument is checked first, as the compiler of the reference has it. */
+/** The second argument is checked first, as in the compiled reference implementation. */
 function binary(compute: (one: number, two: number) => number): LuaFunction {
   return (...args: LuaValue[]) => {
     const two = checkNumber(args, 1)
@@ -41,11 +41,11 @@ function modf(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   const whole = Math.trunc(value)
   const fraction = Number.isFinite(value) ? value - whole : 0
-  // The sign stays with a fraction of nothing.
+  // A fraction of zero keeps the sign.
   return [whole, Number.isNaN(value) ? value : fraction === 0 && value < 0 ? -0 : fraction]
 }
 
-/** value = fraction × 2^exponent with a fraction from 0.5 up to 1. */
+/** Splits a value into fraction × 2^exponent with a fraction from 0.5 up to 1. */
 function frexp(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   if (value === 0 || !Number.isFinite(value)) return [value, 0]
@@ -62,11 +62,11 @@ function frexp(...args: LuaValue[]): Result {
   return [fraction, exponent]
 }
 
-// Chance: the 48-bit generator of drand48, as redis has it in place of the C library's
+// Random numbers: the 48-bit generator of drand48, which redis uses instead of that of the C library.
 
 const maxRandom = 0x7fff_ffff
 
-/** x = x × 0x5DEECE66D + 11 modulo 2^48; the upper 31 bits are the draw. */
+/** Computes x = x × 0x5DEECE66D + 11 modulo 2^48 and returns the upper 31 bits. */
 function draw(): number {
   const { random } = vm.state
   const [low, middle, high] = random
@@ -89,7 +89,7 @@ function random(...args: LuaValue[]): Result {
   return Math.floor(chance * (to - from + 1)) + from
 }
 
-/** The state of the generator after `seed`; the low word is fixed. */
+/** Sets the state of the generator for a seed; the low word is fixed. */
 function randomseed(...args: LuaValue[]): Result {
   const seed = checkInt(args, 0)
   vm.state.random[0] = 0x330e
@@ -98,7 +98,7 @@ function randomseed(...args: LuaValue[]): Result {
   return []
 }
 
-/** The state a server starts with. It is not reset between scripts. */
+/** Returns the state with which a server starts. It is not reset between scripts. */
 export function initialRandom(): RandomState {
   return [0x330e, 0xabcd, 0x1234]
 }

@@ -21,7 +21,7 @@ function byte(...args: LuaValue[]): Result {
   return codes
 }
 
-/** Negative positions count from the end. */
+/** Converts a position; negative ones count from the end. */
 function position(value: number, length: number): number {
   if (value >= 0) return value
   return Math.max(value + length + 1, 0)
@@ -61,7 +61,7 @@ function reverse(...args: LuaValue[]): Result {
   return result
 }
 
-/** Upper and lower case know the 26 letters of the C locale; other bytes stay. */
+/** Only the 26 letters of the C locale have upper and lower case. */
 function lower(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
@@ -76,7 +76,7 @@ function upper(...args: LuaValue[]): Result {
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 }
 
-// Patterns
+// Patterns.
 
 const special = /[\^$*+?.([%-]/
 
@@ -197,7 +197,7 @@ const noOperation = {
   right: undefined,
 }
 
-/** Puts captures for `%0` to `%9`; any other character after `%` means itself. */
+/** Replaces `%0` to `%9` with captures; any other character after `%` is literal. */
 function fill(template: string, matcher: Matcher, start: number, end: number): string {
   let text = ''
   for (let at = 0; at < template.length; at++) {
@@ -206,7 +206,7 @@ function fill(template: string, matcher: Matcher, start: number, end: number): s
       continue
     }
     at++
-    // The reference reads the zero byte after the end here.
+    // The reference implementation reads the zero byte after the end.
     const digit = at < template.length ? template[at]! : '\0'
     if (digit < '0' || digit > '9') text += digit
     else if (digit === '0') text += matcher.source.slice(start, end)

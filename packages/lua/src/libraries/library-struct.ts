@@ -4,8 +4,8 @@ import type { LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 import { parseNumber, toInt64 } from '../runtime/number-text.js'
 
 /**
- * `struct`: values to and from C structures. Formats: `<` `>` byte order, `!n` alignment, `b B h H l L T i[n] I[n]`
- * integers, `f d` floats, `cn` chars, `s` zero-terminated string, `x` padding, blanks.
+ * Library `struct`: converts values to and from C structures. Formats: `<` `>` byte order, `!n` alignment, `b B h H l L
+ * T i[n] I[n]` integers, `f d` floats, `cn` chars, `s` zero-terminated string, `x` padding, blanks.
  */
 
 const maxIntegerSize = 32
@@ -16,7 +16,7 @@ interface Option {
   readonly size: number
 }
 
-/** Reads a format one option after the other and keeps what the control options set. */
+/** Reads the options of a format one by one and keeps the settings of control options. */
 class Format {
   readonly #text: string
   #at = 0
@@ -73,7 +73,7 @@ class Format {
     return value
   }
 
-  /** Bytes to skip so that an option of this size is aligned. */
+  /** Returns the bytes to skip so that an option of this size is aligned. */
   padding(at: number, { letter, size }: Option): number {
     if (size === 0 || letter === 'c') return 0
     const unit = Math.min(size, this.#alignment)
@@ -106,7 +106,7 @@ class Format {
 
 function pack(...given: LuaValue[]): Result {
   const format = new Format(checkString(given, 0))
-  // A missing argument shows as nil: the reference marks the end of the arguments with one.
+  // A missing argument counts as nil: the reference implementation marks the end of the arguments with one.
   const args = [...given, undefined]
   let at = 1
   let data = ''
@@ -199,7 +199,7 @@ function unpack(...args: LuaValue[]): Result {
   return values
 }
 
-/** `c0` takes its length from the value before it. */
+/** Returns the length for `c0`, which is the previous value. */
 function previousSize(values: LuaValue[], available: number): number {
   const last = values[values.length - 1]
   const size = typeof last === 'string' ? parseNumber(last) : last
@@ -217,7 +217,7 @@ function unpackInteger(data: string, at: number, size: number, isSigned: boolean
     bits = BigInt.asUintN(64, (bits << 8n) | BigInt(byte))
   }
   if (!isSigned) return Number(bits)
-  // Wider integers than 64 bits lose their upper part before the sign is looked at.
+  // Integers wider than 64 bits lose their upper part before the sign is read.
   return Number(BigInt.asIntN(Math.min(size * 8, 64), bits))
 }
 

@@ -102,7 +102,7 @@ function foreachi(...args: LuaValue[]): Result {
   return nothing
 }
 
-// Sorting
+// Sorting.
 
 function sort(...args: LuaValue[]): Result {
   const table = checkTable(args, 0)
@@ -114,10 +114,10 @@ function sort(...args: LuaValue[]): Result {
 const noSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
 /**
- * Quicksort with the middle of three as pivot, in the very steps of the reference: the order of equal elements and
- * of the calls to the order function is observable.
+ * Quicksort with the median of three as pivot, in exactly the steps of the reference implementation: the order of equal
+ * elements and of the calls to the order function is observable.
  */
-/** A comparison by a function of the script costs a call, on top of the steps of its body. */
+/** A comparison by a function of the script costs a call, in addition to the steps of its body. */
 const callUnits = 6
 
 class Sorter {
@@ -158,7 +158,7 @@ class Sorter {
       const pivot = table.getNumber(middle)
       this.#swap(middle, high - 1)
       const split = this.#partition(low, high, pivot)
-      // The smaller part is sorted by recursion, the larger one by the next turn.
+      // The smaller part is sorted by recursion, the larger one by the next iteration.
       if (split - low < high - split) {
         this.sort(low, split - 1)
         low = split + 1

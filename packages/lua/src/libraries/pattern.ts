@@ -2,16 +2,16 @@ import { hostError } from '../runtime/activation.js'
 import type { LuaValue } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
 
-/** The pattern language of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
+/** Patterns of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
 
 const maxCaptures = 32
-/** Items of a pattern that may wait for the rest of it to match; each is a JavaScript frame or three. */
+/** Maximum items of a pattern that wait for the rest to match; each uses one to three JavaScript frames. */
 export const maxNesting = 200
-/** Lengths that are not lengths: a capture still open, and one that gives its position. */
+/** Special lengths: a capture that is still open, and one that returns its position. */
 const open = -1
 const position = -2
 
-/** `%` */
+/** Code of `%`. */
 const percent = 37
 
 export class Matcher {
@@ -26,7 +26,7 @@ export class Matcher {
     readonly pattern: string,
   ) {}
 
-  /** The end of the match that starts at `at` with the pattern from `from` on, or -1. */
+  /** Returns the end of the match that starts at `at` with the pattern from `from` on, or -1. */
   match(at: number, from: number): number {
     this.level = 0
     this.#nesting = 0
@@ -34,7 +34,7 @@ export class Matcher {
     return this.#match(at, from)
   }
 
-  /** Capture number `index`; the whole match when the pattern has none. */
+  /** Returns the capture with this index; the whole match if the pattern has no captures. */
   capture(index: number, start: number, end: number): LuaValue {
     if (index >= this.level) {
       if (index === 0) return this.source.slice(start, end)
@@ -46,7 +46,7 @@ export class Matcher {
     return length === position ? from + 1 : this.source.slice(from, from + length)
   }
 
-  /** All captures, or the whole match when there are none and `orWhole` is set. */
+  /** Returns all captures, or the whole match if there are none and `orWhole` is set. */
   captures(start: number, end: number, orWhole: boolean): LuaValue[] {
     const count = this.level === 0 && orWhole ? 1 : this.level
     const values: LuaValue[] = []
@@ -125,7 +125,7 @@ export class Matcher {
     }
   }
 
-  /** As many repetitions as possible, then fewer, until the rest matches. */
+  /** Matches as many repetitions as possible, then fewer, until the rest matches. */
   #most(start: number, item: number, end: number, least: number): number {
     const { source } = this
     let count = 0
@@ -179,7 +179,7 @@ export class Matcher {
     const length = this.#lengths[index]!
     const start = this.#starts[index]!
     const { source } = this
-    // A position capture has no text; C sees a huge length there, which never fits.
+    // A position capture has no text; C reads a huge length, which never matches.
     if (length === position || source.length - at < length) return -1
     charge(length >> 6)
     return source.slice(at, at + length) === source.slice(start, start + length) ? at + length : -1
@@ -204,7 +204,7 @@ export class Matcher {
     return -1
   }
 
-  /** Where the class or set that starts at `item` ends. */
+  /** Returns the end of the class or set that starts at `item`. */
   #itemEnd(item: number): number {
     const { pattern } = this
     const code = pattern.charCodeAt(item)
@@ -215,7 +215,7 @@ export class Matcher {
     if (code !== 91) return item + 1
     let at = item + 1
     if (pattern.charCodeAt(at) === 94) at++
-    // The first char belongs to the set even when it is a bracket.
+    // The first character belongs to the set even if it is a bracket.
     do {
       if (at >= pattern.length) throw hostError("malformed pattern (missing ']')")
       if (pattern.charCodeAt(at++) === percent && at < pattern.length) at++
@@ -239,7 +239,7 @@ export class Matcher {
     }
   }
 
-  /** Whether a char is in the set from `[` at `item` to `]` at `last`. */
+  /** Returns whether a character is in the set from `[` at `item` to `]` at `last`. */
   #inSet(char: number, item: number, last: number): boolean {
     const { pattern } = this
     let at = item + 1
@@ -273,7 +273,7 @@ function isUpper(code: number): boolean {
   return code >= 65 && code <= 90
 }
 
-/** The classes of C's ctype.h in the C locale; an upper-case letter is the opposite of its class. */
+/** Returns whether a character is in a class of C's ctype.h in the C locale; an upper-case letter negates the class. */
 function isInClass(char: number, letter: number): boolean {
   const result = classOf(char, letter | 32)
   if (result === undefined || !(isLower(letter) || isUpper(letter))) return char === letter

@@ -5,7 +5,7 @@ import type { LuaValue, Result } from '../runtime/lua-value.js'
 import { floatText, toInt64 } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
 
-/** `string.format`: C's printf, one conversion at a time. */
+/** Implements `string.format`: C's printf, one conversion at a time. */
 export function format(...args: LuaValue[]): Result {
   const template = checkString(args, 0)
   let text = ''
@@ -32,7 +32,7 @@ export function format(...args: LuaValue[]): Result {
   return text
 }
 
-/** Floats are written with exact arithmetic: the more digits, the longer it takes. */
+/** Returns the steps of a conversion. Floats use exact arithmetic, so more digits take longer. */
 function stepsOfConversion({ letter, precision = 6, width }: Spec): number {
   return 'eEfgG'.includes(letter) ? 100 + 4 * precision : 16 + (width >> 2)
 }
@@ -60,7 +60,7 @@ function readSpec(template: string, start: number): Spec {
     at = end
   }
   if (isDigit(template[at])) throw hostError('invalid format (width or precision too long)')
-  // The reference reads the zero byte after the end as the letter.
+  // The reference implementation reads the zero byte after the end as the letter.
   return { flags, width, precision, letter: template[at] ?? '\0', end: at + 1 }
 }
 
@@ -101,7 +101,10 @@ function convert(spec: Spec, args: Arguments, at: number): string {
   }
 }
 
-/** C converts what exceeds the signed range by its own rule, which gives the expected bits up to 2^64. */
+/**
+ * Converts to unsigned. C has its own rule for values beyond the signed range, which gives the expected bits up to
+ * 2^64.
+ */
 function toUnsigned(value: number): bigint {
   if (value >= 0x8000_0000_0000_0000 && value < 0x1_0000_0000_0000_0000) return BigInt(Math.trunc(value))
   return value >= 0x1_0000_0000_0000_0000 ? 0n : toInt64(value)
@@ -111,7 +114,7 @@ function pad({ flags, width }: Spec, text: string): string {
   return flags.includes('-') ? text.padEnd(width) : text.padStart(width)
 }
 
-/** Puts sign or prefix, then zeros or blanks, before the digits. */
+/** Adds sign or prefix, then zeros or blanks, before the digits. */
 function padNumber(spec: Spec, prefix: string, digits: string, mayZero: boolean): string {
   const { flags, width } = spec
   if (mayZero && flags.includes('0') && !flags.includes('-')) {
@@ -125,7 +128,7 @@ function signOf({ flags }: Spec, isNegative: boolean): string {
   return flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : ''
 }
 
-/** A precision gives the least number of digits; zero with precision 0 has none. */
+/** Applies the precision, which is the minimum number of digits; zero with precision 0 has none. */
 function withPrecision({ precision }: Spec, value: bigint, digits: string): string {
   if (precision === 0 && value === 0n) return ''
   return precision === undefined ? digits : digits.padStart(precision, '0')
@@ -170,12 +173,12 @@ function quoted(text: string): string {
   return `${result}"`
 }
 
-/** C takes the result up to its first zero byte, which may be this one. */
+/** Returns a character, cut at the first zero byte as in C, which may be this character. */
 function character(spec: Spec, code: number): string {
   return pad(spec, String.fromCharCode(code)).split('\0', 1)[0]!
 }
 
-/** C stops at a zero byte, but long strings without a precision are not given to C. */
+/** C stops at a zero byte, but long strings without a precision are not passed to C. */
 function stringArgument(spec: Spec, text: string): string {
   if (spec.precision === undefined && text.length >= 100) return text
   const zero = text.indexOf('\0')

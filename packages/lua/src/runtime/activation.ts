@@ -4,8 +4,8 @@ import { nothing, LuaTable as Table } from './lua-value.js'
 import { charge, exhausted, remaining } from './steps.js'
 
 /**
- * The registers of the run in progress. Compiled code is shared by all machines, so what belongs to one run is
- * here; `enter` saves the registers of an outer run and puts them back. Runs are synchronous, hence never mixed.
+ * Registers of the current run. All machines share compiled code, so the values of one run are stored here; `enter`
+ * saves the registers of an outer run and restores them. Runs are synchronous, so they never overlap.
  */
 export const vm: Registers = {
   budget: 0,
@@ -21,27 +21,30 @@ export const vm: Registers = {
 }
 
 interface Registers {
-  /** The budget that the run began with. */
+  /** Budget at the beginning of the run. */
   budget: number
-  /** The long string that was joined last: engines copy its parts on the first read. */
+  /** The long string that was joined last: engines copy its parts at the first read. */
   joined: string
-  /** JavaScript stack left, in frames. Counted, so that the depth of a stack overflow does not depend on the host. */
+  /**
+   * Remaining JavaScript stack in frames. It is counted, so that the depth of a stack overflow does not depend on the
+   * host.
+   */
   room: number
-  /** Number of calls in progress in this coroutine; `sites[depth - 1]` is where the running function was called. */
+  /** Number of calls in progress in this coroutine; `sites[depth - 1]` is the call of the running function. */
   depth: number
   sites: CallSite[]
   coroutine: Coroutine | undefined
-  /** Calls in progress that came from library functions and metamethods. */
+  /** Number of calls in progress from library functions and metamethods. */
   nested: number
-  /** Bytes that library functions may still allocate. */
+  /** Bytes that library functions can still allocate. */
   memory: number
   globals: LuaTable
   state: MachineState
 }
 
-/** What one machine keeps between runs. */
+/** State of one machine that is kept between runs. */
 export interface MachineState {
-  /** Addresses that `tostring` invented for tables and functions. */
+  /** Invented addresses that `tostring` returned for tables and functions. */
   readonly addresses: WeakMap<object, string>
   addressCount: number
   readonly random: RandomState
@@ -49,7 +52,7 @@ export interface MachineState {
   readonly json: JsonSettings
 }
 
-/** The 48 bits of the random generator, low word first, as three 16-bit numbers. */
+/** The 48 bits of the random generator as three 16-bit numbers, low word first. */
 export type RandomState = [number, number, number]
 
 export interface JsonSettings {
@@ -65,23 +68,23 @@ export interface JsonSettings {
 }
 
 /**
- * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines allow about a megabyte, of
- * which the store and the caller of the library need a part.
+ * Maximum JavaScript frames of a run. A frame takes 100 to 200 bytes and engines allow about a megabyte, of which the
+ * store and the caller of the library need a part.
  */
 export const roomForRun = 5500
 
-/** Bytes that the strings made by one run may add up to. */
+/** Maximum bytes of all strings that one run creates. */
 export const memoryForRun = 0x4000_0000
 
-/** No string grows longer: real servers would take more, but a test double should not exhaust its host. */
+/** Maximum length of a string: real servers allow more, but a test double must not use up the memory of its host. */
 export const maxString = 0x400_0000
 
-/** A Lua error on its way to the next `pcall` or out of the script. */
+/** Lua error on its way to the next `pcall` or out of the script. */
 export class LuaError {
   readonly value: LuaValue
-  /** Where it was raised: the running function, or the call of the library function that raised it. */
+  /** Position where it was raised: the running function, or the call of the library function that raised it. */
   readonly site: CallSite | undefined
-  /** The library function that raised it, by the name it was called with. */
+  /** Name by which the library function that raised it was called. */
   readonly callee: string | undefined
 
   constructor(value: LuaValue, site?: CallSite, callee?: string) {
@@ -95,10 +98,10 @@ export class LuaError {
   }
 }
 
-/** Calls that come from a library function, not from Lua code. */
+/** Site of calls from a library function instead of Lua code. */
 const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
-/** A call in tail position that was put off, because the calls before it have piled up. */
+/** Deferred call in tail position, because the calls before it use much of the stack. */
 export class TailCall extends Array<LuaValue> {
   target: LuaFunction = noTarget
   site: CallSite = hostSite
@@ -108,10 +111,12 @@ function noTarget(): Result {
   return nothing
 }
 
-/** Units for what a script makes and may keep: making it, and collecting it, takes longer than a turn of a loop. */
+/**
+ * Work for objects that a script creates and may keep: creating and collecting them takes longer than a loop iteration.
+ */
 export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
 
-/** Charges a look at every byte of a string: a comparison, a search, a copy. */
+/** Charges reading every byte of a string: a comparison, a search, a copy. */
 export function chargeReading(bytes: number): void {
   if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
 }
@@ -120,10 +125,10 @@ export function chargeReading(bytes: number): void {
 const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
-/** Most joined strings are shorter than this, and copied at once. */
+/** Most joined strings are shorter than this and copied immediately. */
 export const longJoin = 16_384
 
-/** Charges the first look at a string that was joined from parts, which is when they are copied. */
+/** Charges the first read of a string that was joined from parts, which copies them. */
 export function chargeParts(text: string): void {
   if (text.length < longJoin || text !== vm.joined) return
   vm.joined = ''
@@ -131,8 +136,8 @@ export function chargeParts(text: string): void {
 }
 
 /**
- * Charges a string that was joined. One that continues the last one, as in a loop that builds up a text, copies
- * nothing yet; any other long one counts as a new string.
+ * Charges a joined string. One that continues the last one, as in a loop that builds a text, copies nothing yet; any
+ * other long one counts as a new string.
  */
 export function chargeJoin(left: string, right: string, joined: string): void {
   if (joined.length < longJoin) return
@@ -142,7 +147,9 @@ export function chargeJoin(left: string, right: string, joined: string): void {
   vm.joined = joined
 }
 
-/** Strings of equal length are compared to the end, ordered ones as far as they are alike. */
+/**
+ * Charges a comparison. Strings of equal length are compared up to the end, ordered ones up to the first difference.
+ */
 export function chargeComparison(left: LuaValue, right: LuaValue): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
   chargeParts(left)
@@ -150,10 +157,10 @@ export function chargeComparison(left: LuaValue, right: LuaValue): void {
   chargeReading(Math.min(left.length, right.length))
 }
 
-/** Comparing shorter strings is free. */
+/** Length below which comparing strings is free. */
 export const longComparison = 512
 
-/** Charges the bytes of a new string of a library function; errors as real Lua does when malloc fails. */
+/** Charges the bytes of a new string of a library function; throws the error of real Lua when malloc fails. */
 export function chargeBytes(bytes: number): void {
   checkLength(bytes)
   vm.memory -= bytes
@@ -161,7 +168,7 @@ export function chargeBytes(bytes: number): void {
   if (vm.memory < 0) throw hostErrorValue('not enough memory')
 }
 
-/** For a string that is still growing and will be charged in the end. */
+/** Checks the length of a string that is still growing and is charged at the end. */
 export function checkLength(bytes: number): void {
   if (bytes > maxString) throw hostErrorValue('not enough memory')
 }
@@ -170,7 +177,10 @@ export function stackOverflow(site: CallSite): never {
   throw errorAt(site, 'stack overflow')
 }
 
-/** `user_script:3: ` for a function on the stack; level 1 is the function that called the running one. */
+/**
+ * Returns a position such as `user_script:3: ` for a function on the stack; level 1 is the function that called the
+ * running one.
+ */
 export function where(level: number): string {
   const site = siteOf(level)
   return site === undefined || site.line === 0 ? '' : `${site.chunk}:${site.line}: `
@@ -179,7 +189,7 @@ export function where(level: number): string {
 function siteOf(level: number): CallSite | undefined {
   if (level < 1 || level > vm.depth) return undefined
   const site = vm.sites[vm.depth - level]
-  // The frame of a function that ended in a tail call is gone; only a library function leaves it in place.
+  // The frame of a function that ended in a tail call was removed; only a library function keeps it.
   return level > 1 && site?.isTail ? undefined : site
 }
 
@@ -188,17 +198,17 @@ export function errorAt(site: CallSite, message: string): LuaError {
   return new LuaError(`${site.chunk}:${site.line}: ${message}`, site)
 }
 
-/** An error that a library function raises, with the position of its caller. */
+/** Returns an error that a library function raises, with the position of its caller. */
 export function hostError(message: string): LuaError {
   return new LuaError(where(1) + message, siteOf(1), siteOf(1)?.name)
 }
 
-/** An error value raised by a library function as it is. */
+/** Returns an error that a library function raises with an unchanged value. */
 export function hostErrorValue(value: LuaValue): LuaError {
   return new LuaError(value, siteOf(1), siteOf(1)?.name)
 }
 
-/** `bad argument #1 to 'rep' (…)`, counted as the caller wrote it: `s:rep()` passes the string silently. */
+/** Returns `bad argument #1 to 'rep' (…)`, counted as the caller wrote it: `s:rep()` passes the string implicitly. */
 export function argumentError(index: number, message: string): LuaError {
   const site = siteOf(1)
   const name = site?.name ?? '?'
@@ -209,15 +219,15 @@ export function argumentError(index: number, message: string): LuaError {
   return hostError(`bad argument #${index} to '${name}' (${message})`)
 }
 
-/** Calls from a library function or a metamethod. Puts off nothing: the result is final. */
+/** Calls a function from a library function or a metamethod. The result is final, without deferred calls. */
 export function call(target: LuaFunction, ...args: LuaValue[]): Result {
   return callAt(hostSite, target, args)
 }
 
-/** JavaScript frames between the library function and the body of the called one, generously. */
+/** Upper limit of JavaScript frames between the library function and the body of the called one. */
 const hostCallFrames = 12
 
-/** As many as the C stack of the reference takes. */
+/** Limit of the C stack in the reference implementation. */
 export const maxNested = 199
 
 export function callAt(site: CallSite, target: LuaFunction, args: readonly LuaValue[]): Result {
@@ -237,7 +247,7 @@ export function callAt(site: CallSite, target: LuaFunction, args: readonly LuaVa
   return settled
 }
 
-/** Runs the calls that were put off, one after the other, without stacking them. */
+/** Runs deferred calls one after another, so that they do not use the stack. */
 export function settle(result: TailCall): Result {
   let current: Result = result
   while (current instanceof TailCall) {
@@ -248,13 +258,13 @@ export function settle(result: TailCall): Result {
   return current
 }
 
-/** What a run may cost in steps, and no more than the request has left. A step is a unit of work. */
+/** Maximum steps of a run, also limited by the remaining work of the request. A step is a unit of work. */
 export interface Budget {
   readonly work: Work
   readonly most: number
 }
 
-/** Runs `work` with fresh registers, and puts the registers of an outer run back. */
+/** Runs `work` with new registers, and restores the registers of an outer run. */
 export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget, work: () => T): T {
   const outerSteps = remaining.steps
   const {
@@ -274,7 +284,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
   remaining.steps = steps
   vm.budget = steps
   vm.joined = ''
-  // A run inside a run, as a follower of the first may start one, shares the stack with it.
+  // A run inside another one, for example by a listener, shares the stack with it.
   vm.room = depth === 0 ? roomForRun : room - hostCallFrames
   vm.sites = depth === 0 ? sites : []
   vm.depth = 0
@@ -301,10 +311,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
   }
 }
 
-/**
- * Runs `work` and answers the Lua error that ended it, with the registers as they were. Other failures are not
- * Lua's and pass through.
- */
+/** Runs `work` and returns the Lua error that ended it, with the registers restored. Other errors are thrown. */
 export function enterProtected<T>(work: () => T): T | LuaError {
   const { depth, room, sites, coroutine, nested } = vm
   try {
@@ -316,7 +323,7 @@ export function enterProtected<T>(work: () => T): T | LuaError {
     vm.coroutine = coroutine
     vm.nested = nested
     if (problem instanceof LuaError) return problem
-    // The count of frames is an estimate; the engine has the last word.
+    // The count of frames is an estimate; the engine may overflow earlier.
     if (isStackOverflow(problem)) return new LuaError('stack overflow')
     throw problem
   }

@@ -3,7 +3,9 @@ import type { LuaFunction, LuaValue } from './lua-value.js'
 import { LuaTable, typeName } from './lua-value.js'
 import { readonlyText, textOf, toNumber } from './operations.js'
 
-/** How library functions read their arguments. Positions count from 0 here and from 1 in messages. */
+/**
+ * Functions with which library functions read their arguments. Positions count from 0 in code and from 1 in messages.
+ */
 export type Arguments = readonly LuaValue[]
 
 function typeMismatch(args: Arguments, at: number, expected: string): never {
@@ -26,7 +28,7 @@ export function checkFunction(args: Arguments, at: number): LuaFunction {
   return typeof value === 'function' ? value : typeMismatch(args, at, 'function')
 }
 
-/** A string, or a number as `tostring` writes it. */
+/** Returns a string argument; a number is formatted as `tostring` does. */
 export function checkString(args: Arguments, at: number): string {
   const value = args[at]
   if (typeof value === 'string') {
@@ -46,7 +48,7 @@ export function checkNumber(args: Arguments, at: number): number {
   return toNumber(value) ?? typeMismatch(args, at, 'number')
 }
 
-/** A number as a 64-bit integer; the fraction is dropped. */
+/** Returns a number as a 64-bit integer without its fraction. */
 export function checkInteger(args: Arguments, at: number): number {
   return integer(checkNumber(args, at))
 }
@@ -55,7 +57,7 @@ export function optionalInteger(args: Arguments, at: number, fallback: number): 
   return args[at] === undefined ? fallback : checkInteger(args, at)
 }
 
-/** A number truncated to 32 bits, where the C library takes an int. */
+/** Returns a number truncated to 32 bits, where the C library uses an int. */
 export function checkInt(args: Arguments, at: number): number {
   return toInt(checkNumber(args, at))
 }
@@ -73,12 +75,12 @@ function toInt(value: number): number {
   return Number(BigInt.asIntN(32, BigInt(integer(value))))
 }
 
-/** Raw changes refuse a protected table, without a position because the library function has none. */
+/** Rejects a raw change of a protected table. The error has no position, because the library function has none. */
 export function checkWritable(table: LuaTable): void {
   if (table.isReadonly) throw hostErrorValue(readonlyText)
 }
 
-/** Makes the table of a library. Nothing can change it, so all machines share it. */
+/** Creates the table of a library. It is read-only, so all machines share it. */
 export function library(functions: Readonly<Record<string, LuaValue>>): LuaTable {
   const table = new LuaTable()
   for (const [name, value] of Object.entries(functions)) table.set(name, value)

@@ -1,40 +1,40 @@
 import { charge, chargePlace } from './steps.js'
 /**
- * The values of Lua as JavaScript sees them. Strings are byte strings (see kernel/bytes): one char, one byte.
+ * Lua values in JavaScript. Strings are byte strings (see kernel/bytes): one character, one byte.
  *
- * A function is a plain JavaScript function over positional values. It answers one value plainly, and any other
- * number of values as an array; that is unambiguous because a table is a `LuaTable`, never an array.
+ * A function is a plain JavaScript function with positional values. It returns one value directly, and any other number
+ * of values as an array. That is unambiguous because a table is a `LuaTable`, never an array.
  */
 export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction | Coroutine | Userdata
 
-/** One value, or an array of any number of values that nobody changes afterwards. */
+/** One value, or an array of any number of values that must not be changed afterwards. */
 export type Result = LuaValue | readonly LuaValue[]
 
-/** Host functions and compiled Lua functions look alike to a call. */
+/** Function of the host or of Lua; calls do not distinguish them. */
 // biome-ignore lint/suspicious/noExplicitAny: host functions declare the parameters they read, none or many
 export type LuaFunction = (...args: any[]) => Result
 
-/** No value at all, which is less than one nil. */
+/** No value, which differs from one nil. */
 export const nothing: readonly LuaValue[] = []
-/** One nil, for places where `undefined` means something else. */
+/** One nil, for code in which `undefined` has another meaning. */
 export const oneNil: readonly LuaValue[] = [undefined]
 
-/** A light userdata: only its identity counts. `cjson.null` is the only one redis has. */
+/** Light userdata, of which only the identity matters. `cjson.null` is the only one in redis. */
 export class Userdata {
   constructor(readonly label: string) {}
 }
 
 export type CoroutineStatus = 'suspended' | 'running' | 'normal' | 'dead'
 
-/** Arguments come in with `next`, yielded values go out, the function's result ends it. */
+/** Running coroutine: receives arguments by `next`, yields values, and ends with the function's result. */
 export type Steps = Generator<Result, Result, readonly LuaValue[]>
 
 export class Coroutine {
   status: CoroutineStatus = 'suspended'
-  /** Starts on the first resume, because the first arguments are the function's own. */
+  /** Starts the coroutine at the first resume, which has the arguments of the function. */
   start: ((args: readonly LuaValue[]) => Steps) | undefined
   steps: Steps | undefined
-  /** Call depth at which the body was left by a yield, and the JavaScript frames it will stack up again. */
+  /** Call depth at which a yield left the body, and the JavaScript frames it needs again. */
   depth = 0
   room = 0
   sites: CallSite[] = []
@@ -44,15 +44,15 @@ export class Coroutine {
   }
 }
 
-/** Where a call or an operation stands in a source, and what the called thing is called there. */
+/** Position of a call or an operation in a source, and the name of the called function there. */
 export interface CallSite {
-  /** As error messages print it: `user_script`. */
+  /** Name in error messages, such as `user_script`. */
   readonly chunk: string
-  /** 0 when the caller is not written in Lua. */
+  /** Line; 0 if the caller is not written in Lua. */
   readonly line: number
   readonly name: string | undefined
   readonly isMethod: boolean
-  /** A tail call leaves no trace of its caller. */
+  /** Whether it is a tail call, which removes the frame of its caller. */
   readonly isTail: boolean
 }
 
@@ -68,26 +68,26 @@ class Entry {
   }
 }
 
-/** Up to this many entries, walking the list is faster than a `Map`. */
+/** Maximum entries for which walking the list is faster than a `Map`. */
 const smallTable = 8
 
-/** Units for a new entry: in a list that is walked, and in a `Map` that grows and is hashed anew. */
+/** Work for a new entry: in a list that is walked, and in a `Map` that grows and is rehashed. */
 const unitsPerEntry = 3
 const unitsPerIndexed = 16
 
-/** Holes of deleted elements that a traversal skips for free; beyond them, two cost a step. */
+/** Number of deleted elements that a traversal skips free of charge; two further ones cost a step. */
 const fewPassed = 32
 const passedShift = 1
 
 /**
- * A table: a dense part for 1…n and a list of entries in order of insertion for all other keys. A deleted entry
- * stays in the list without a value until the next growth, so that a traversal may delete what it visits.
+ * Table: a dense part for 1…n and a list of entries in order of insertion for all other keys. A deleted entry stays in
+ * the list without a value until the next growth, so that a traversal may delete what it visits.
  */
 export class LuaTable {
-  /** `list[0]` is `t[1]`; the last element is never nil, so its length is a border. */
+  /** Dense part: `list[0]` is `t[1]`. The last element is never nil, so its length is a border. */
   list: LuaValue[] = []
   meta: LuaTable | undefined = undefined
-  /** Library tables and the globals of a script refuse every assignment, raw ones too. */
+  /** Whether every assignment is rejected, including raw ones: library tables and the globals of a script. */
   isReadonly = false
   #first: Entry | undefined = undefined
   #last: Entry | undefined = undefined
@@ -95,7 +95,7 @@ export class LuaTable {
   #live = 0
   #index: Map<LuaValue, Entry> | undefined = undefined
 
-  /** Raw access. */
+  /** Returns a value without metamethods. */
   get(key: LuaValue): LuaValue {
     if (typeof key === 'string') return this.getString(key)
     if (typeof key === 'number') return this.getNumber(key)
@@ -115,7 +115,10 @@ export class LuaTable {
     return this.#live === 0 ? undefined : this.#find(key)?.value
   }
 
-  /** Raw assignment; the key is neither nil nor NaN, which callers check because the error is theirs. */
+  /**
+   * Assigns a value without metamethods. The caller checks that the key is neither nil nor NaN, because it throws the
+   * error.
+   */
   set(key: LuaValue, value: LuaValue): void {
     if (typeof key === 'number') this.setNumber(key, value)
     else this.#setEntry(key, value)
@@ -137,14 +140,14 @@ export class LuaTable {
     }
   }
 
-  /** A border as the length operator gives it. */
+  /** Returns a border, as the length operator does. */
   length(): number {
     return this.list.length
   }
 
   /**
-   * Takes over the values of a constructor `{…}`. A constructor may end in nils; real Lua finds the border by
-   * halving, and so do we.
+   * Takes over the values of a constructor `{…}`, which may end in nils. The border is found by bisection, as in real
+   * Lua.
    */
   adoptList(values: LuaValue[]): void {
     if (this.list.length !== 0) {
@@ -163,17 +166,17 @@ export class LuaTable {
     if (this.#live !== 0) this.#adopt()
   }
 
-  /** To be called when the list has grown without `setNumber`: what followed it may now continue it. */
+  /** Must be called after the list has grown without `setNumber`: entries may now continue it. */
   continueList(): void {
     if (this.#live !== 0) this.#adopt()
   }
 
-  /** Whether there are keys besides 1…n. */
+  /** Whether there are keys other than 1…n. */
   get hasEntries(): boolean {
     return this.#live !== 0
   }
 
-  /** The first live entry at or after `entry`. */
+  /** Returns the first live entry at or after `entry`. */
   #alive(entry: Entry | undefined): Entry | undefined {
     let current = entry
     let passed = 0
@@ -183,8 +186,8 @@ export class LuaTable {
   }
 
   /**
-   * The key after `key` in traversal order, `undefined` at the end. Throws nothing: an unknown key gives `null`,
-   * and the caller words the error.
+   * Returns the key after `key` in traversal order, `undefined` at the end. For an unknown key it returns `null`, and
+   * the caller throws the error.
    */
   nextKey(key: LuaValue): LuaValue | null {
     const list = this.list
@@ -192,7 +195,7 @@ export class LuaTable {
     if (typeof key === 'number' && key >= 1 && key <= list.length && Number.isInteger(key)) return this.#nextInList(key)
     const entry = this.#find(key)
     if (entry !== undefined) return this.#alive(entry.next)?.key
-    // An element that was deleted from the end of the list while it was visited.
+    // An element at the end of the list that was deleted during the traversal.
     if (typeof key === 'number' && key >= 1 && Number.isInteger(key)) return this.#alive(this.#first)?.key
     return null
   }
@@ -205,7 +208,7 @@ export class LuaTable {
     return index < list.length ? index + 1 : this.#alive(this.#first)?.key
   }
 
-  /** The traversal that `pairs` in a `for` loop runs on, without looking keys up. */
+  /** Returns the traversal for `pairs` in a `for` loop, which does not look up keys. */
   cursor(): Cursor {
     let index = 0
     let entry: Entry | undefined
@@ -260,7 +263,7 @@ export class LuaTable {
   }
 
   #append(key: LuaValue, value: LuaValue): void {
-    // A new key is hashed, each byte of it.
+    // Every byte of a new key is hashed.
     if (typeof key === 'string' && key.length > 256) charge(key.length >> 1)
     if (this.#entries >= smallTable && this.#live < this.#entries >> 1) this.#compact()
     const entry = new Entry(key, value)
@@ -280,7 +283,7 @@ export class LuaTable {
     this.#index = index
   }
 
-  /** Forgets the deleted entries. New entries get a new chain: a running traversal keeps its old one. */
+  /** Removes the deleted entries. The remaining ones get a new chain: a running traversal keeps its old one. */
   #compact(): void {
     let from = this.#alive(this.#first)
     this.#first = undefined
@@ -320,11 +323,11 @@ export class LuaTable {
 export interface Cursor {
   key: LuaValue
   value: LuaValue
-  /** Moves to the next live element; false at the end. */
+  /** Moves to the next live element; returns false at the end. */
   advance(): boolean
 }
 
-/** Some n with values[n-1] set and values[n] nil, found by bisection. */
+/** Returns an n with values[n-1] set and values[n] nil, found by bisection. */
 function border(values: readonly LuaValue[]): number {
   let low = 0
   let high = values.length
@@ -350,12 +353,12 @@ export function typeName(value: LuaValue): string {
   }
 }
 
-/** Whether a call gave anything but one plain value. */
+/** Returns whether a call returned anything but one plain value. */
 export function isMany(result: Result): result is readonly LuaValue[] {
   return Array.isArray(result)
 }
 
-/** The first of the values a call gave. */
+/** Returns the first value of a call. */
 export function first(result: Result): LuaValue {
   return isMany(result) ? result[0] : (result as LuaValue)
 }

@@ -1,9 +1,9 @@
 /**
- * Numbers as C prints and reads them. JavaScript's own formatting rounds exact ties upwards where C rounds them to
- * even, so ties are found and settled here.
+ * Formats and parses numbers as C does. JavaScript rounds exact ties up where C rounds them to even, so ties are
+ * detected and rounded here.
  */
 
-/** `%.14g`: how Lua turns a number into a string. */
+/** Formats with `%.14g`, as Lua converts a number to a string. */
 export function numberText(value: number): string {
   if (Number.isInteger(value) && value < 1e14 && value > -1e14) {
     return value === 0 && Object.is(value, -0) ? '-0' : `${value}`
@@ -11,19 +11,21 @@ export function numberText(value: number): string {
   return generalText(value, 14)
 }
 
-/** `%.<precision>g` without flags. */
+/** Formats with `%.<precision>g` without flags. */
 export function generalText(value: number, precision: number): string {
   return infiniteText(value) ?? trimmedGeneral(value, precision || 1, false)
 }
 
-/** The sign of NaN is lost in JavaScript; x86-64 makes a negative one for 0/0, the usual source. */
+/**
+ * Formats infinities and NaN. JavaScript loses the sign of NaN; x86-64 makes a negative one for 0/0, the usual source.
+ */
 function infiniteText(value: number): string | undefined {
   if (value === Number.POSITIVE_INFINITY) return 'inf'
   if (value === Number.NEGATIVE_INFINITY) return '-inf'
   return !Number.isNaN(value) ? undefined : '-nan'
 }
 
-/** `%e`, `%f` or `%g` with a precision; `keepZeros` is the `#` flag. */
+/** Formats with `%e`, `%f` or `%g` and a precision; `keepZeros` is the flag `#`. */
 export function floatText(value: number, letter: string, precision: number, keepZeros: boolean): string {
   const special = infiniteText(value)
   if (special !== undefined) return special
@@ -42,7 +44,7 @@ function trimmedGeneral(value: number, precision: number, keepZeros: boolean): s
   return sign(value) + (keepZeros ? layOut(digits, exponent, precision) : general(digits, exponent, precision))
 }
 
-/** `%g` without the zeros at the end. */
+/** Formats with `%g` without trailing zeros. */
 function general(digits: string, exponent: number, precision: number): string {
   const short = withoutZeros(digits)
   const isWhole = exponent >= 0 && exponent < precision && short.length <= exponent + 1
@@ -87,12 +89,13 @@ function fixedText(value: number, precision: number): string {
   return `${sign(value)}${whole}${precision > 0 ? `.${padded.slice(padded.length - precision)}` : ''}`
 }
 
-/** The digits of a positive number rounded to `precision` of them: d.ddd × 10^exponent. */
+/** Returns the digits of a positive number rounded to `precision` of them: d.ddd × 10^exponent. */
 function roundedDigits(value: number, precision: number): { digits: string; exponent: number } {
   if (precision <= 17) {
     const short = value.toExponential(precision - 1)
     const mark = short.indexOf('e')
-    // A tie needs an exact decimal end one digit later; then the decimal with one digit more is the number itself.
+    // A tie needs a decimal expansion that ends exactly one digit later; then the decimal with one more digit is the
+    // number itself.
     if (Number(value.toExponential(precision)) !== value) {
       return { digits: short.slice(0, 1) + short.slice(2, mark), exponent: Number(short.slice(mark + 1)) }
     }
@@ -106,7 +109,7 @@ function roundedDigits(value: number, precision: number): { digits: string; expo
   }
 }
 
-/** Every digit of a positive finite number: digits × 10^-scale, without leading zeros. */
+/** Returns every digit of a positive finite number: digits × 10^-scale, without leading zeros. */
 function exactDigits(value: number): { digits: string; scale: number } {
   let scale = 0
   let size = value
@@ -118,7 +121,7 @@ function exactDigits(value: number): { digits: string; scale: number } {
   return { digits: (BigInt(size) * 5n ** BigInt(scale)).toString(), scale }
 }
 
-/** The first `count` digits as a number text, rounded half to even; may be one digit longer than asked. */
+/** Returns the first `count` digits, rounded half to even; the result may be one digit longer. */
 function roundAt(digits: string, count: number): string {
   if (count >= digits.length) return digits.padEnd(count, '0')
   if (count < 0) return '0'
@@ -134,7 +137,7 @@ const decimal = /^[ \t-\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-
 const hexadecimal = /^[ \t-\r]*([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?[ \t-\r]*$/
 const named = /^[ \t-\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9A-Za-z_]*\))?)[ \t-\r]*$/i
 
-/** Up to 15 digits and nothing else: what most numbers in a store are. */
+/** Returns whether a text has up to 15 digits and nothing else, as most numbers in a store do. */
 function isShortInteger(source: string): boolean {
   const { length } = source
   if (length === 0 || length > 15) return false
@@ -145,7 +148,7 @@ function isShortInteger(source: string): boolean {
   return true
 }
 
-/** The number a string spells, as C's `strtod` reads it with white space around; `undefined` when it spells none. */
+/** Parses a number as C's `strtod` does, with surrounding white space; returns `undefined` for other texts. */
 export function parseNumber(source: string): number | undefined {
   if (isShortInteger(source)) return +source
   const zero = source.indexOf('\0')
@@ -163,13 +166,13 @@ export function parseNumber(source: string): number | undefined {
 function hexNumber(sign: string, whole: string, fraction: string, exponent: string | undefined): number | undefined {
   if (whole === '' && fraction === '') return undefined
   const digits = BigInt(`0x${whole}${fraction}`)
-  // Number(BigInt) rounds correctly; the power of two that follows is exact but for subnormal results.
+  // Number(BigInt) rounds correctly; the following power of two is exact except for subnormal results.
   const power = Math.max(-5000, Math.min(5000, Number(exponent ?? 0))) - 4 * fraction.length
   const value = scale2(Number(digits), power)
   return sign === '-' ? -value : value
 }
 
-/** value × 2^power, without overflow on the way. */
+/** Returns value × 2^power without intermediate overflow. */
 export function scale2(value: number, power: number): number {
   let result = value
   let left = power
@@ -184,15 +187,15 @@ export function scale2(value: number, power: number): number {
   return result * 2 ** left
 }
 
-/** A number as the bits of a 64-bit C integer; what does not fit becomes the lowest one, as on x86-64. */
+/** Converts a number to a 64-bit C integer; values out of range become the lowest one, as on x86-64. */
 export function toInt64(value: number): bigint {
   if (!(value > -(2 ** 63) && value < 2 ** 63)) return -0x8000000000000000n
   return BigInt(Math.trunc(value))
 }
 
 /**
- * The fewest digits that mean the number, laid out as `%.17g` lays them out. redis-server prints all 17 digits here;
- * the service does not. [store.md 9.3]
+ * Returns the fewest digits for the number in the layout of `%.17g`. redis-server prints all 17 digits; the service
+ * does not. [store.md 9.3]
  */
 export function preciseText(value: number): string {
   const special = infiniteText(value)

@@ -15,18 +15,17 @@ import { numberText, parseNumber } from './number-text.js'
 import { charge } from './steps.js'
 
 /**
- * What an operation does when its operands are not the plain case: coercion, metamethods, errors. Compiled code
- * handles the plain case itself.
+ * Operations for all but the plain case: coercion, metamethods, errors. Compiled code handles the plain case inline.
  */
 
-/** An operation in a source, with what its operands are called there: `local 'x'`, or nothing. */
+/** Operation in a source, with the names of its operands there: `local 'x'`, or `undefined`. */
 export interface OperationSite {
   readonly site: CallSite
   readonly left: string | undefined
   readonly right: string | undefined
 }
 
-/** All strings share this metatable; the string library is its `__index`. */
+/** Metatable of all strings; the string library is its `__index`. */
 export const stringMeta: LuaTable = new LuaTable()
 
 /** Steps of `__index` and `__newindex` after which a chain counts as endless. */
@@ -54,7 +53,7 @@ export function typeError(
   )
 }
 
-/** Calls any value, by its `__call` when it is not a function. */
+/** Calls any value; uses `__call` if it is not a function. */
 export function callValue(operation: OperationSite, target: LuaValue, args: readonly LuaValue[]): Result {
   if (typeof target === 'function') return target(...args)
   const handler = metamethod(target, '__call')
@@ -71,7 +70,7 @@ function invoke(site: CallSite, handler: LuaValue, args: readonly LuaValue[]): R
   return callAt(site, inner, [handler, ...args])
 }
 
-// Fields
+// Fields.
 
 export function index(object: LuaValue, key: LuaValue, operation: OperationSite): LuaValue {
   let current = object
@@ -97,7 +96,7 @@ export function setIndex(object: LuaValue, key: LuaValue, value: LuaValue, opera
   for (let step = 0; step < maxChain; step++) {
     let handler: LuaValue
     if (current instanceof LuaTable) {
-      // As in redis, a protected table refuses before its metatable is asked.
+      // As in redis, a protected table rejects the assignment before its metatable is used.
       if (current.isReadonly) throw errorAt(operation.site, readonlyText)
       handler = current.meta === undefined || current.get(key) !== undefined ? undefined : newIndex(current.meta)
       if (handler === undefined) {
@@ -123,14 +122,14 @@ function newIndex(meta: LuaTable): LuaValue {
 
 export const readonlyText = 'Attempt to modify a readonly table'
 
-/** Assigns without metamethods, and refuses the keys that no table takes. */
+/** Assigns without metamethods; rejects keys that no table can have. */
 export function rawSet(table: LuaTable, key: LuaValue, value: LuaValue, operation: OperationSite): void {
   if (key === undefined) throw errorAt(operation.site, 'table index is nil')
   if (Number.isNaN(key)) throw errorAt(operation.site, 'table index is NaN')
   table.set(key, value)
 }
 
-// Arithmetic
+// Arithmetic.
 
 export type ArithmeticEvent = '__add' | '__sub' | '__mul' | '__div' | '__mod' | '__pow' | '__unm'
 
@@ -143,13 +142,13 @@ export const arithmeticEvents: Readonly<Record<string, ArithmeticEvent>> = {
   '^': '__pow',
 }
 
-/** A number as a text. One with a fraction is laid out digit by digit. */
+/** Formats a number. One with a fraction is formatted digit by digit, which is charged. */
 export function textOf(value: number): string {
   if (!Number.isInteger(value)) charge(80)
   return numberText(value)
 }
 
-/** A number, or a string that spells one. */
+/** Returns a number, or the value of a numeric string. */
 export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined
@@ -180,7 +179,7 @@ export function modulo(left: number, right: number): number {
   return left - Math.floor(left / right) * right
 }
 
-/** C's pow: 1 to any power is 1, and so is -1 to an infinite one. */
+/** Returns a power as C's pow does: 1 to any power is 1, and so is -1 to an infinite one. */
 export function power(left: number, right: number): number {
   if (left === 1 || (left === -1 && !Number.isFinite(right) && !Number.isNaN(right))) return 1
   return left ** right
@@ -207,7 +206,7 @@ export function lengthOf(value: LuaValue, operation: OperationSite): LuaValue {
   throw typeError(operation, 'get length of', value, operation.left)
 }
 
-// Comparison
+// Comparison.
 
 export function equals(left: LuaValue, right: LuaValue, site: CallSite): boolean {
   if (typeof left === 'string' && left.length > longComparison) return sameText(left, right)
@@ -217,14 +216,14 @@ export function equals(left: LuaValue, right: LuaValue, site: CallSite): boolean
   return handler !== undefined && isTrue(first(invoke(site, handler, [left, right])))
 }
 
-/** Whether a long string is another one. */
+/** Compares a long string with a value. */
 export function sameText(left: string, right: LuaValue): boolean {
   if (typeof right !== 'string' || left.length !== right.length) return false
   chargeComparison(left, right)
   return left === right
 }
 
-/** Comparisons ask a metamethod only when both operands have the same one. */
+/** Returns the metamethod of a comparison, which requires that both operands have the same one. */
 function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined
@@ -269,7 +268,7 @@ function orderError(left: LuaValue, right: LuaValue, site: CallSite): LuaError {
   return errorAt(site, a === b ? `attempt to compare two ${a} values` : `attempt to compare ${a} with ${b}`)
 }
 
-// Strings
+// Strings.
 
 export function concatenate(left: LuaValue, right: LuaValue, operation: OperationSite): LuaValue {
   if (isText(left) && isText(right)) return join(left, right, operation.site)
@@ -288,7 +287,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   const b = typeof right === 'number' ? textOf(right) : right
   const { length } = a
   charge(unitsOf.join)
-  // Engines join by reference: a new string costs its shorter half at most.
+  // Engines join by reference: a new string costs at most its shorter half.
   const bytes = Math.min(length, b.length)
   if (bytes > 255) {
     vm.memory -= bytes
@@ -300,7 +299,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   return joined
 }
 
-/** An address as C prints one. Invented, and the same in every run of a seed. */
+/** Returns an address as C prints it. Addresses are invented and the same in every run with a seed. */
 function address(object: object): string {
   const { state } = vm
   let known = state.addresses.get(object)
@@ -311,7 +310,7 @@ function address(object: object): string {
   return known
 }
 
-/** What `tostring` gives without a metamethod. */
+/** Formats a value as `tostring` does without a metamethod. */
 export function plainText(value: LuaValue): string {
   switch (typeof value) {
     case 'undefined':

@@ -1,7 +1,9 @@
-/** Budget left of the run in progress: one unit per loop turn and call, more for long work in a library function. */
+/**
+ * Remaining budget of the current run: one unit per loop iteration and call, more for long work in a library function.
+ */
 export const remaining: { steps: number } = { steps: 0 }
 
-/** The step budget is used up. No `pcall` catches this one. */
+/** Error when the step budget is used up. `pcall` does not catch it. */
 export class BudgetExhausted {
   readonly message = 'the step budget of the script is exhausted'
 }
@@ -11,13 +13,16 @@ export function exhausted(): never {
   throw new BudgetExhausted()
 }
 
-/** Charges work that is not a call or a loop turn. */
+/** Charges work that is not a call or a loop iteration. */
 export function charge(units: number): void {
   remaining.steps -= units
   if (remaining.steps < 0) exhausted()
 }
 
-/** Charges a place in a table, which is noticed at the next step: tables are filled where no script runs, too. */
+/**
+ * Charges a place in a table without checking the budget, because tables are also filled outside scripts. The next step
+ * checks it.
+ */
 export function chargePlace(units: number): void {
   remaining.steps -= units
 }

@@ -3,7 +3,7 @@ import { checkInt, checkTable } from './library-arguments.js'
 import type { LuaFunction, LuaValue, Result } from './lua-value.js'
 import { oneNil } from './lua-value.js'
 
-/** The two iterators that `for` loops know and run without calling them. */
+/** The two iterators that `for` loops recognize and run without calling them. */
 
 export const next: LuaFunction = (...args: LuaValue[]): Result => {
   const table = checkTable(args, 0)
@@ -12,7 +12,7 @@ export const next: LuaFunction = (...args: LuaValue[]): Result => {
   return key === undefined ? oneNil : [key, table.get(key)]
 }
 
-/** The iterator of `ipairs`. */
+/** Iterator of `ipairs`. */
 export const nextIndex: LuaFunction = (...args: LuaValue[]): Result => {
   const at = checkInt(args, 1) + 1
   const value = checkTable(args, 0).getNumber(at)

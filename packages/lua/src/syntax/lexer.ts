@@ -1,17 +1,20 @@
 import { parseNumber } from '../runtime/number-text.js'
 
-/** A source that is not Lua 5.1, worded as the reference compiler does: `user_script:1: '=' expected near 'x'`. */
+/**
+ * Error for a source that is not Lua 5.1, with the text of the reference compiler: `user_script:1: '=' expected near
+ * 'x'`.
+ */
 export class LuaSyntaxError {
   constructor(
     readonly message: string,
     readonly line: number,
-    /** Column of the offending token, from 1, and the token itself, for compilers that report them apart. */
+    /** Column of the invalid token, from 1, and the token itself, for callers that report them separately. */
     readonly column: number,
     readonly near: string | undefined,
   ) {}
 }
 
-/** Keywords and symbols stand for themselves; the rest are classes with a value. */
+/** Kind of a token: keywords and symbols are their own kind; the others are classes with a value. */
 export type TokenKind = string
 
 const keywords: ReadonlySet<string> = new Set(
@@ -20,14 +23,14 @@ const keywords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Token classes, named as error messages name them. */
+/** Token classes, named as in error messages. */
 export const name = '<name>'
 export const string = '<string>'
 export const number = '<number>'
 export const endOfSource = '<eof>'
 const zeroByte = 'char(0)'
 
-/** Reads the tokens of a source one by one, with one token of preview. */
+/** Reads the tokens of a source one by one, with one token of lookahead. */
 export class Lexer {
   readonly chunk: string
   readonly #source: string
@@ -36,7 +39,7 @@ export class Lexer {
   #tokenStart = 0
   /** Line of the reading position: that of the current token, except for long strings. */
   line = 1
-  /** Line on which the token before the current one ended. */
+  /** Line on which the previous token ended. */
   lastLine = 1
   kind: TokenKind = endOfSource
   text = ''
@@ -62,7 +65,7 @@ export class Lexer {
     }
   }
 
-  /** The kind of the token after the current one. */
+  /** Returns the kind of the token after the current one. */
   peek(): TokenKind {
     const current = this.#save()
     this.kind = this.#read()
@@ -87,9 +90,9 @@ export class Lexer {
     this.#at = saved.at
   }
 
-  /** An error at the current token. */
+  /** Returns an error at the current token. */
   error(message: string): LuaSyntaxError {
-    // To the reference a zero byte is no token at all.
+    // For the reference implementation, a zero byte is not a token.
     if (this.kind === zeroByte) return this.errorWithoutToken(message)
     return this.#errorNear(message, this.#currentText())
   }
@@ -109,12 +112,12 @@ export class Lexer {
     return kind
   }
 
-  /** Equal names and short strings become one object, which engines compare by address. */
+  /** Returns one object for equal names and short strings, which engines compare by address. */
   #intern(text: string): string {
     if (text.length > 40) return text
     const known = this.#interned.get(text)
     if (known !== undefined) return known
-    // Engines keep one copy of every property name, and the library tables are keyed by those.
+    // Engines keep one copy of every property name, and the library tables use these as keys.
     const unique = Object.keys({ [text]: 0 })[0]!
     this.#interned.set(text, unique)
     return unique
@@ -125,7 +128,7 @@ export class Lexer {
     while (this.#at < source.length && !isLineEnd(source.charCodeAt(this.#at))) this.#at++
   }
 
-  /** Steps over one end of line: LF, CR, CR LF or LF CR. */
+  /** Skips one end of line: LF, CR, CR LF or LF CR. */
   #lineEnd(): void {
     const source = this.#source
     const one = source.charCodeAt(this.#at++)
@@ -209,7 +212,9 @@ export class Lexer {
     return name
   }
 
-  /** Takes everything that looks like part of a number and complains afterwards, as the reference does. */
+  /**
+   * Reads everything that looks like part of a number and checks it afterwards, as the reference implementation does.
+   */
   #readNumber(): TokenKind {
     const source = this.#source
     let at = this.#at
@@ -227,7 +232,7 @@ export class Lexer {
     return number
   }
 
-  /** Number of `=` between two brackets here; -1 for a single bracket, less for an unfinished opening. */
+  /** Returns the number of `=` between two brackets; -1 for a single bracket, less for an incomplete opening. */
   #bracketLevel(): number {
     const source = this.#source
     const bracket = source.charCodeAt(this.#at)
@@ -301,7 +306,7 @@ export class Lexer {
     }
   }
 
-  /** A string as far as it was read: its escapes are translated already. */
+  /** Returns the incomplete string for an error; its escapes are already decoded. */
   #opened(text: string): string {
     return this.#source.charAt(this.#tokenStart) + text
   }
@@ -314,7 +319,7 @@ export class Lexer {
       this.#lineEnd()
       return '\n'
     }
-    // The end of the source: the string loop words the error.
+    // At the end of the source the string loop throws the error.
     if (at >= source.length) return ''
     if (!isDigit(code)) {
       this.#at++
@@ -329,7 +334,7 @@ export class Lexer {
   }
 }
 
-/** Messages end at a zero byte, as strings of C do. */
+/** Cuts a text at a zero byte, as messages in C do. */
 export function cString(text: string): string {
   const zero = text.indexOf('\0')
   return zero < 0 ? text : text.slice(0, zero)

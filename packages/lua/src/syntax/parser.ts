@@ -14,22 +14,22 @@ import type {
 } from './syntax-tree.js'
 
 /**
- * Parses a Lua 5.1 source. Throws `LuaSyntaxError` with the texts of the reference compiler; its limits (locals,
- * upvalues, nesting) hold here too.
+ * Parses a Lua 5.1 source. The limits of the reference compiler (locals, upvalues, nesting) also apply.
  *
- * The parser is ours because the one at hand refuses `return 'end'` and `break;`, loses the parentheses of
- * `return (f())` and words its errors differently.
+ * This package has its own parser because the available one rejects `return 'end'` and `break;`, loses the parentheses
+ * of `return (f())` and has other error texts.
+ * @throws LuaSyntaxError with the texts of the reference compiler
  */
 export function parse(source: string, chunk: string): FunctionNode {
   return new Parser(new Lexer(source, chunk)).chunk()
 }
 
-/** Nested blocks and subexpressions, as the C stack of the reference allows. */
+/** Maximum nesting of blocks and subexpressions, as the C stack of the reference implementation allows. */
 export const maxLevels = 195
-/** Longest chain of operators or suffixes; each becomes a JavaScript frame. */
+/** Maximum length of a chain of operators or suffixes; each becomes a JavaScript frame. */
 export const maxChain = 1000
 
-/** Binding strength to the left and right; the right side of `..` and `^` binds less, so they associate right. */
+/** Left and right binding strength; the right side of `..` and `^` is lower, so they are right-associative. */
 const priorities: Readonly<Record<string, readonly [number, number]>> = {
   '+': [6, 6],
   '-': [6, 6],
@@ -67,7 +67,7 @@ class Parser {
     return this.#scopes.close([], undefined, body)
   }
 
-  // Tokens
+  // Tokens.
 
   #unexpected(): LuaSyntaxError {
     return this.#lexer.error('unexpected symbol')
@@ -117,7 +117,7 @@ class Parser {
     if (length > maxChain) throw this.#lexer.error('function or expression too complex')
   }
 
-  // Statements
+  // Statements.
 
   #block(): Block {
     const statements: Statement[] = []
@@ -219,7 +219,7 @@ class Parser {
   #repeat(line: number): Statement {
     this.#lexer.next()
     this.#scopes.current.loops++
-    // The condition sees the locals of the body.
+    // The condition can use the locals of the body.
     const statement = this.#scopes.scoped((): Statement => {
       const body = this.#block()
       this.#expectClosing('until', 'repeat', line)
@@ -320,7 +320,7 @@ class Parser {
     return { kind: 'assign', targets, values, line: lexer.lastLine }
   }
 
-  // Expressions
+  // Expressions.
 
   #expressions(): Expression[] {
     const list = [this.#expression()]
@@ -533,7 +533,7 @@ class Parser {
   }
 }
 
-/** A name or a field can be assigned to, but not in parentheses. */
+/** Returns whether a node can be assigned to: a name or a field, but not in parentheses. */
 function isVariable(node: Expression): node is Variable {
   return node.kind === 'local' || node.kind === 'upvalue' || node.kind === 'global' || node.kind === 'index'
 }
@@ -541,7 +541,7 @@ function isVariable(node: Expression): node is Variable {
 function combine(operator: string, left: Expression, right: Expression, line: number): Expression {
   if (operator === 'and' || operator === 'or') return { kind: operator, left, right }
   if (operator === '..') {
-    // One node for a whole chain: it is evaluated at once, from the right.
+    // One node for a whole chain, which is evaluated as a unit, from the right.
     return { kind: 'concat', parts: [left, ...(right.kind === 'concat' ? right.parts : [right])], line }
   }
   return { kind: 'binary', operator: operator as BinaryOperator, left, right, line }

@@ -4,7 +4,7 @@ import type { Block, FunctionNode, Local, Upvalue, Variable } from './syntax-tre
 const maxLocals = 200
 const maxUpvalues = 60
 
-/** A function while it is parsed. */
+/** Function while it is parsed. */
 interface FunctionState {
   readonly parent: FunctionState | undefined
   readonly line: number
@@ -14,11 +14,11 @@ interface FunctionState {
   readonly upvalues: Upvalue[]
   freeSlot: number
   slots: number
-  /** Loops around the statement being parsed. */
+  /** Number of loops around the current statement. */
   loops: number
 }
 
-/** What names mean at the parser's position, and which slot of its function a local has. */
+/** Meaning of names at the parser's position, and slots of locals. */
 export class Scopes {
   readonly #lexer: Lexer
   #function!: FunctionState
@@ -77,7 +77,7 @@ export class Scopes {
     return this.#lexer.errorWithoutToken(`${owner} has more than ${limit} ${what}`)
   }
 
-  /** A local that an outer name still shows while its own initialiser is parsed. */
+  /** Declares a local that is not visible while its own initializer is parsed. */
   prepare(text: string, ahead: number): Local {
     const state = this.#function
     if (state.active.length + ahead >= maxLocals) throw this.#overLimit(maxLocals, 'local variables')
@@ -109,7 +109,10 @@ export class Scopes {
     return index < 0 ? { kind: 'global', name: text, line } : { kind: 'upvalue', index, name: text }
   }
 
-  /** Index of the upvalue in the function, made on the way down from the function that has the local; -1 for none. */
+  /**
+   * Returns the index of an upvalue in the function, and creates it from the function with the local downwards; -1 for
+   * none.
+   */
   #upvalue(state: FunctionState, text: string): number {
     const known = state.upvalues.findIndex((upvalue) => upvalue.name === text)
     // A parent declares nothing while its child is parsed, so an equal name is the same variable.

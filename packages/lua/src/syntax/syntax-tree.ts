@@ -1,14 +1,14 @@
-/** The parsed form of a source, with every name resolved to a local, an upvalue or a global. */
+/** Parsed source, with every name resolved to a local, an upvalue or a global. */
 
-/** A local variable of one function. */
+/** Local variable of a function. */
 export interface Local {
   readonly name: string
   readonly slot: number
-  /** Some inner function uses it, so it lives in a cell of its own. */
+  /** Whether an inner function uses it, so that it has a cell. */
   isCaptured: boolean
 }
 
-/** Where a function finds an upvalue when it is created: in its parent's locals or the parent's own upvalues. */
+/** Source of an upvalue when a function is created: its parent's locals or the parent's own upvalues. */
 export interface Upvalue {
   readonly name: string
   readonly local: Local | undefined
@@ -20,7 +20,7 @@ export interface FunctionNode {
   readonly line: number
   readonly parameters: readonly Local[]
   readonly isVararg: boolean
-  /** The old-style table of extra arguments, for a vararg function that never says `...`. */
+  /** Old-style table of extra arguments, for a vararg function without `...`. */
   readonly argumentTable: Local | undefined
   readonly upvalues: readonly Upvalue[]
   readonly body: Block
@@ -92,7 +92,7 @@ export type Expression =
   | { readonly kind: 'not'; readonly operand: Expression }
   | { readonly kind: 'negate' | 'length'; readonly operand: Expression; readonly line: number }
   | { readonly kind: 'table'; readonly items: readonly TableItem[]; readonly line: number }
-  /** Parentheses around a call or `...`, which cut it to one value. */
+  /** Parentheses around a call or `...`, which reduce it to one value. */
   | { readonly kind: 'single'; readonly inner: Expression }
 
 export type Statement =
