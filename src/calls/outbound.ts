@@ -361,7 +361,7 @@ export class Outbound {
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const { clock, callers } = this.#options
-    // The cause is read now, because a request that waits at the gate is served later.
+    // The cause is read now, because a request that the clock holds back is served later.
     const caller = callers.caller(false)
     return fetchThrough(gateOf(clock), (call) => this.#exchangeOnly(call, caller), input, init)
   }

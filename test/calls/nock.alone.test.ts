@@ -93,7 +93,7 @@ describe('nock', () => {
     expect(leftovers(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
     expect(leftovers(sandbox, {})?.message).toContain(
-      'The app sent POST https://mail.invalid/send. No handler is registered for it, so it was refused.',
+      'The app sent POST https://mail.invalid/send, but no handler is registered for it and the request was blocked.',
     )
   })
 })

@@ -123,7 +123,7 @@ describe('what is registered', () => {
   test('a recorder keeps the calls; without an answer the host says 200', async () => {
     const sandbox = world()
     const seen = sandbox.outbound.record('https://bank.test/*')
-    expect(() => seen.last()).toThrow('Nothing has arrived at https://bank.test/*')
+    expect(() => seen.last()).toThrow('no request has arrived at https://bank.test/*')
     expect(
       (await fetch(bank, { method: 'POST', body: '{"amount":5}', headers: { authorization: 'Bearer sk' } })).status,
     ).toBe(200)
@@ -199,20 +199,20 @@ describe('what is wrong is refused, with what to do', () => {
   test.each([
     [
       () => calls.on(bank, 5 as never),
-      'outbound.on("https://bank.test/charges") needs a function (request, task) => Response',
+      'outbound.on("https://bank.test/charges"): the second argument must be a function',
     ],
     [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
-    [() => calls.respond(bank, undefined as never), 'needs what to answer'],
+    [() => calls.respond(bank, undefined as never), 'second argument must be a status'],
     [() => calls.respond(bank, 99), 'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer'],
     [() => calls.respond(bank, fault.lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
     [
       () => calls.script(bank, fault.status(500) as never),
-      'takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array',
+      'must be an array of steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler',
     ],
-    [() => calls.script(bank, [{ kind: 'drop' }]), 'step 1: drop cannot happen to a call.'],
+    [() => calls.script(bank, [{ kind: 'drop' }]), 'step 1: drop is not a fault for outbound requests.'],
     [
       () => calls.script(bank, [fault.pass(), { kind: 'delay', waitMs: 5 }]),
-      'step 2: delay cannot happen to a call. Write fault.latency(…).',
+      'step 2: delay is not a fault for outbound requests. Use fault.latency(…).',
     ],
     [() => calls.script(bank, [{ kind: 'lostAck' } as never]), 'there is no fault "lostAck"'],
   ])('%#', (act, sentence) => {

@@ -20,7 +20,7 @@ const cause = (asked: Promise<unknown>): Promise<string> =>
     (error: Error) => String((error.cause as Error | undefined)?.message ?? error.message),
   )
 
-const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.outbound.respond('POST ${mail}', …)`
+const refused = `The app sent POST ${mail}, but no handler is registered for it and the request was blocked. Register one: sandbox.outbound.respond('POST ${mail}', …)`
 
 describe("onUnhandledOutbound: 'error'", () => {
   test('refuses what nobody answers, and the test fails although the app hid it', async () => {
@@ -209,7 +209,7 @@ describe('by default', () => {
     const sandbox = connected({ intercept: 'fetch' })
     sandbox.outbound.respond(`POST ${sms}`, 201)
     await cause(fetch(url, { method }))
-    const told = `Nobody answers ${method} ${url}: registered is POST ${sms}, of another ${wrong}.`
+    const told = `No handler matches ${method} ${url}: POST ${sms} is registered, but its ${wrong} differs.`
     expect(leftovers(sandbox, {})?.message).toContain(told)
     expect(leftovers(sandbox, { strict: { unhandled: false } })).toBeUndefined()
   })

@@ -72,7 +72,7 @@ test('a broken promise is told with its words, what happened instead, the entrie
   expect(error).toBeInstanceOf(InvariantError)
   expect((error as InvariantError).violations[0]).toEqual(breach)
   expect((error as Error).message).toMatch(
-    /^Broken promise no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
+    /^Violated invariant no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
   )
 })
 

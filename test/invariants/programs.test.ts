@@ -60,7 +60,7 @@ describe('mistakes that random programs have found', () => {
     deduplication: undefined,
   } as const
   const programs: Readonly<Record<string, Program>> = {
-    'a delivery held back for a later one stood twice in a queue that was paused meanwhile': {
+    'a delivery that a fault held was parked twice in a queue that was paused meanwhile': {
       ...calm,
       steps: [
         { ...message, queue: 'q2' },
@@ -71,7 +71,7 @@ describe('mistakes that random programs have found', () => {
       ],
       faults: [{ on: 'queue.delivery', until: '10m', fault: { kind: 'reorder', withinMs: 60_000 } }],
     },
-    'a period of flow control that was over began again when a message brought a longer one': {
+    'an ended period of flow control began again when a message brought a longer period': {
       ...calm,
       outcomes: [fault.delay('2s')],
       steps: [

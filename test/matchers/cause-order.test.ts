@@ -32,7 +32,7 @@ async function troubled(): Promise<Sandbox> {
 
 /** What each cause says, in the order in which all of them have to come. */
 const refused = ['eu1-real.upstash.io', `sent POST ${bank}`] as const
-const undelivered = `Nobody answers at ${nowhere}`
+const undelivered = `No destination responds at ${nowhere}`
 const threw = `The handler of ${orders} threw in 2 attempts: TypeError: no such user`
 const unused = 'stats.request'
 const doneTwice = 'changed the key charged'

@@ -35,7 +35,7 @@ test('a url of this machine at which nobody listens comes before the clock', asy
   using sandbox = createSandbox({ fetch: globalThis.fetch })
   await failed(sandbox, url)
   for (const text of failures(sandbox, url)) {
-    expect(text).toMatch(new RegExp(`^Nobody answers at ${url}: .*refused.*Start the app`, 'm'))
+    expect(text).toMatch(new RegExp(`^No destination responds at ${url}: .*refused.*Start the app`, 'm'))
     const clock = text.indexOf('clock.advance(')
     expect(clock === -1 || text.indexOf('Nobody answers') < clock).toBe(true)
     // In the causes once, and in the story once.
@@ -56,7 +56,7 @@ test('so does a url that nobody has registered; no address is looked up', async 
     const attempts = sandbox.traffic.ofType('attempt')
     expect(attempts[0]!.outcome!.error).toContain(error)
     if (error === 'connection refused') expect(attempts[0]!.outcome!.error).not.toContain('lookup')
-    for (const text of failures(sandbox, url)) expect(text).toContain(`Nobody answers at ${url}`)
+    for (const text of failures(sandbox, url)) expect(text).toContain(`No destination responds at ${url}`)
   }
 })
 

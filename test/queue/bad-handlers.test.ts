@@ -46,7 +46,7 @@ describe.each(['on', 'answer'] as const)(
         { state: 'RETRY', status: 0, error: 'context deadline exceeded' },
         { state: 'FAILED', status: 0, error: 'context deadline exceeded' },
       ])
-      expect(outcomes(sandbox)[0]!.note).toContain('the handler has neither ended nor slept for 5ms of real time')
+      expect(outcomes(sandbox)[0]!.note).toContain('the handler has neither ended nor slept for 5ms of host time')
       const [warning] = warnings
       expect(warnings).toHaveLength(2)
       expect(warning).toContain(`delivery to ${shop}, message msg_`)
@@ -67,11 +67,11 @@ describe('the reason, for whoever reads the timeline', () => {
       '500 Internal Server Error',
       `The handler of ${shop} returned a Response whose body is locked by another reader. Return a new Response each time.`,
     ],
-    ['a stream that errors', 'unexpected EOF', `The handler of ${shop} answered, but the body broke off: Error: boom`],
+    ['a stream that errors', 'unexpected EOF', `The handler of ${shop} responded, but the body broke off: Error: boom`],
     [
       'a stream of texts',
       'unexpected EOF',
-      `The handler of ${shop} answered, but the body broke off: TypeError: its stream gave a text where bytes are needed: enqueue a Uint8Array`,
+      `The handler of ${shop} responded, but the body broke off: TypeError: its stream contains a string instead of bytes; enqueue a Uint8Array`,
     ],
     [
       'Response.error()',
@@ -86,17 +86,17 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'a step that is none',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: kind: there is no step "timeout". fault.hang() makes { kind: 'hang' }.`,
+      `The handler of ${shop} returned no response that can be sent: kind: there is no step "timeout". fault.hang() makes { kind: 'hang' }.`,
     ],
     [
       'status 99',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
+      `The handler of ${shop} returned no response that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
     ],
     [
       'a body that is a Blob',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: A body is a string, a Uint8Array or a value that JSON can hold, got Blob: return new Response(body).`,
+      `The handler of ${shop} returned no response that can be sent: The body must be a string, a Uint8Array or a JSON value (got Blob). Return new Response(body) instead.`,
     ],
     ['throws null', '500 Internal Server Error', 'the handler threw null'],
     [

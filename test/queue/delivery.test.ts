@@ -275,7 +275,7 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
     await at.clock.drain()
     expect(runs).toBe(2)
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
-    expect(attempts(at)[0]!.outcome!.note).toBe('the handler answered 200 10 s after the time-out')
+    expect(attempts(at)[0]!.outcome!.note).toBe('the handler answered 200 10 s after the timeout')
   })
 
   test('an answer in the last millisecond counts', async () => {
@@ -343,7 +343,7 @@ describe('scripts', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({
       status: 0,
       state: 'RETRY',
-      note: 'the handler answered 200 3 s after the time-out',
+      note: 'the handler answered 200 3 s after the timeout',
     })
   })
 
@@ -427,10 +427,10 @@ describe('destinations', () => {
     expect(seen.last().text()).toBe('{"n":1}')
     expect([...seen.last().bytes]).toEqual([...new TextEncoder().encode('{"n":1}')])
     seen.clear()
-    expect(() => seen.last()).toThrow(`Nothing has arrived at ${shop} yet`)
+    expect(() => seen.last()).toThrow(`no request has arrived at ${shop} yet`)
     await publish(at, {}, 'not json')
     await at.clock.drain()
-    expect(() => seen.last().json()).toThrow('does not have a JSON body: "not json"')
+    expect(() => seen.last().json()).toThrow('is not JSON (got "not json")')
   })
 
   test('nobody there: the attempt fails and the line that published is named', async () => {
@@ -440,7 +440,7 @@ describe('destinations', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({ status: 0, state: 'FAILED' })
     expect(at.destinations.unhandled).toHaveLength(1)
     expect(at.destinations.unhandled[0]).toMatch(
-      /^Nobody answers at https:\/\/nobody\.test\/x \(message msg_\w+, published at .*delivery\.test\.ts:\d+:\d+\)\. Register destinations\.on\('https:\/\/nobody\.test\/x', handler\)/,
+      /^No destination responds at https:\/\/nobody\.test\/x \(message msg_\w+, published at .*delivery\.test\.ts:\d+:\d+\)\. Register destinations\.on\('https:\/\/nobody\.test\/x', handler\)/,
     )
   })
 

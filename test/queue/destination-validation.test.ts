@@ -83,7 +83,7 @@ test('what only code can give is judged at the call too', async () => {
   const circle: { self?: unknown } = {}
   circle.self = circle
   expect(() => destinations.respond(shop, read)).toThrow('whose body has been read before')
-  expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot become JSON')
+  expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot be serialized as JSON')
   expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('return new Response(body)')
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
   // biome-ignore lint/suspicious/noThenProperty: the field of a step

@@ -143,7 +143,7 @@ test('a sandbox has so many at once, which are timed from when they go out; when
   const { sandbox, asked } = served(megabyte, () => new Promise((resolve) => open.push(resolve)))
   for (let n = 0; n < leastParallel + 5; n++) sandbox.queue.publish({ to: `${url}/${n}`, retries: 0 })
   await vi.waitFor(() => expect(asked).toHaveLength(leastParallel))
-  const timed = () => sandbox.clock.pending.filter(({ label }) => label === 'time-out of a delivery').length
+  const timed = () => sandbox.clock.pending.filter(({ label }) => label === 'timeout of a delivery').length
   expect(timed()).toBe(leastParallel)
   open[0]!(new Response(''))
   await vi.waitFor(() => expect(asked).toHaveLength(leastParallel + 1))

@@ -102,7 +102,7 @@ export class FlowKey<C extends FlowCaller = Message> {
   paused = false
   /** `seq` of the latest message. */
   latestSeq = 0
-  /** Room for messages that were due before the period was restarted by hand: they count in the previous period. */
+  /** Deliveries left for messages that were due before a manual restart of the period; they count in the previous one. */
   overdue: { readonly upTo: number; readonly at: number; readonly room: number } | undefined
   readonly running: Set<C> = new Set()
   readonly held: WaitList<C> = new WaitList()

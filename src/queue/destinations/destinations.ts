@@ -87,7 +87,7 @@ type HandlerResult = RawOutcome | Step
 /** Operations of destinations that the queue uses. */
 export interface DeliveryTarget {
   recordPublisher(url: string): void
-  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome>
+  deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome>
 }
 
 /** Responding part of a registration, which may run code of the app. */
@@ -297,11 +297,11 @@ export class Destinations {
 
   /**
    * Delivers an attempt.
-   * @param struck injected fault rules; if one of them responds, the script keeps its step
+   * @param injected injected fault rules; if one of them responds, the script keeps its step
    * @internal
    */
-  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome> {
-    const reply = this.#deliverTo(attempt.url, attempt, context, struck)
+  deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome> {
+    const reply = this.#deliverTo(attempt.url, attempt, context, injected)
     if (this.#options.followRedirects !== true) return reply
     return reply instanceof Promise
       ? reply.then((given) => this.#follow(given, attempt, context))
@@ -312,14 +312,14 @@ export class Destinations {
     url: string,
     attempt: Attempt,
     context: DeliveryContext,
-    struck?: readonly AppliedFault[],
+    injected?: readonly AppliedFault[],
   ): Maybe<RawOutcome> {
     const resolved = this.#resolve(url)
-    if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
-    const last = struck.at(-1)
+    if (injected === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
+    const last = injected.at(-1)
     if (last?.phase === 'before' && arrives(last.fault)) record(attempt, resolved)
     return this.#perform(
-      struck,
+      injected,
       this.#scene(attempt, context, (given) => this.#meet(nextStep(resolved.scripted), url, attempt, given, resolved)),
     )
   }

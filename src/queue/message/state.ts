@@ -131,7 +131,7 @@ export type AttemptVerdict =
 
 /** Events that change the state of a message. Times are virtual milliseconds. */
 export type MessageEvent =
-  /** Its time has come. */
+  /** The message is due. */
   | {
       readonly is: 'due'
       /** Whether its FIFO queue is paused. */

@@ -36,7 +36,7 @@ describe('a mistake is a sentence with the next step', () => {
       /needs a function \(request, task\) => Response/,
     ],
     ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /give an absolute url/],
-    ['answer', () => createSandbox().destinations.respond(shop, wrong(undefined)), /needs what to answer/],
+    ['answer', () => createSandbox().destinations.respond(shop, wrong(undefined)), /second argument must be a status/],
     [
       'script',
       () => createSandbox().destinations.script(shop, [wrong('500')]),
