@@ -328,7 +328,7 @@ export class Outbound {
     if (near === undefined) return undefined
     const { route, wrong } = near
     return (
-      `No handler matches ${method} ${shownUrl(url)}: ${shownPattern(route.text)} is registered, but its ${wrong} differs. ` +
+      `${method} ${shownUrl(url)} is unhandled: ${shownPattern(route.text)} is registered, but its ${wrong} differs. ` +
       `${this.#hints.call(shownPattern(url))}, or use '*' in the pattern.`
     )
   }

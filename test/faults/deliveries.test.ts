@@ -323,7 +323,7 @@ describe('later, or never', () => {
     ])
     expect(at.faults()).toEqual(['drop: vanishes'])
     expect(at.sandbox.queue.explain(lost.id)).toMatch(
-      /was made to vanish by a fault: nothing more will happen to it\.$/,
+      /was dropped by a fault and will not be delivered\.$/,
     )
   })
 

@@ -100,7 +100,7 @@ describe('a delivery that nobody answered', () => {
       () => expect(sandbox.queue).not.toHavePublished({ to: nowhere }),
       () => expect(sandbox.queue).toHavePublished({ to: nowhere }, { times: 0 }),
     ])
-      expect(causes(assertion)).not.toContain('Nobody answers')
+      expect(causes(assertion)).not.toContain('No destination responds')
     expect(causes(() => expect(sandbox.queue).not.toHaveDeadLetter({ to: nowhere }))).toContain(undelivered)
   })
 
@@ -113,9 +113,9 @@ describe('a delivery that nobody answered', () => {
     ]
     for (const failure of failures) expect(causes(failure)).toContain(undelivered)
     sandbox.destinations.respond(nowhere, 200)
-    for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
+    for (const failure of failures) expect(causes(failure)).not.toContain('No destination responds')
     await sandbox.clock.drain()
     sandbox.destinations.off(nowhere)
-    for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
+    for (const failure of failures) expect(causes(failure)).not.toContain('No destination responds')
   })
 })

@@ -368,7 +368,7 @@ describe('a play', () => {
   })
 
   test.each([
-    ['a delivery that nobody answers', { destinations: [] as never[], steps: [order, drain] }, /Nobody answers at/],
+    ['a delivery that nobody answers', { destinations: [] as never[], steps: [order, drain] }, /No destination responds at/],
     [
       'a script that is not played to its end',
       {
