@@ -8,7 +8,7 @@ const hopeless = 489
 export const attemptsWithinRetries: Invariant = {
   name: 'attempts-within-retries',
   guarantee:
-    'A message has at most 1 + `retries` attempts, its retries are numbered, and it never fails before the last one.',
+    'A message has at most 1 + `retries` attempts, its retries are numbered, and it fails only after the last one or a non-retryable response.',
   suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     for (const story of history.stories.values()) {
