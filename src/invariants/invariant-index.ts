@@ -46,8 +46,8 @@ export interface CheckedMessage {
 }
 
 /**
- * Indexes over the entries, built once for all invariants. A log position is a number that can be compared: an entry is
- * at its `seq`, and an end is half a step after the last entry before it.
+ * Indexes over the entries, built once for all invariants. Log positions are comparable numbers. An entry is at its
+ * `seq`, and an end is half a step after the last entry before it.
  */
 export class InvariantIndex {
   /**

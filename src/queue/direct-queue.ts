@@ -260,9 +260,9 @@ export class Queue {
   }
 
   /**
-   * Returns when the next attempt of a message starts, if nothing changes: an instant in milliseconds, or an earliest
-   * instant with the response or pause on which it depends. Time does not move, and nothing is drawn from random
-   * streams.
+   * Returns when the next attempt of a message starts, if nothing changes. The result is an instant in milliseconds, or
+   * an earliest instant with the response or pause on which it depends. Time does not move, and nothing is drawn from
+   * random streams.
    * @returns `undefined` for a message that has ended, was canceled or will never be delivered
    * @throws RangeError when the log does not contain the message
    * @example queue.forecast(id) // { at: 1893488450000 }
@@ -335,7 +335,7 @@ export class Queue {
    * Creates or changes a FIFO queue.
    * @param options.parallelism number of messages that are delivered at the same time, at least 1
    * @param options.paused whether it is paused; by default unchanged, and `false` for a new queue
-   * @throws TypeError when `options` is not such an object
+   * @throws TypeError when `options` is not an object or has an unknown field
    * @example queue.upsertQueue('orders', { parallelism: 2 })
    */
   upsertQueue(name: string, options: UpsertQueueOptions): void {

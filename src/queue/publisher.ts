@@ -276,9 +276,9 @@ export class Publisher {
 
   /**
    * Publishes a dead letter again, with some settings replaced, and removes it from the dead-letter queue.
-   * @param words dialect of the replaced settings
+   * @param dialect dialect of the replaced settings
    */
-  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, words: QueueDialect, cause?: number): AcceptedPublish {
+  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, dialect: QueueDialect, cause?: number): AcceptedPublish {
     const { message } = letter
     checkRetry(letter)
     const base: PublishSettings = {
@@ -288,7 +288,7 @@ export class Publisher {
       deduplicationId: undefined,
       contentBasedDeduplication: false,
     }
-    const settings = overrides.size === 0 ? base : this.settings(overrides, words, {}, base)
+    const settings = overrides.size === 0 ? base : this.settings(overrides, dialect, {}, base)
     // Deliveries keep the dialect of the original publisher.
     settings.words = message.settings.words
     settings.queue = message.settings.queue

@@ -80,7 +80,7 @@ export function deduplicationText(queue: QueueEngine, id: string): string {
   }
   const held = messages.map(({ first, until, key }) => {
     const place = key === `id ${id}` ? '' : ` for ${shownUrl(first.url)}`
-    return `Deduplication ID ${JSON.stringify(id)}${place} is held until ${timeText(until)} by message ${first.id}, ${stateText(first)}. A publish with it gets 202 and that message's id until then, whatever its body and destination, and delivers nothing.`
+    return `Deduplication ID ${JSON.stringify(id)}${place} is held until ${timeText(until)} by message ${first.id}, ${stateText(first)}. Until then, a publish with it gets 202 and that message's ID, regardless of its body and destination, and delivers nothing.`
   })
   const made = schedules.map(
     ({ first, until }) =>

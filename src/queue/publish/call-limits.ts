@@ -24,7 +24,7 @@ export class CallLimits {
 
   /**
    * Counts a request.
-   * @throws QueueRejection 429 with the headers that tell clients which limit was reached
+   * @throws QueueRejection 429 with headers by which clients see which limit was reached
    */
   count(limit: 'daily' | 'burst', now: number): void {
     if (limit === 'daily') this.#countDay(now)

@@ -130,8 +130,8 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
 }
 
 /**
- * Returns the signature of a delivery into which a fault is injected. If a flaw is impossible, the nearest one replaces
- * it: a key that was never valid for a key before a rotation, another body for a body that is not JSON.
+ * Returns the signature of a delivery into which a fault is injected. An impossible flaw is replaced
+ * by the nearest one: `key` if there was no rotation, and `body` if the body is not JSON.
  */
 export function faultySignature(
   { flaw, skewMs }: SigningFault,
