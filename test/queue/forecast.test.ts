@@ -252,7 +252,7 @@ describe('explain() of resources', () => {
     })
     // A publish gets the response that the text describes.
     expect([code, json]).toEqual([202, { messageId: id, url: shop, deduplicated: true }])
-    expect(text).toContain("gets 202 and that message's id")
+    expect(text).toContain("gets 202 and that message's ID")
     await at.clock.advance('9m')
     expect(at.queue.explain({ deduplicationId: 'order-1' })).toBe(
       'No message holds deduplication ID "order-1", so the next publish with it is enqueued.',
