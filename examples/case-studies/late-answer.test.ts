@@ -4,7 +4,7 @@ import * as asItWas from './late-answer/broken.ts'
 import * as mended from './late-answer/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /attempt 1 .*answered 200, 1 s after the time-out, so attempt 2/
+const cause = /attempt 1 .*answered 200, 1 s after the timeout, so attempt 2/
 
 story('late-answer', { asItWas, mended, cause }, (test, app) => {
   test('a contract is mailed once', async ({ sandbox: { clock, destinations, store } }) => {

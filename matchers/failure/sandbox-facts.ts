@@ -28,7 +28,7 @@ interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
 }
 
 /** How the note of an attempt begins that met nobody. */
-export const wasUnhandled: RegExp = /^(?:Nobody answers at |Delivery to )/
+export const wasUnhandled: RegExp = /^(?:No destination responds at |Delivery to )/
 
 /** How the note of a request begins that was refused for a token which came from a variable that the test had set. */
 export const otherToken = "This is not the sandbox's token"

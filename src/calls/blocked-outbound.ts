@@ -2,25 +2,28 @@ import { withoutQuery } from '../kernel/address-pattern.js'
 import { plural } from '../kernel/plural.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 
-/** A request of the app to a host that nobody answers for; of a client that only looked up the host, nothing else is known. */
+/**
+ * Request of the app to a host without a registration. Only `hostname` is known if the client merely looked up the
+ * host.
+ */
 export interface Unregistered {
   readonly hostname: string
   readonly request?: { readonly method: string; readonly url: string } | undefined
-  /** What is registered there instead, as sentences. */
+  /** Message about a similar registration for the same host. */
   readonly near?: string | undefined
 }
 
 interface Refused extends Unregistered {
   request?: Unregistered['request']
   times: number
-  /** `seq` of the deliveries whose handlers sent it, where that is known. */
+  /** `seq` of the deliveries whose handlers sent it, where known. */
   readonly attempts: Set<number>
 }
 
-/** Requests that are remembered apart. */
+/** Maximum number of distinct requests that are remembered. */
 export const most = 1000
 
-/** Requests that were refused on their way to the network, each with how often and by which deliveries it was sent. */
+/** Requests that were blocked before they reached the network: how often each was sent, and by which deliveries. */
 export class RefusedRequests {
   readonly #byKey = new Map<string, Refused>()
 
@@ -29,7 +32,7 @@ export class RefusedRequests {
     const key = request === undefined ? hostname : `${request.method} ${withoutQuery(request.url)}`
     const known = this.#byKey.get(key) ?? { ...given, times: 0, attempts: new Set() }
     known.times++
-    // Of several queries none stands for the others.
+    // The requests differ in their queries, and no single query represents all of them.
     if (request !== undefined && known.request?.url !== request.url) {
       known.request = { ...request, url: withoutQuery(request.url) }
     }
@@ -46,14 +49,17 @@ export class RefusedRequests {
   }
 }
 
-/** @param often how often it was sent, as the end of a clause */
+/**
+ * Returns the error message for a blocked request.
+ * @param often how often it was sent, as the end of a clause
+ */
 export function refusal({ hostname, request, near }: Unregistered, often = ''): string {
   if (near !== undefined) return near
   const what = request === undefined ? `a request to ${hostname}` : `${request.method} ${shownUrl(request.url)}`
   const pattern =
     request === undefined ? `https://${hostname}/*` : `${request.method} ${shownPattern(withoutQuery(request.url))}`
   return (
-    `The app sent ${what}${often}. No handler is registered for it, so it was refused. ` +
+    `The app sent ${what}${often}, but no handler is registered for it and the request was blocked. ` +
     `Register one: sandbox.outbound.respond('${pattern}', …)`
   )
 }

@@ -1,6 +1,9 @@
 import { type HostContext, hostContext } from '../kernel/host.js'
 
-/** Who made a call: one attempt or call, or one of several, or nobody that is known, such as the test itself. */
+/**
+ * Cause of an outbound request: one entry, several candidates, or neither if unknown, such as a request of the test
+ * itself.
+ */
 export interface Caller {
   readonly cause?: number
   readonly possibleCauses?: readonly number[]
@@ -9,15 +12,15 @@ export interface Caller {
 const nobody: Caller = {}
 
 /**
- * Finds whose code makes a call. A handler in this process carries the number of its entry along, where the host has
- * asynchronous contexts; that is exact. Code elsewhere, behind a socket, can be told by nothing but by what is under way:
- * if one delivery is, it is the caller; of several each can be, and none is guessed.
+ * Finds the entry whose code sends an outbound request. A handler in this process carries the `seq` of its entry in an
+ * asynchronous context, where the host has them; that is exact. Code behind a socket is identified only by the work in
+ * progress: a single open entry is the cause, and several are reported as candidates without a guess.
  */
 export class Callers {
   #context: HostContext<number> | undefined
-  /** Whether anybody asks: until then nothing is spent on it. */
+  /** Whether requests are tracked; until then tracking costs nothing. */
   watching = false
-  /** Entries whose work is under way, how often, and whether it is in this process. */
+  /** Entries whose work is in progress: how often, and whether the code runs in this process. */
   readonly #open = new Map<number, { times: number; readonly inside: boolean }>()
 
   watch(): void {
@@ -27,8 +30,8 @@ export class Callers {
   }
 
   /**
-   * Runs the code that works on an entry.
-   * @param place `outside`: some of it may run elsewhere, behind a socket
+   * Runs the code that works on an entry and tracks it until its promise settles.
+   * @param place `outside`: parts of the code may run elsewhere, behind a socket
    */
   runs<T>(seq: number, work: () => T, place: 'inside' | 'outside' = 'inside'): T {
     if (!this.watching) return work()
@@ -44,7 +47,10 @@ export class Callers {
     }
   }
 
-  /** @param outside whether the call came in through a socket, or from a browser */
+  /**
+   * Returns the cause of a request that is sent now.
+   * @param outside whether the request arrived through a socket or from a browser
+   */
   caller(outside: boolean): Caller {
     const known = this.#context?.getStore()
     if (known !== undefined) return { cause: known }

@@ -9,7 +9,7 @@ import { rateLimitResponse } from '../queue/destinations/rate-limit.js'
 import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 import { responseOf } from './outbound-responses.js'
 
-// What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
+// Applies faults to one outbound request: those of fault rules in the order of injection, and those of scripts.
 
 export interface OutboundFaultContext {
   readonly call: OutboundRequest
@@ -17,13 +17,13 @@ export interface OutboundFaultContext {
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
   readonly faults: FaultSource
-  /** A script leaves nothing to chance but what its faults ask for. */
+  /** Draws a whole number below a bound, for faults of scripts that need a random decision. */
   draw(below: number): number
-  /** Lets the host answer, and counts that it did. */
+  /** Plays the next script step or runs the handler, and counts handler runs. */
   handle(): Promise<RawResponse>
 }
 
-/** Rejects with ConnectionBroken where no answer arrives. */
+/** Applies the injected fault rules around `handle()`. Rejects with `ConnectionBroken` if no response arrives. */
 export async function injectRules(scene: OutboundFaultContext): Promise<RawResponse> {
   const { faults, call } = scene
   const strikes =
@@ -46,7 +46,7 @@ async function playRules(
   return struck(strike, draw, record, scene, () => playRules(strikes, from + 1, scene))
 }
 
-/** One step of a script. What came of it is told with the call: no rule struck that could tell it. */
+/** Plays one step of a script. Its effect goes into the note of the entry, because no fault rule logs it. */
 export async function injectStep(
   fault: Fault,
   scene: OutboundFaultContext,
@@ -83,13 +83,13 @@ function struck(
     },
     worded: (given) => worded(given, clock.now()),
     refusedToken: () => json({ error: 'unauthorized' }, 401),
-    // No row for calls restarts anything.
+    // No fault of an outbound request restarts the service.
     restart: () => undefined,
   }
   return actionAt('outbound.request', fault)(fault, moment)
 }
 
-/** A foreign host's words are not ours to know: as a destination that is struck. */
+/** Returns the response that faulty destinations send, because the error texts of an external host are unknown. */
 function worded(fault: WordedFault, now: number): RawResponse {
   if (fault.kind === 'rate-limited') return responseOf(rateLimitResponse(fault, now))
   return json(
@@ -98,7 +98,7 @@ function worded(fault: WordedFault, now: number): RawResponse {
   )
 }
 
-/** What rules may ask about a call. */
+/** Returns the facts about a request that fault rules can match. */
 function callFacts(call: OutboundRequest): FaultFacts {
   return { url: call.url, method: call.method, headers: outboundRequestInternals.of(call).sent }
 }

@@ -6,16 +6,18 @@ import { loggedAsJson } from '../kernel/views.js'
 import { withoutCredentials } from '../protocol/gateway.js'
 
 export interface OutboundRequestInternals {
-  /** The headers as they were sent, with what no log shows. */
+  /** Headers as sent, including credentials that no log shows. */
   readonly sent: HeaderList
-  /** What scripts did to it, for the note of its answer. */
+  /** Effects of script faults, for the note of the response. */
   readonly told: string[]
 }
 
 export const outboundRequestInternals: Internals<OutboundRequest, OutboundRequestInternals> =
   internals('outbound-request')
 
-/** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
+/**
+ * Outbound request of the app to an external host: the traffic-log entry, which recorders and responders also receive.
+ */
 export class OutboundRequest implements OutboundEntry, EntryBase {
   static {
     loggedAsJson(OutboundRequest)
@@ -46,7 +48,7 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     outboundRequestInternals.attach(this, { sent, told: [] })
   }
 
-  /** A header as it was sent, its name in any case; `undefined` when there is none. */
+  /** Returns the value of a header as it was sent, in any case of the name; `undefined` when there is none. */
   header(name: string): string | undefined {
     return headerOf(this.#sent, name.toLowerCase())
   }
@@ -84,21 +86,26 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     }
   }
 
+  /** Body as bytes. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return toArray(this.body)
   }
 
+  /** Returns the body as text. */
   text(): string {
     return text(this.body)
   }
 
-  /** @throws TypeError when the body is not JSON */
+  /**
+   * Parses the body as JSON.
+   * @throws TypeError when the body is not JSON
+   */
   json(): unknown {
     try {
       return JSON.parse(this.text())
     } catch {
       throw new TypeError(
-        `The call ${this.method} ${this.url} does not have a JSON body: ${JSON.stringify(this.text().slice(0, 80))}. Read it with .text() or .bytes.`,
+        `json(): the body of ${this.method} ${this.url} is not JSON (got ${JSON.stringify(this.text().slice(0, 80))}). Read it with text() or bytes.`,
       )
     }
   }

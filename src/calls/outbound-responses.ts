@@ -18,21 +18,24 @@ import {
 } from '../queue/destinations/response.js'
 import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 
-// What foreign hosts answer: handlers as applications write them, plain functions, data.
+// Responses of external hosts: handlers as apps write them, plain functions, and data.
 
-/** A foreign host as a test writes it: anything from `Request` to `Response`. */
+/** Handler of an external host: a function that takes a `Request` and returns a `Response`. */
 export type OutboundHandler = (request: Request, task: Task) => Response | Promise<Response>
 
-/** The same without `Request` and `Response`. */
+/** Responder of an external host: a handler without `Request` and `Response` objects. */
 export type OutboundResponder = (call: OutboundRequest, task: Task) => OutboundResponse | Promise<OutboundResponse>
 
-/** What a foreign host answers: a status, a status with headers and body, or a `Response`. */
+/** Response of an external host: a status, a status with headers and body, or a `Response`. */
 export type OutboundResponse = Exclude<DestinationResponse, { readonly kind: string }>
 
-/** @throws ConnectionBroken where the handler breaks the connection */
+/**
+ * Runs a handler.
+ * @throws ConnectionBroken when the handler breaks the connection
+ */
 export type OutboundResponderFn = (call: OutboundRequest, task: Task) => Promise<RawResponse>
 
-/** Bytes of an answer's body that are kept; a guard of ours. */
+/** Maximum size of a kept response body in bytes; a limit of this package, not of the service. */
 export const maxBody = 50_000_000
 
 export function requested(handler: OutboundHandler): OutboundResponder {
@@ -43,10 +46,13 @@ export function requested(handler: OutboundHandler): OutboundResponder {
     )
 }
 
-/** Room for one answer while its body is read. */
+/** Returns the memory account of one response, for the time in which its body is read. */
 export type MakesRoom = () => HeldResponse
 
-/** Code: whatever it does, the call ends. @param failed hears of what it threw */
+/**
+ * Wraps a handler function so that the request always ends.
+ * @param failed receives each error that the handler throws
+ */
 export function respondedBy(
   handler: OutboundResponder,
   room: MakesRoom,
@@ -59,18 +65,21 @@ export function respondedBy(
       if (error instanceof ConnectionBroken) throw error
       failed(error)
       const known = knownFailure(error)
-      // A framework would have answered 500.
+      // A framework would have responded 500.
       return responseOf(rawResponse(500, undefined, known?.message ?? errorText(error)))
     }
   }
 }
 
-/** Data: judged now. @throws TypeError for what no host can answer */
+/**
+ * Returns a responder for fixed data, which is checked immediately.
+ * @throws TypeError when the data is not a response that a host can send
+ */
 export function responderFor(answer: OutboundResponse, room: MakesRoom, called: string): OutboundResponderFn {
   if (typeof answer === 'object' && isResponse(answer)) {
     const reason = unreadable(answer)
-    if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
-    // A body can be read once, the host answers many times.
+    if (reason !== undefined) throw new TypeError(`${called}: the response is ${reason}`)
+    // A body can be read once, but the host responds many times.
     let reply: Promise<RawOutcome> | undefined
     return async ({ url }) => {
       reply ??= replyOfResponse(answer, from(url), maxBody, room())
@@ -80,10 +89,10 @@ export function responderFor(answer: OutboundResponse, room: MakesRoom, called: 
   checkResponse(answer, called)
   if (typeof answer !== 'number' && 'kind' in answer) {
     throw new TypeError(
-      `${called} takes an answer, got a fault: use outbound.script(url, [fault]) or a rule on outbound.request.`,
+      `${called}: the second argument must be a response (got a fault). Use outbound.script(url, [fault]) or a fault rule on outbound.request.`,
     )
   }
-  // Now: later changes to the given object do not count.
+  // Built immediately, so that later changes to the given object have no effect.
   const reply =
     typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body)
   return async () => responseOf(reply)
@@ -104,12 +113,15 @@ async function read(answer: OutboundResponse, from: string, room: MakesRoom): Pr
   )
 }
 
-/** Events come one by one, and may never end. */
+/** Whether a response is an event stream. Events arrive one by one, and the stream may never end. */
 function isStream({ status, headers, body }: Response): boolean {
   return status !== 0 && body !== null && headers.get('content-type')?.startsWith('text/event-stream') === true
 }
 
-/** @throws ConnectionBroken where there is none */
+/**
+ * Converts an outcome to a response.
+ * @throws ConnectionBroken when the outcome has no response
+ */
 export function responseOf({ status, headers, body, error }: RawOutcome): RawResponse {
   if (error !== undefined || status === 0) throw new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
   return { status, headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const), body }

@@ -5,9 +5,9 @@ import type { OutboundRequest } from './outbound-request.js'
 import type { OutboundResponderFn } from './outbound-responses.js'
 import type { OutboundStep } from './outbound-steps.js'
 
-/** What was registered for one pattern. */
+/** Everything that was registered for one pattern. */
 export interface OutboundRoute {
-  /** As it was written. */
+  /** Pattern as it was written. */
   readonly text: string
   readonly method: string | undefined
   readonly pattern: AddressPattern
@@ -16,16 +16,19 @@ export interface OutboundRoute {
   recorders: RecorderList<OutboundRequest>[]
 }
 
-/** `POST https://bank.test/*`: a method may stand in front. */
+/** An optional method before the pattern: `POST https://bank.test/*`. */
 const withMethod = /^([A-Za-z]+)\s+(.*)$/
 
-/** What a pattern that a test has written stands for. @throws TypeError for no address */
+/**
+ * Parses a pattern with its optional method.
+ * @throws TypeError when the pattern is not a URL
+ */
 export function parsedPattern(text: string): Pick<OutboundRoute, 'method' | 'pattern'> {
   const [, method, url = text] = withMethod.exec(text) ?? []
   return { method: method?.toUpperCase(), pattern: new AddressPattern(url) }
 }
 
-/** Whether a call is one of those that a pattern stands for. */
+/** Whether a pattern matches the method and URL of a request. */
 export function isFor(
   { method, pattern }: Pick<OutboundRoute, 'method' | 'pattern'>,
   called: string,
@@ -34,7 +37,7 @@ export function isFor(
   return (method === undefined || method === called) && pattern.matches(url)
 }
 
-/** Registrations by pattern; exact ones win over wildcards, later ones over earlier ones. */
+/** Registrations by pattern. Exact patterns win over wildcards, later ones over earlier ones. */
 export class Routes {
   #routes: OutboundRoute[] = []
 
@@ -42,7 +45,10 @@ export class Routes {
     return this.#routes
   }
 
-  /** The registration for a pattern, which is the latest from now on. @throws TypeError for what is no address */
+  /**
+   * Returns the registration for a pattern and makes it the latest one.
+   * @throws TypeError when the pattern is not a URL
+   */
   at(given: string | URL): OutboundRoute {
     const text = String(given)
     const known = this.#routes.find((route) => route.text === text)
@@ -55,19 +61,21 @@ export class Routes {
     return route
   }
 
-  /** Forgets one, or all. */
+  /** Removes one registration, or all of them. */
   off(given?: string | URL): void {
     this.#routes = given === undefined ? [] : this.#routes.filter(({ text }) => text !== String(given))
   }
 
-  /** Those for a call, the one that counts first. */
+  /** Returns the registrations that match a request, in order of precedence. */
   for(method: string, url: string): readonly OutboundRoute[] {
     if (this.#routes.length === 0) return this.#routes
     const matching = this.#routes.filter((route) => isFor(route, method, url)).reverse()
     return [...matching.filter(({ pattern }) => pattern.exact), ...matching.filter(({ pattern }) => !pattern.exact)]
   }
 
-  /** Those for the same host that a call does not match, and why: another method, or another path. */
+  /**
+   * Returns a registration for the same host that does not match a request, and whether the method or the path differs.
+   */
   near(method: string, url: string): { readonly route: OutboundRoute; readonly wrong: 'method' | 'path' } | undefined {
     const host = hostOf(url)
     const near = this.#routes.filter(({ pattern }) => hostOf(pattern.text) === host)

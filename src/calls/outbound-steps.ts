@@ -6,45 +6,52 @@ import { errorText } from '../kernel/error-text.js'
 import { isResponse, unreadable } from '../queue/destinations/response.js'
 import type { OutboundHandler } from './outbound-responses.js'
 
-/** Faults that a call can meet. */
+/** Kinds of faults that can be injected into an outbound request. */
 export const outboundFaultKinds: readonly Fault['kind'][] = faultKinds.filter(
   (kind) => 'outbound.request' in catalog[kind].at,
 )
 
-/** What one call meets, as it is kept: a fault, such as `fault.lostAck()` or `fault.pass()` for none, a `Response`, or a handler of its own. */
+/**
+ * Script step for one outbound request: a fault, such as `fault.lostAck()` or `fault.pass()` for none, a `Response`, or
+ * a handler.
+ */
 export type OutboundStep = Fault | Response | OutboundHandler
 
-/** @throws TypeError for what no call can meet */
+/**
+ * Checks script steps and returns copies of them.
+ * @throws TypeError when a step is not a status, a fault for outbound requests, a `Response` or a handler
+ */
 export function checkedSteps(steps: readonly (OutboundStep | number)[], called: string): readonly OutboundStep[] {
-  const wanted = `${called} takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array`
-  if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
+  const wanted = `${called}: the second argument must be an array of steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler`
+  if (!Array.isArray(steps)) throw new TypeError(`${wanted} (got ${typeof steps}).`)
   return steps.map((given: OutboundStep | number, index) => {
     const step = typeof given === 'number' ? stepOf<OutboundStep>(given) : given
     if (typeof step === 'function') return step
-    if (typeof step !== 'object' || step === null) throw new TypeError(`${wanted}, got ${errorText(step)}.`)
+    if (typeof step !== 'object' || step === null)
+      throw new TypeError(`${wanted} (got ${errorText(step)} as step ${index + 1}).`)
     const problem = isResponse(step) ? unreadable(step) : outboundStepProblems(step)[0]?.sentence
-    if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem}`)
-    // Later changes to the given object do not count.
+    if (problem !== undefined) throw new TypeError(`${called}: step ${index + 1}: ${problem}`)
+    // Later changes to the given object have no effect.
     return isResponse(step) ? step : structuredClone(step)
   })
 }
 
-/** A step as plain data. */
+/** Returns a step as plain data. */
 export function shownStep(step: OutboundStep): { readonly kind: string } {
   if (typeof step === 'function') return { kind: 'handler' }
   return isResponse(step) ? { kind: 'response' } : step
 }
 
-/** Every problem of a step that is data: a status, or a fault that a call can meet. */
+/** Returns every problem of a step that is data: a status, or a fault for outbound requests. */
 export function outboundStepProblems(step: unknown): readonly FaultProblem[] {
   const problems = faultProblems(typeof step === 'number' ? stepOf(step) : step)
   const { kind } = (step ?? {}) as Fault
   if (problems.length > 0 || typeof step === 'number' || outboundFaultKinds.includes(kind)) return problems
-  const meant = kind === 'delay' ? ' Write fault.latency(…).' : ''
+  const meant = kind === 'delay' ? ' Use fault.latency(…).' : ''
   return [
     {
       path: ['kind'],
-      sentence: `${kind} cannot happen to a call.${meant} These can: ${outboundFaultKinds.join(', ')}.`,
+      sentence: `${kind} is not a fault for outbound requests.${meant} Possible faults: ${outboundFaultKinds.join(', ')}.`,
     },
   ]
 }

@@ -38,31 +38,31 @@ import { type OutboundRoute, Routes } from './outbound-routes.js'
 import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
 
 export interface OutboundOptions {
-  /** Room for answers while they are read. */
+  /** Memory accounts for responses while their bodies are read. */
   readonly network?: Network | undefined
   readonly clock: Clock
   readonly traffic: TrafficLog
   readonly faults: FaultSource
   readonly random: Random
-  /** Who makes a call. */
+  /** Tracks the code that sends outbound requests. */
   readonly callers: Callers
-  /** What whoever reads a refusal can do. Default: what a test in this process can. */
+  /** Advice in error messages. Default: advice for a test in this process. */
   readonly hints?: Hints | undefined
-  /** Records who called, and what comes from outside. */
+  /** Records the cause of each request, and input from outside the sandbox. */
   readonly inputs?: InputRecorder | undefined
-  /** Real milliseconds after which a handler that neither ends nor sleeps counts as asleep. */
+  /** Host milliseconds after which a handler that neither ends nor sleeps counts as stalled. */
   readonly patience?: number | undefined
 }
 
-/** What is left of a script. */
+/** Unused steps of a script. */
 export interface UnusedScript {
   readonly pattern: string
   readonly steps: readonly { readonly kind: string }[]
 }
 
-/** Where a call comes from. */
+/** Origin of an outbound request. */
 export interface CallOptions {
-  /** It came in through a socket, or from a browser. */
+  /** Whether the request arrived through a socket or from a browser. */
   readonly outside?: boolean
 }
 
@@ -85,32 +85,34 @@ export type OutboundEffects = MethodEffects<
   }
 >
 
-/** What other code of this package does with calls, and users do not. */
+/** Operations on `Outbound` for other code of this package. */
 export interface OutboundInternals {
-  /** The first one that records at a pattern. */
+  /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder<OutboundRequest> | undefined
-  /** What answers underneath scripts, as things to compare. */
+  /** Returns the responders below scripts, as values to compare. */
   answerers(): ReadonlySet<unknown>
-  /** The one of them that answers a call; `undefined` while only scripts and recorders do. */
+  /** Returns the responder for a request; `undefined` while only scripts and recorders are registered. */
   responderAt(method: string, url: string): unknown
-  /** Whether one of them has been asked: scripts may have met all calls. */
+  /** Whether a responder has run; scripts may have used up all requests. */
   hasAsked(answerer: unknown): boolean
-  /** What `exchange()` and `fetch` do once it is known who makes a call. Property checks put theirs in its place. */
+  /** Sends a request whose cause is known, for `exchange()` and `fetch`. Property checks replace this function. */
   exchangeFor: (caller: Caller, call: RawRequest) => Promise<RawResponse>
   /**
-   * For fixtures: a request leaves for the network, unless another tool answers it.
-   * @returns what notes that it was refused there
+   * Registers, for fixtures, a request that leaves for the network unless another tool responds to it.
+   * @returns a function to call when the request was blocked there
    */
   leaves(method: string, url: string): () => void
-  /** For servers, from which no call goes elsewhere: one was refused with this sentence. */
+  /** Reports, for servers, a request that was blocked with this message. A server sends no request to another host. */
   refuse(method: string, url: string, sentence: string): void
-  /** For fixtures: from now on it is known who makes a call, although nothing is registered. */
+  /** Starts tracking the causes of requests for fixtures, even if nothing is registered. */
   watch(): void
 }
 
 export const outboundInternals: Internals<Outbound, OutboundInternals> = internals('outbound')
 
-/** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
+/**
+ * Outbound requests of the app: handlers, responses and scripts for hosts other than the sandbox and the app itself.
+ */
 export class Outbound {
   static {
     bindMethods(Outbound)
@@ -122,15 +124,15 @@ export class Outbound {
   readonly #room: MakesRoom
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
-  /** The latest call to each host that went elsewhere. */
+  /** Latest request to each host that was not intercepted. */
   readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
-  /** Near misses that got as far as the network. */
+  /** Messages about near misses that reached the network. */
   readonly #missed = new Set<string>()
   readonly #refused = new RefusedRequests()
   readonly #listeners = new Set<(route: OutboundRoute) => void>()
   readonly #asked = new Set<unknown>()
   #random: Random | undefined
-  /** Errors that handlers threw: the app saw a 500, the test should see them too. */
+  /** Errors that handlers threw. The app received a 500; a test can check them here. */
   readonly errors: unknown[] = []
 
   /** @internal */
@@ -156,34 +158,37 @@ export class Outbound {
   }
 
   /**
-   * Registers a handler for a url that the app calls; `*` stands for any characters, and a method may stand in front. A
-   * pattern without `?` matches any query. Exact patterns win over wildcards, later ones over earlier ones.
+   * Registers a handler for a URL that the app requests. `*` matches any characters, and a method may precede the URL.
+   * A pattern without `?` matches any query. Exact patterns win over wildcards, later ones over earlier ones.
+   * @throws TypeError when the pattern is not a URL or the handler is not a function
    * @example sandbox.outbound.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
   on(pattern: string | URL, handler: OutboundHandler): this {
     const [at] = this.#inputs.record('on', pattern, handler)
     if (typeof handler !== 'function') {
-      throw new TypeError(`${called('on', at)} needs a function (request, task) => Response as its second argument.`)
+      throw new TypeError(
+        `${called('on', at)}: the second argument must be a function (request, task) => Response (got ${errorText(handler)}).`,
+      )
     }
     return this.#handle(at, this.#by(requested(handler)))
   }
 
   /**
-   * Registers an answer, or a plain function over the call.
-   * @throws TypeError for what no host can answer
+   * Registers a fixed response, or a plain function that receives the outbound request and returns one.
+   * @throws TypeError when the second argument is not a response that a host can send
    */
   respond(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
     const name = called('respond', at)
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
+        `${name}: the second argument must be a status, { status, headers, body }, or a function (request) => either (got ${given}).`,
       )
     }
     return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
   }
 
-  /** Records what the app calls. Answers 200 unless something else is registered or given here. */
+  /** Records the requests of the app to a URL. Responds 200 unless another response is registered or given. */
   record(pattern: string | URL, answer?: OutboundResponse): Recorder<OutboundRequest> {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const handler = given === undefined ? undefined : responderFor(given, this.#room, called('record', at))
@@ -195,9 +200,9 @@ export class Outbound {
   }
 
   /**
-   * The next calls meet these steps, one each: a fault such as `fault.lostAck()`, `fault.pass()`, a `Response`, or a handler;
-   * afterwards the handler underneath answers, or 200.
-   * @throws TypeError for a step that cannot be played
+   * Sets the steps that the next requests use up, one each: a status, a fault such as `fault.lostAck()`,
+   * `fault.pass()`, a `Response`, or a handler. Afterwards the registered handler responds, or 200.
+   * @throws TypeError when a step is none of these
    * @example sandbox.outbound.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
   script(pattern: string | URL, steps: readonly (OutboundStep | number)[]): this {
@@ -207,20 +212,23 @@ export class Outbound {
     return this
   }
 
-  /** Steps of scripts that no call has met yet: faults, and for code `response` or `handler`. */
+  /** Unused steps of scripts: faults, and `response` or `handler` for code. */
   get unused(): readonly UnusedScript[] {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
   }
 
-  /** Forgets one registration, or all of them. */
+  /** Removes one registration, or all of them. */
   off(pattern?: string | URL): void {
     this.#inputs.record('off', pattern)
     this.#routes.off(pattern)
   }
 
-  /** Calls back for every origin that has a registration, now and from now on: for tools that must know them beforehand. @internal */
+  /**
+   * Calls the listener for every registered origin, now and later, for tools that must know the origins beforehand.
+   * @internal
+   */
   onOrigin(listener: (origin: string) => void): () => void {
     const seen = new Set<string>()
     const tell = ({ pattern: { text } }: OutboundRoute): void => {
@@ -239,25 +247,32 @@ export class Outbound {
     return this.#routes.all.length === 0
   }
 
-  /** The patterns, as they were registered. @internal */
+  /** Patterns as they were registered. @internal */
   get patterns(): readonly string[] {
     return this.#routes.all.map(({ text }) => text)
   }
 
-  /** A sentence for each call that went elsewhere although its host is registered, and for each that a server refused. */
+  /**
+   * Messages about requests that were not intercepted although their host is registered, and about requests that a
+   * server blocked.
+   */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
   }
 
-  /** A sentence for each call that nobody answered, neither here nor in front of the network, where that is watched. @internal */
+  /**
+   * Messages about requests without any response, neither from the sandbox nor from a tool in front of the network,
+   * where that is tracked.
+   * @internal
+   */
   get unanswered(): readonly string[] {
     return [...new Set([...this.#refused.sentences, ...this.#missed])]
   }
 
   /**
-   * For fixtures: somebody looks for the address of a host on the network, so that no other tool has answered.
-   * @param refused whether hosts of which nothing is registered count, too
-   * @returns a sentence with what to do; `undefined` when it does not count
+   * Reports, for fixtures, that a client looked up a host on the network, so no other tool has responded.
+   * @param refused whether hosts without a registration count, too
+   * @returns the error message, or `undefined` when the look-up does not count
    * @internal
    */
   reaches(hostname: string, refused: boolean): string | undefined {
@@ -267,7 +282,7 @@ export class Outbound {
       if (near !== undefined && this.#missed.size < maxReportedOutbound) this.#missed.add(near)
       return near
     }
-    // Which request it was is only certain for `fetch`: `leaves()` notes those.
+    // A look-up is linked to a request only for `fetch`, and `leaves()` reports those.
     this.#refused.add({ hostname, near }, this.#attempt())
     return refusal({ hostname, request, near })
   }
@@ -278,24 +293,24 @@ export class Outbound {
     return () => this.#refused.add({ hostname: new URL(url).hostname, request: { method, url }, near }, attempt)
   }
 
-  /** The delivery whose handler is running. */
+  /** Returns the delivery whose handler is running. */
   #attempt(): number | undefined {
     const { callers, traffic } = this.#options
     const { cause } = callers.caller(false)
     return cause !== undefined && traffic.get(cause)?.type === 'attempt' ? cause : undefined
   }
 
-  /** Whether a url is registered, for whatever method. @internal */
+  /** Whether a URL is registered, for any method. @internal */
   knows(url: string): boolean {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
-  /** Whether a host is registered for a call; nothing is noted. @internal */
+  /** Whether a handler is registered for a request; without any record of the question. @internal */
   isRegistered(method: string, url: string): boolean {
     return this.#routes.for(method, url).length > 0
   }
 
-  /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. @internal */
+  /** Whether a request is registered, for adapters. A near miss is not intercepted, but remembered. @internal */
   takes(method: string, url: string): boolean {
     if (this.#routes.for(method, url).length > 0) return true
     if (this.#passed.size < maxReportedOutbound && URL.canParse(url))
@@ -307,20 +322,23 @@ export class Outbound {
     return false
   }
 
-  /** Why a call to a host that is registered is not, as a sentence with what to do; `undefined` for other hosts. @internal */
+  /** Returns why a request to a registered host does not match, with advice; `undefined` for other hosts. @internal */
   wrongWith(method: string, url: string): string | undefined {
     const near = this.#routes.near(method, url)
     if (near === undefined) return undefined
     const { route, wrong } = near
     return (
-      `Nobody answers ${method} ${shownUrl(url)}: registered is ${shownPattern(route.text)}, of another ${wrong}. ` +
-      `${this.#hints.call(shownPattern(url))}, or '*' in the pattern.`
+      `${method} ${shownUrl(url)} is unhandled: ${shownPattern(route.text)} is registered, but its ${wrong} differs. ` +
+      `${this.#hints.call(shownPattern(url))}, or use '*' in the pattern.`
     )
   }
 
-  /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. @internal */
+  /**
+   * Sends one outbound request as plain values, for adapters. Rejects with `ConnectionBroken` if no response arrives.
+   * @internal
+   */
   exchange(call: RawRequest, { outside = false }: CallOptions = {}): Promise<RawResponse> {
-    // Now: later nobody can tell.
+    // The cause must be read synchronously; later it cannot be found.
     return outboundInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)
   }
 
@@ -337,13 +355,13 @@ export class Outbound {
     }).then((given) => given ?? body.then((bytes) => track((task) => this.#answer(call, bytes, caller, task))))
   }
 
-  /** The registered hosts as a `fetch` function. A property, so that it can be handed on. */
+  /** `fetch` function for the registered hosts. It is a property, so that you can pass it to clients. */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
     this.#fetch(input, init)
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const { clock, callers } = this.#options
-    // Now: a request that waits at the gate is served later.
+    // The cause is read now, because a request that the clock holds back is served later.
     const caller = callers.caller(false)
     return fetchThrough(gateOf(clock), (call) => this.#exchangeOnly(call, caller), input, init)
   }
@@ -353,7 +371,7 @@ export class Outbound {
     letOutsideContinue(this.#options.clock)
     throw new Error(
       this.wrongWith(call.method, call.url) ??
-        `${shownUrl(call.url)} is not registered. ${this.#hints.call(shownPattern(call.url))}.`,
+        `outbound.fetch(): ${shownUrl(call.url)} is not registered. ${this.#hints.call(shownPattern(call.url))}.`,
     )
   }
 
@@ -410,7 +428,7 @@ export class Outbound {
     }
   }
 
-  /** The next step of a script, or the handler. */
+  /** Plays the next step of a script, or runs the handler. */
   #meet(
     call: OutboundRequest,
     routes: readonly OutboundRoute[],
@@ -442,14 +460,14 @@ export class Outbound {
     return handled(responderFor(step, this.#room, called('script', call.url)))
   }
 
-  /** A handler that never ends counts as asleep after a while, so that time can go on. */
+  /** Counts a handler that never ends as asleep after a while, so that virtual time can continue. */
   #watch({ method, url }: OutboundRequest, task: Task): void {
     const { patience } = this.#options
     task.whenStuck?.(
       () => patience,
       () =>
-        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of real time (policy.handlerStallTimeout). ` +
-        'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers.',
+        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of host time (policy.handlerStallTimeout) and counts as one that never responds. ` +
+        'Make sure that it returns or throws, and use task.sleep() to let virtual time pass.',
     )
   }
 
@@ -493,7 +511,9 @@ function noAnswer(error: string): Omit<LoggedOutboundResponse, 'at' | 'note'> {
   return { status: 0, headers: noHeaders, body: '' as Bytes, error }
 }
 
-/** What the app did not see: that the handler ran although no answer came, or more than once, or not at all. */
+/**
+ * Returns what the app did not see: the handler ran although no response arrived, ran more than once, or did not run.
+ */
 function noteOf(
   call: OutboundRequest,
   last: string | undefined,

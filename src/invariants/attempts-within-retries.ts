@@ -2,14 +2,14 @@ import type { EntryOf } from '../kernel/traffic-log.js'
 import type { Findings, Invariant } from './invariant.js'
 import type { CheckedMessage } from './invariant-index.js'
 
-/** Status by which a destination says that retries are useless. [queue.md 5.1] */
+/** Status with which a destination rejects all retries. [queue.md 5.1] */
 const hopeless = 489
 
 export const attemptsWithinRetries: Invariant = {
   name: 'attempts-within-retries',
   guarantee:
-    'A message is attempted at most 1 + its retries times, each retry is numbered, and none is given up early.',
-  suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
+    'A message has at most 1 + `retries` attempts, its retries are numbered, and it fails only after the last one or a non-retryable response.',
+  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     for (const story of history.stories.values()) {
       if (!history.struck(story.id, this.suspendedBy)) count(story, findings)
@@ -30,14 +30,14 @@ function count({ id, published, attempts }: CheckedMessage, findings: Findings):
   const wrong = attempts.find((attempt, index) => attempt.retried !== index)
   if (wrong !== undefined) {
     findings.broken(
-      `attempt ${attempts.indexOf(wrong) + 1} of ${id} says that ${times(wrong.retried)} was retried`,
+      `attempt ${attempts.indexOf(wrong) + 1} of ${id} has the retry count ${wrong.retried}`,
       published,
       wrong,
     )
   }
   const last = attempts.at(-1)
   if (last !== undefined && gaveUpEarly(last)) {
-    findings.broken(`${id} was given up after ${times(attempts.length)} of ${allowed}`, published, last)
+    findings.broken(`${id} failed after ${attempts.length} of ${allowed} attempts`, published, last)
   }
 }
 

@@ -8,13 +8,13 @@ import type { CheckedMessage, CheckedSandbox, InvariantIndex } from './invariant
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',
   guarantee:
-    'A retry waits as long as Retry-After asks, else as the message says, else as the back-off of the policy; nothing is delivered before its time.',
+    'The delay of a retry follows Retry-After, otherwise the retry delay of the message, otherwise the backoff of the policy. Nothing is delivered before it is due.',
   suspendedBy: {
-    duplicate: 'for the message it struck',
+    duplicate: 'for the affected message',
     restart: 'for messages whose attempt it cut off; afterwards deliveries may be late',
-    delay: 'for the message it struck',
-    reorder: 'for the message it struck',
-    outage: 'for the message it struck',
+    delay: 'for the affected message',
+    reorder: 'for the affected message',
+    outage: 'for the affected message',
   },
   examine(history, findings) {
     for (const story of history.stories.values()) {
@@ -37,7 +37,10 @@ function examineStory(story: CheckedMessage, history: InvariantIndex, findings: 
 
 type Before = EntryOf<'published'> | EntryOf<'attempt'>
 
-/** On time: not earlier unless it was released by hand, and later only where something held it. */
+/**
+ * Checks the time of an attempt: not early, unless it was requested manually, and late only if something held the
+ * message.
+ */
 function checkTime(
   { id, published, changes }: CheckedMessage,
   before: Before,
@@ -55,7 +58,7 @@ function checkTime(
       attempt,
     )
   }
-  // While the service is down nothing is delivered.
+  // The service delivers nothing while it is down.
   const isDown = attempt.at >= restartedAt
   const isHeld = isDown || world.isRealTime || was('WAITING') || (before === published && published.queue !== undefined)
   if (attempt.at > due && !isHeld) {
@@ -107,12 +110,13 @@ function expectedDelay(
   }
 }
 
-/** e^(f·n) seconds for the retry number n, no more than the longest wait. [queue.md 5.2] */
+/** Returns e^(f·n) seconds for retry number n, limited by the maximum retry delay. [queue.md 5.2] */
 function backoff(retried: number, { backoffFactor, maxRetryDelay, roundBackoff }: ResolvedPolicy): Expected {
   const seconds = Math.min(Math.E ** (backoffFactor * (retried + 1)), maxRetryDelay / 1000)
-  // A power and its exponential function differ in the last place; whole seconds hide it except next to one.
+  // A power and its exponential function differ in the last digit, which rounding to whole seconds hides except near a
+  // whole number.
   const near = Math.abs(seconds - Math.round(seconds)) < 1e-6 ? Math.round(seconds) : seconds
-  return { delay: roundBackoff ? Math.floor(near) * 1000 : Math.round(near * 1000), rule: 'the default back-off' }
+  return { delay: roundBackoff ? Math.floor(near) * 1000 : Math.round(near * 1000), rule: 'the default backoff' }
 }
 
 const askingHeaders = [
@@ -142,10 +146,10 @@ const units: Readonly<Record<string, number>> = {
   h: 3.6e6,
 }
 
-/** Characters of a header that asks for a wait; a longer one counts as absent. A guard of ours. */
+/** Maximum length of a header that asks for a delay; a longer one counts as absent. A limit of this package. */
 const maxWait = 1000
 
-/** `12`, `6m5s` or a date of HTTP, in milliseconds from now. */
+/** Parses `12`, `6m5s` or an HTTP date to milliseconds from now. */
 function waitOf(value: string, now: number): number | undefined {
   if (value.length > maxWait) return undefined
   if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)

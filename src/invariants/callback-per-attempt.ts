@@ -5,10 +5,10 @@ import { type CheckedMessage, endOf, wasCancelled } from './invariant-index.js'
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',
   guarantee:
-    'A message with a callback sends one after each of its attempts, and none otherwise; a call of a workflow run after its last.',
+    'A message with a callback sends one after each of its attempts, and a call of a workflow run only after its last attempt. No other callbacks are sent.',
   suspendedBy: {
-    drop: 'for the attempt or the callback it struck',
-    duplicate: 'for the message it struck',
+    drop: 'for the affected attempt or callback',
+    duplicate: 'for the affected message',
     restart: 'for messages whose attempt it cut off',
   },
   examine(history, findings) {
@@ -20,7 +20,10 @@ export const callbackPerAttempt: Invariant = {
   },
 }
 
-/** @param isLastOnly calls of workflow runs are reported when they have ended */
+/**
+ * Checks the number of callbacks.
+ * @param isLastOnly whether calls of workflow runs send a callback only after their last attempt
+ */
 function count(story: CheckedMessage, findings: Findings, isLastOnly: boolean): void {
   const { id, published, attempts, callbacks } = story
   const sent = new Map<number | undefined, EntryOf<'published'>[]>()
@@ -38,11 +41,11 @@ function count(story: CheckedMessage, findings: Findings, isLastOnly: boolean): 
     const wanted = isDue && !wasCancelled(story, endOf(attempt)) ? 1 : 0
     if (reports.length === wanted) continue
     findings.broken(
-      `attempt ${attempt.retried + 1} of ${id} was reported ${reports.length} times instead of ${wanted === 1 ? 'once' : 'never'}`,
+      `attempt ${attempt.retried + 1} of ${id} sent its callback ${reports.length} times instead of ${wanted === 1 ? 'once' : 'never'}`,
       published,
       attempt,
       ...reports,
     )
   }
-  for (const [stray] of sent.values()) findings.broken(`a callback of ${id} reports no attempt`, published, stray)
+  for (const [stray] of sent.values()) findings.broken(`a callback of ${id} belongs to no attempt`, published, stray)
 }

@@ -1,4 +1,4 @@
-/** The course of a limit: which values were in force, from where on in the story. */
+/** History of a limit: its values, and the log position from which each was in force. */
 export class ClockHistory {
   readonly #changes: { readonly from: number; readonly value: number }[]
   /** Changes that no later one exceeds, in decreasing order. */
@@ -20,7 +20,7 @@ export class ClockHistory {
     return this.#changes.at(-1)!.value
   }
 
-  /** The highest value in force from a place of the story until now. */
+  /** Returns the highest value in force from a log position until now. */
   highestSince(place: number): number {
     const inForce = this.#changes[lastBefore(this.#changes, place)]!
     let low = 0
@@ -45,7 +45,7 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
   return low
 }
 
-/** How many of the first n are left, as they leave one by one: a Fenwick tree. */
+/** Counts how many of the first n items remain while items leave one by one; a Fenwick tree. */
 export class RemainingCalls {
   readonly #gone: Uint32Array
 
@@ -57,7 +57,7 @@ export class RemainingCalls {
     for (let at = index + 1; at <= this.size; at += at & -at) this.#gone[at]!++
   }
 
-  /** Those that are left of the first `count`. */
+  /** Returns how many of the first `count` items remain. */
   before(count: number): number {
     let gone = 0
     for (let at = count; at > 0; at -= at & -at) gone += this.#gone[at]!

@@ -5,13 +5,12 @@ import type { Invariant } from './invariant.js'
 
 export const deduplicatedWithinWindow: Invariant = {
   name: 'deduplicated-within-window',
-  guarantee:
-    'The same message published twice is delivered once within the window of deduplication, and twice beyond it.',
+  guarantee: 'A message that is published twice is delivered once within the deduplication window, and twice after it.',
   examine({ world, isWhole }, findings) {
     const { deduplicationWindow } = world.policy
     const firsts = new Map<string, EntryOf<'published'>>()
     let remembersAll = isWhole
-    if (!isWhole) findings.unknown('duplicates of messages that were published before the first entry that is left')
+    if (!isWhole) findings.unknown('duplicates of messages that were published before the first remaining entry')
     for (const entry of world.entries) {
       if (entry.type === 'setting' && entry.resource === 'service') {
         firsts.clear()
@@ -26,9 +25,9 @@ export const deduplicatedWithinWindow: Invariant = {
         if (isRemembered ? entry.messageId === first.messageId : !remembersAll) continue
         const known =
           first === undefined
-            ? 'nothing like it was published before'
-            : `it is ${formatDuration(entry.at - first.at)} younger than the first`
-        findings.broken(`what was published at ${iso(entry.at)} counted as a duplicate; ${known}`, first, entry)
+            ? 'no such message was published before'
+            : `it was published ${formatDuration(entry.at - first.at)} after the first`
+        findings.broken(`the publish at ${iso(entry.at)} was taken for a duplicate, but ${known}`, first, entry)
       } else {
         if (isRemembered) {
           const apart = formatDuration(entry.at - first.at)
@@ -45,7 +44,9 @@ export const deduplicatedWithinWindow: Invariant = {
   },
 }
 
-/** What a message is recognised by; `undefined` when it did not ask for it. [queue.md 2.4] */
+/**
+ * Returns the key by which duplicates of a message are recognized; `undefined` without deduplication. [queue.md 2.4]
+ */
 function identityOf(entry: EntryOf<'published'>): string | undefined {
   const { deduplicationId, contentBasedDeduplication, url, urlGroup, headers, body } = entry
   if (deduplicationId !== undefined) return JSON.stringify([deduplicationId, urlGroup === undefined ? '' : url])

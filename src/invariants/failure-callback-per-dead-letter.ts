@@ -3,8 +3,9 @@ import { type CheckedMessage, wasCancelled } from './invariant-index.js'
 
 export const failureCallbackPerDeadLetter: Invariant = {
   name: 'failure-callback-per-dead-letter',
-  guarantee: 'A message that fails for good is one dead letter, and sends one failure callback where one is wanted.',
-  suspendedBy: { drop: 'for the attempt or the callback it struck', duplicate: 'for the message it struck' },
+  guarantee:
+    'A message that fails for good becomes exactly one dead letter, and sends one failure callback if it has one.',
+  suspendedBy: { drop: 'for the affected attempt or callback', duplicate: 'for the affected message' },
   examine(history, findings) {
     for (const story of history.stories.values()) {
       const isConcerned = story.deadLetters.length > 0 || story.callbacks.some(isFailureCallback)

@@ -6,8 +6,8 @@ import { type CheckedMessage, endOfLifecycle, type InvariantIndex, wasCancelled 
 export const fifoPerQueue: Invariant = {
   name: 'fifo-per-queue',
   guarantee:
-    'A queue starts its messages in the order of their publishing and holds no more at once than its parallelism, until they and their callbacks have ended.',
-  suspendedBy: { reorder: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
+    'A FIFO queue starts its messages in the order of publishing. At most as many as its parallelism are open at the same time, and each is open until it and its callbacks have ended.',
+  suspendedBy: { reorder: 'for the affected message', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     const lines = linesOf(history)
     if (lines.length === 0) return
@@ -16,7 +16,7 @@ export const fifoPerQueue: Invariant = {
   },
 }
 
-/** One queue between two deletions. */
+/** FIFO queue between two deletions of it. */
 interface Line {
   readonly name: string
   readonly stories: CheckedMessage[]
@@ -30,7 +30,7 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
   const lineOf = (name: string): Line => {
     let line = open.get(name)
     if (line === undefined) {
-      // The first limit is unknown if the log has dropped its beginning, and after a load.
+      // The first limit is unknown if the log no longer contains its beginning, and after a load.
       line = { name, stories: [], parallelism: new ClockHistory(isKnown ? 1 : Number.POSITIVE_INFINITY) }
       open.set(name, line)
       lines.push(line)
@@ -53,10 +53,10 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
   return lines.filter((line) => line.stories.length > 0)
 }
 
-/** Where each message and all its callbacks had ended. */
+/** Returns the log positions at which each message and all its callbacks had ended. */
 function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
-  // Callbacks are published later than what they report.
+  // Callbacks are published after the messages that they report.
   for (const story of [...stories.values()].reverse()) {
     let end = leaveOf(story)
     for (const { seq } of story.callbacks) end = Math.max(end, ends.get(seq) ?? end)
@@ -65,7 +65,7 @@ function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, num
   return ends
 }
 
-/** A message that is cancelled before its turn blocks nobody from then on. */
+/** Returns where a message stops blocking others. If it is canceled before its turn, it blocks none from then on. */
 function leaveOf(story: CheckedMessage): number {
   const never = story.attempts.length === 0
   const cancelled = never && story.changes.find((change) => change.state === 'CANCEL_REQUESTED')
@@ -94,7 +94,7 @@ function walk(
     if (ahead < allowed || isExcused(story) || wasCancelled(story, at)) continue
     const first = stories.find((other, place) => place < index && ends.get(other.published.seq)! > at)
     findings.broken(
-      `queue ${name} has ${plural(allowed, 'place')}, and ${story.id} was started while ${ahead} before it had not ended`,
+      `queue ${name} has ${plural(allowed, 'slot')}, but ${story.id} was started while ${plural(ahead, 'earlier message')} had not ended`,
       first?.published,
       first?.attempts[0],
       story.published,

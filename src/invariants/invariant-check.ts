@@ -5,27 +5,30 @@ import type { CheckedSandbox } from './invariant-index.js'
 import { InvariantIndex } from './invariant-index.js'
 import { invariants } from './invariant-table.js'
 
-/** Which promises a check is about; all of them by default. */
+/** Selection of invariants for a check; all by default. */
 export interface InvariantOptions {
-  /** Names of the only ones. */
+  /** Names of the only invariants to check. */
   readonly only?: string | readonly string[]
-  /** Names of those to leave out. */
+  /** Names of invariants to omit. */
   readonly except?: string | readonly string[]
 }
 
-/** What a check found. */
+/** Result of an invariant check. */
 export interface InvariantReport {
-  /** Names of the promises that were examined. */
+  /** Names of the invariants that were checked. */
   readonly checked: readonly string[]
   readonly violations: readonly InvariantViolation[]
-  /** What the remaining entries cannot prove, because the log has dropped others. */
+  /** Statements that the remaining entries cannot prove, because the log has dropped others. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
 }
 
-/** Breaches that are listed for one promise; one cause often breaks it many times. */
+/** Maximum number of violations per invariant, because one cause often violates it many times. */
 const listedAtMost = 10
 
-/** Checks the promises of a world. @throws TypeError for an unknown name */
+/**
+ * Checks the selected invariants of a sandbox.
+ * @throws TypeError when the name of an invariant is unknown
+ */
 export function assertInvariantsOf(world: CheckedSandbox, options: InvariantOptions = {}): InvariantReport {
   checkInvariantOptions('sandbox.checkInvariants()', options)
   return checkInvariantsOf(world, chosenOf(options))
@@ -37,7 +40,7 @@ export function checkInvariantOptions(called: string, options: InvariantOptions)
   chosenOf(options)
 }
 
-/** Checks these promises of a world. */
+/** Checks the given invariants of a sandbox. */
 export function checkInvariantsOf(world: CheckedSandbox, chosen: readonly Invariant[]): InvariantReport {
   const history = new InvariantIndex(world)
   const breaches: InvariantViolation[] = []
@@ -82,28 +85,28 @@ function namesOf(given: string | readonly string[]): readonly string[] {
   if (unknown === undefined) return names
   const near = nearestName(unknown, known)
   throw new TypeError(
-    `There is no invariant ${JSON.stringify(unknown)}${near === undefined ? '.' : `, did you mean ${JSON.stringify(near)}?`} The invariants are ${known.join(', ')}.`,
+    `There is no invariant ${JSON.stringify(unknown)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} Use one of ${known.join(', ')}.`,
   )
 }
 
-/** The engine, or a fault nobody declared, broke a promise. */
+/** Error for a violated invariant, caused by the engine or by a fault that the invariant does not expect. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
   declare readonly violations: readonly InvariantViolation[]
 
-  /** @param tell entries as a text @internal */
-  constructor(breaches: readonly InvariantViolation[], tell: (entries: readonly Entry[]) => string, replay: string) {
-    super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
-    // Not enumerable: runners print the fields of an error, and the message has them already.
+  /** @param render function that returns entries as text @internal */
+  constructor(breaches: readonly InvariantViolation[], render: (entries: readonly Entry[]) => string, replay: string) {
+    super(`${breaches.map((breach) => textOf(breach, render)).join('\n\n')}\n\n${replay}`)
+    // Not enumerable, because runners print the fields of an error and the message already contains the violations.
     Object.defineProperty(this, 'violations', { value: breaches })
-    // The stack is of no use: the story has the place.
+    // The stack is useless, because the entries in the message contain the location.
     this.stack = `${this.name}: ${this.message}`
   }
 }
 
 function textOf(
   { invariant, guarantee: promise, message: sentence, entries }: InvariantViolation,
-  tell: (entries: readonly Entry[]) => string,
+  render: (entries: readonly Entry[]) => string,
 ): string {
-  return `Broken promise ${invariant}: ${promise}\nBut ${sentence}.${entries.length === 0 ? '' : `\n${tell(entries)}`}`
+  return `Violated invariant ${invariant}: ${promise}\nBut ${sentence}.${entries.length === 0 ? '' : `\n${render(entries)}`}`
 }

@@ -1,65 +1,68 @@
 import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 
-/** The state of a message that has not ended. `adrift`: nothing will ever move it on. */
+/** State of a message that has not ended. `adrift`: nothing will ever deliver or end it. */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
 
-/** What the promises are checked against: the traffic, and what else a sandbox knows. */
+/** Input of the invariant checks: the traffic log, and further state of a sandbox. */
 export interface CheckedSandbox {
   readonly entries: readonly Entry[]
-  /** Virtual time of the check, milliseconds. */
+  /** Virtual time of the check in milliseconds. */
   readonly now: number
-  /** Time runs with the host: timers may be late. */
+  /** Whether time runs with the host, so that timers may be late. */
   readonly isRealTime: boolean
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Nothing runs, and no timer is left but those that renew themselves for ever: what stands now stays. */
+  /** Whether nothing runs and only recurring timers are left, so that the present state is final. */
   readonly isDrained: boolean
   /** Messages that have not ended. */
   readonly pending: ReadonlyMap<string, Whereabouts>
-  /** Keys that signed deliveries, the oldest first and the one in force last. */
+  /** Keys that signed deliveries, the oldest first and the current one last. */
   readonly signingKeys: readonly string[]
-  /** Names of the headers with signatures: one for each of the words in which it was delivered. */
+  /** Returns the names of the signature headers, one for each spelling in which the attempt was delivered. */
   signatureHeaders(attempt: EntryOf<'attempt'>): readonly string[]
-  /** The value of an expression for the wait before a retry, milliseconds. */
+  /** Evaluates the expression for the delay before a retry, in milliseconds. */
   readonly retryDelay: (expression: string, retried: number) => number
-  /** The times a cron expression names, after `from` and up to `to`. */
+  /** Yields the times of a cron expression after `from` and up to `to`. */
   readonly slots: (cron: string, from: number, to: number) => Iterable<number>
 }
 
-/** Everything that is known about one message. */
+/** Everything that the log contains about one message. */
 export interface CheckedMessage {
   readonly id: string
   readonly published: EntryOf<'published'>
   readonly attempts: EntryOf<'attempt'>[]
-  /** What flow control decided about it. */
+  /** Decisions of flow control about it. */
   readonly decisions: EntryOf<'flow-control'>[]
-  /** Cancelled, released, held: in their order. */
+  /** Changes of its state in order: canceled, released, held. */
   readonly changes: EntryOf<'message'>[]
   readonly deadLetters: EntryOf<'dead-letter'>[]
-  /** Messages that report its attempts. */
+  /** Callbacks about its attempts. */
   readonly callbacks: EntryOf<'published'>[]
-  /** The queue was reset or loaded while it was under way: nobody delivers it any more. */
+  /** Whether the queue was reset or loaded before the message ended, so that it will not be delivered. */
   isAbandoned: boolean
-  /** Where a fault made it vanish. */
+  /** Position at which a fault dropped it. */
   droppedAt?: number
 }
 
 /**
- * The entries with the indexes that the promises need, built once for all of them. Positions in the story are
- * numbers that can be compared: an entry stands at its `seq`, an end half a step after the last entry before it.
+ * Indexes over the entries, built once for all invariants. Log positions are comparable numbers. An entry is at its
+ * `seq`, and an end is half a step after the last entry before it.
  */
 export class InvariantIndex {
-  /** Messages whose publishing is in the log, and so all that followed from it, in the order of publishing, by its `seq`: a reset queue gives its ids again. */
+  /**
+   * Messages whose publishing is in the log, by its `seq`, in the order of publishing. IDs do not suffice, as a reset
+   * queue assigns the same ones again.
+   */
   readonly stories: Map<number, CheckedMessage> = new Map()
-  /** Those that continue after a load: a story under the same id whose beginning is not here. */
+  /** Messages that continue after a load: their ID is known, but the log does not contain their beginning. */
   readonly #open = new Map<string, CheckedMessage>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType: EntriesByType = new Map()
-  /** When a fault let the service restart for the first time; infinity when none did. */
+  /** Time at which a fault first restarted the service; infinity if none did. */
   readonly restartedAt: number
-  /** Nothing has been dropped. */
+  /** Whether no entry has been dropped. */
   readonly isWhole: boolean
   readonly #first: number
 
@@ -83,7 +86,7 @@ export class InvariantIndex {
     return entry?.seq === seq ? entry : undefined
   }
 
-  /** Whether a fault of one of these kinds struck an entry, or any entry about the message. */
+  /** Whether a fault of one of these kinds was injected into an entry, or into any entry about the message. */
   struck(target: Entry | string, kinds: Readonly<Record<string, unknown>> = {}): boolean {
     const faults = typeof target === 'string' ? this.#faultsOfMessage.get(target) : this.#faults.get(target.seq)
     if (faults === undefined) return false
@@ -163,7 +166,7 @@ export class InvariantIndex {
   }
 }
 
-/** The queue's note on an attempt that a restart cut off; the fault's entry points at only one of them. */
+/** Error of an attempt that a restart cut off. The fault's entry refers to only one of these attempts. */
 const cutOff = 'the service restarted'
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
@@ -172,12 +175,12 @@ function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
   else set.add(kind)
 }
 
-/** The position of an attempt's end in the story; infinity while it is under way. */
+/** Returns the log position of an attempt's end; infinity while it is in flight. */
 export function endOf(attempt: EntryOf<'attempt'>): number {
   return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfterSeq ?? attempt.seq) + 0.5
 }
 
-/** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */
+/** Returns the log position at which a message was delivered, failed or was canceled; infinity before that. */
 export function endOfLifecycle({ attempts, changes, droppedAt }: CheckedMessage): number {
   if (droppedAt !== undefined) return droppedAt
   const cancelled = changes.find((change) => change.state === 'CANCELLED')
@@ -190,7 +193,7 @@ export function isFinal({ outcome }: EntryOf<'attempt'>): boolean {
   return outcome?.state === 'DELIVERED' || outcome?.state === 'FAILED'
 }
 
-/** Whether the message had been cancelled when something happened. */
+/** Whether a cancel was requested before a log position. */
 export function wasCancelled({ changes }: CheckedMessage, before: number): boolean {
   return changes.some((change) => change.state === 'CANCEL_REQUESTED' && change.seq < before)
 }

@@ -13,7 +13,7 @@ import { rateBound } from './rate-bound.js'
 import { scheduleOnTime } from './schedule-on-time.js'
 import { signaturesVerify } from './signatures-verify.js'
 
-/** Every promise of the engine that `sandbox.assertInvariants()` checks. */
+/** All invariants that `sandbox.assertInvariants()` checks. */
 export const invariants: readonly Invariant[] = [
   noLostMessage,
   noAttemptLeftRunning,

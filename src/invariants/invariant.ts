@@ -1,28 +1,28 @@
 import type { Entry } from '../kernel/traffic-log.js'
 import type { InvariantIndex } from './invariant-index.js'
 
-/** One place where a promise was broken. */
+/** Violation of an invariant at one place of the log. */
 export interface InvariantViolation {
   readonly invariant: string
-  /** The promise in words. */
+  /** Guarantee of the invariant. */
   readonly guarantee: string
-  /** What happened instead. */
+  /** Event that contradicts the guarantee. */
   readonly message: string
   readonly entries: readonly Entry[]
 }
 
-/** Collects what the examination of one promise finds. */
+/** Collects the results of checking one invariant. */
 export interface Findings {
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
-  /** Something that the remaining entries cannot prove: not a breach. Each reason counts once. */
+  /** Adds a statement that the remaining entries cannot prove, which is not a violation. Each reason counts once. */
   unknown(reason: string): void
 }
 
-/** A promise of the engine that every run keeps, whatever its requests, clock moves and faults. */
+/** Property of the engine that holds in every run, for all requests, clock moves and faults. */
 export interface Invariant {
   readonly name: string
   readonly guarantee: string
-  /** Kinds of faults that break it by design, and how far they suspend it. */
+  /** Kinds of faults that violate it by design, and the scope of the exemption. */
   readonly suspendedBy?: Readonly<Record<string, string>>
   /** @internal */
   examine(history: InvariantIndex, findings: Findings): void

@@ -1,25 +1,25 @@
 import type { EntryOf } from '../kernel/traffic-log.js'
 import { type CheckedMessage, endOf, type InvariantIndex } from './invariant-index.js'
 
-/** What happened to one flow-control key, in order. */
+/** Timeline of one flow-control key. */
 export interface KeyTimeline {
   readonly key: string
   readonly steps: readonly KeyStep[]
 }
 
 export interface KeyStep {
-  /** Place in the story. */
+  /** Log position. */
   readonly place: number
   readonly at: number
-  /** `vain`: a slot was taken and given back without a call; the rate counts it. */
+  /** Kind of the step. `vain`: a slot was taken and returned without a delivery, but the rate counts it. */
   readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
-  /** The message that takes or releases a slot. */
+  /** Message that takes or releases a slot. */
   readonly story?: CheckedMessage
-  /** The entry that shows it. */
+  /** Entry that proves the step. */
   readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
 }
 
-/** The slots that were taken and released, and the limits in force, for every flow-control key. */
+/** Returns the slots that were taken and released, and the limits in force, for every flow-control key. */
 export function keyTimelines(
   history: InvariantIndex,
   isExcused: (messageId: string) => boolean,
@@ -58,13 +58,13 @@ function settingSteps(
 
 type Sign = EntryOf<'attempt'> | EntryOf<'flow-control'> | EntryOf<'message'>
 
-/** When a message took a slot of its key, and when it gave it back: after an attempt, or without one. */
+/** Returns when a message took and released slots of its key, with or without an attempt. */
 function slotsOf(story: CheckedMessage): readonly KeyStep[] {
   const signs: Sign[] = [...story.attempts, ...story.decisions, ...story.changes].sort(
     (one, other) => one.seq - other.seq,
   )
   const steps: KeyStep[] = []
-  /** Took its slot, and its call has not begun. */
+  /** Entry of a slot that is taken, while its delivery has not begun. */
   let taken: EntryOf<'flow-control'> | undefined
   const take = (is: 'take' | 'vain', entry: EntryOf<'attempt' | 'flow-control'>): void => {
     steps.push({ place: entry.seq, at: entry.at, is, story, entry })
@@ -75,7 +75,7 @@ function slotsOf(story: CheckedMessage): readonly KeyStep[] {
       taken = undefined
       if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
     } else if (sign.type === 'flow-control') {
-      // Held by the limit of all calls, it has the slot of its key already.
+      // A message that is held by the limit of the plan already has the slot of its key.
       if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) taken ??= sign
     } else if (taken !== undefined && isVain(sign)) {
       take('vain', taken)
@@ -90,7 +90,7 @@ function isVain({ state, reason }: EntryOf<'message'>): boolean {
   return state === 'CANCELLED' || (state === 'WAITING' && reason?.endsWith('is paused') === true)
 }
 
-/** A limit as a setting tells it; absent means none. */
+/** Returns a limit from a setting; infinity if it is absent. */
 export function limitOf(setting: KeyStep['entry'], name: string): number {
   const value = setting?.type === 'setting' ? setting.value?.[name] : undefined
   return typeof value === 'number' ? value : Number.POSITIVE_INFINITY

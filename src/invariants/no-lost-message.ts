@@ -3,17 +3,20 @@ import { type CheckedMessage, type InvariantIndex, isFinal } from './invariant-i
 
 export const noLostMessage: Invariant = {
   name: 'no-lost-message',
-  guarantee: 'Every published message is delivered, dead, cancelled, or still on its way.',
-  suspendedBy: { drop: 'for the message it struck' },
+  guarantee: 'Every published message is delivered, is a dead letter, is canceled, or is pending.',
+  suspendedBy: { drop: 'for the affected message' },
   examine(history, findings) {
-    if (!history.isWhole) findings.unknown('messages that were published before the first entry that is left')
+    if (!history.isWhole) findings.unknown('messages that were published before the first remaining entry')
     for (const story of history.stories.values()) {
       if (!story.isAbandoned && !history.struck(story.id, this.suspendedBy)) follow(story, history, findings)
     }
   },
 }
 
-/** Of a workflow run, the failure of a call is its result, and that of a failure function is told with the run. [workflow.md 6, 11] */
+/**
+ * Whether a failure is not a dead letter: that of a call is a result, and that of a failure function belongs to the
+ * run. [workflow.md 6, 11]
+ */
 function isResult(
   { callback, kind }: CheckedMessage['published'],
   { workflowRunId }: CheckedMessage['attempts'][number],
@@ -32,10 +35,10 @@ function follow(story: CheckedMessage, { world }: InvariantIndex, findings: Find
   }
   if (changes.some((change) => change.state === 'CANCELLED')) return
   const where = world.pending.get(id)
-  if (where === undefined) findings.broken(`${id} is gone without an end`, published, attempts.at(-1))
+  if (where === undefined) findings.broken(`${id} disappeared without having ended`, published, attempts.at(-1))
   else if (where === 'adrift') {
     findings.broken(
-      `${id} has not ended, and nothing will deliver it: no timer, no place in a line`,
+      `${id} has not ended, and nothing will deliver it: it has no timer and no place in a wait list`,
       published,
       attempts.at(-1),
     )

@@ -5,8 +5,8 @@ import { type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 export const parallelismBound: Invariant = {
   name: 'parallelism-bound',
   guarantee:
-    'No more calls run at once than the parallelism of their flow-control key, and of the plan where it is enforced.',
-  suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
+    'Deliveries in flight never exceed the parallelism of their flow-control key, nor that of the plan if it is enforced.',
+  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     const isExcused = (id: string): boolean => history.struck(id, this.suspendedBy)
     for (const course of keyTimelines(history, isExcused)) walk(course, findings)
@@ -19,7 +19,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
   let allowed = Number.POSITIVE_INFINITY
   for (const { is, story, entry, place } of steps) {
     if (is === 'limits') allowed = limitOf(entry, 'parallelism')
-    // Those that run are not counted any more.
+    // Running deliveries are no longer counted after a reset.
     else if (is === 'reset' || is === 'service') running.clear()
     else if (is === 'release') running.delete(story!)
     else if (is === 'take') {
@@ -27,7 +27,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
       if (running.size <= allowed) continue
       const calls = [...running].slice(-6).map(({ attempts }) => attempts.findLast(({ seq }) => seq <= place))
       findings.broken(
-        `${running.size} calls of flow-control key ${key} ran at once; its parallelism is ${allowed}`,
+        `${running.size} deliveries of flow-control key ${key} were in flight at the same time, but its parallelism is ${allowed}`,
         ...calls,
         entry,
       )
@@ -40,13 +40,14 @@ function walkPlan(history: InvariantIndex, isExcused: (id: string) => boolean, f
   const allowed = history.world.limits.globalParallelism
   const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
   const resets = history.of('setting').flatMap(({ resource: of, seq }) => (of === 'service' ? seq : []))
-  // What a reset cuts off never ends, but is not counted any more.
+  // Deliveries that a reset cuts off have no end in the log, but are no longer counted.
   const cutOff = ({ seq }: { seq: number }): number => resets.find((reset) => reset > seq) ?? Number.POSITIVE_INFINITY
   const ends = attempts.map((attempt) => Math.min(endOf(attempt), cutOff(attempt))).sort((one, other) => one - other)
   let ended = 0
   for (const [begun, attempt] of attempts.entries()) {
     while (ended < ends.length && ends[ended]! < attempt.seq) ended++
     const running = begun + 1 - ended
-    if (running > allowed) findings.broken(`${running} calls ran at once; the plan allows ${allowed}`, attempt)
+    if (running > allowed)
+      findings.broken(`${running} deliveries were in flight at the same time, but the plan allows ${allowed}`, attempt)
   }
 }

@@ -4,8 +4,8 @@ import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './key-tim
 export const rateBound: Invariant = {
   name: 'rate-bound',
   guarantee:
-    'No more calls start in a period of a flow-control key than its rate; a period begins with the first call after the one before, or with a reset, and what was due before a reset counts before it.',
-  suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
+    'Deliveries that start in a period of a flow-control key never exceed its rate. A period begins with the first delivery after the previous period, or with a reset, and messages that were due before a reset count before it.',
+  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     for (const course of keyTimelines(history, (id) => history.struck(id, this.suspendedBy))) {
       new RateWalk(course, history.isWhole, findings).walk()
@@ -13,7 +13,7 @@ export const rateBound: Invariant = {
   },
 }
 
-/** How many calls were allowed at a place of the story. */
+/** Number of deliveries that were allowed at a log position. */
 interface Left {
   readonly place: number
   readonly at: number
@@ -24,10 +24,12 @@ class RateWalk {
   #allowed = Number.POSITIVE_INFINITY
   #period = 1000
   #start = Number.NEGATIVE_INFINITY
-  /** With unseen calls, of messages from before the log or a load, a period may overlap two of the model's. */
+  /**
+   * Deliveries of messages from before the log or a load are not visible, so a period may overlap two of this model.
+   */
   #isAligned: boolean
   #calls: KeyStep[] = []
-  /** Calls that were still allowed when the limits were last changed, and when the period was last reset. */
+  /** Deliveries that were still allowed when the limits were last changed, and when the period was last reset. */
   #leftAtLimit: Left | undefined
   #leftAtReset: Left | undefined
 
@@ -51,14 +53,17 @@ class RateWalk {
   #limit(step: KeyStep): void {
     const { entry, at } = step
     this.#leftAtLimit = this.#left(step)
-    // A period that is over is not revived by a longer one.
+    // A longer period must not revive a period that has ended.
     if (at >= this.#start + this.#period) this.#start = Number.NEGATIVE_INFINITY
     this.#allowed = limitOf(entry, 'rate')
     const seconds = limitOf(entry, 'period')
     this.#period = Number.isFinite(seconds) ? seconds * 1000 : 1000
   }
 
-  /** A pin changes the limits and resets the period: what was allowed before is known from the first of the two. */
+  /**
+   * Begins a period. A pin changes the limits and then resets the period, so the first of the two steps knows what was
+   * allowed before.
+   */
   #begin(step: KeyStep): void {
     this.#leftAtReset = this.#leftAtLimit?.place === step.place ? this.#leftAtLimit : this.#left(step)
     this.#start = step.at
@@ -70,7 +75,7 @@ class RateWalk {
     return { place, at, calls: this.#allowed - (isOver ? 0 : this.#calls.length) }
   }
 
-  /** Whether a call was due before the reset, and the period before it had room. */
+  /** Whether a delivery was due before the reset, and fitted into the previous period. */
   #countsBefore({ story, entry, at }: KeyStep): boolean {
     const left = this.#leftAtReset
     if (left === undefined || story === undefined || entry?.type !== 'attempt') return false
@@ -99,7 +104,7 @@ class RateWalk {
     const allowed = this.#isAligned ? this.#allowed : 2 * this.#allowed
     if (this.#calls.length <= allowed) return
     this.findings.broken(
-      `${this.#calls.length} calls of flow-control key ${key} started within ${this.#period / 1000} s; its rate is ${this.#allowed}`,
+      `${this.#calls.length} deliveries of flow-control key ${key} started within ${this.#period / 1000} s, but its rate is ${this.#allowed}`,
       ...this.#calls.slice(-6).map(({ entry }) => entry),
     )
   }

@@ -6,12 +6,12 @@ import type { InvariantIndex } from './invariant-index.js'
 export const scheduleOnTime: Invariant = {
   name: 'schedule-on-time',
   guarantee:
-    'A schedule fires at the times its expression names and at no others, once each, and not while it is paused.',
+    'A schedule fires exactly once at each time of its cron expression, at no other time, and not while it is paused.',
   suspendedBy: {
-    drop: 'for the schedule it struck',
-    delay: 'for the schedule it struck',
-    duplicate: 'for the schedule it struck',
-    latency: 'for the schedule it struck',
+    drop: 'for the affected schedule',
+    delay: 'for the affected schedule',
+    duplicate: 'for the affected schedule',
+    latency: 'for the affected schedule',
     restart: 'for all schedules: nothing fires while the service is down',
   },
   examine(history, findings) {
@@ -20,7 +20,7 @@ export const scheduleOnTime: Invariant = {
     if (history.restartedAt <= world.now) {
       return findings.unknown('firings of schedules, because the service was down')
     }
-    // A fault of a firing points at the creation of its schedule.
+    // The entry of a fault in a firing has the creation of the schedule as its cause.
     const struck = new Set(
       history.of('fault').flatMap(({ point, cause }) => {
         const creation = point === 'schedule.fire' ? history.find(cause) : undefined
@@ -49,7 +49,7 @@ function eventsBySchedule({ world }: InvariantIndex): ReadonlyMap<string, Event[
   return events
 }
 
-/** What each firing published. */
+/** Returns the messages that each firing published. */
 function yields(history: InvariantIndex): ReadonlyMap<number, EntryOf<'published'>[]> {
   const published = new Map<number, EntryOf<'published'>[]>()
   for (const { published: entry } of history.stories.values()) {
@@ -62,11 +62,11 @@ function yields(history: InvariantIndex): ReadonlyMap<number, EntryOf<'published
 }
 
 class ScheduleWalk {
-  /** The expression in force; unknown before the schedule's creation was seen, and after its deletion. */
+  /** Cron expression in force; unknown before the schedule's creation is in the log, and after its deletion. */
   #cron: string | undefined
   #wasDeleted = false
   #isPaused = false
-  /** Since when the expression has been in force without a pause. */
+  /** Entry since which the expression has been in force without a pause. */
   #since: Event | undefined
   #firings = new Map<number, Event>()
 
@@ -97,7 +97,7 @@ class ScheduleWalk {
     }
   }
 
-  /** A loaded world went on at a later time: the slots in between count once, then. */
+  /** Handles a late firing: a loaded sandbox continued at a later time, and the missed fire times count once. */
   #caughtUp(event: Event): void {
     const since = this.#since
     const isMissed = since !== undefined && this.#namesOne(since.at, event.at)
@@ -110,7 +110,7 @@ class ScheduleWalk {
     return false
   }
 
-  /** One message for each destination, then and there, or a refusal. */
+  /** Checks that a firing published one message per destination at the same time, or was rejected. */
   #checkYield(firing: Event, after: Event | undefined): void {
     const published = this.published.get(firing.seq) ?? []
     const places = new Set(published.map(({ url, endpointName }) => JSON.stringify([url, endpointName])))
@@ -131,14 +131,14 @@ class ScheduleWalk {
     if (this.#cron !== undefined && !this.#isPaused) this.#since = event
   }
 
-  /** Compares the firings in a stretch of time with the times that the expression names. */
+  /** Compares the firings of a period with the times of the cron expression. */
   #close(until: number): void {
     const since = this.#since
     if (since === undefined) return
     const missed: number[] = []
     for (const slot of this.history.world.slots(this.#cron!, since.at, until)) {
       const isFired = this.#firings.delete(slot)
-      // At the last instant it may be about to fire, or have been stopped just before.
+      // At the last instant, the schedule may be about to fire, or may have been stopped just before.
       if (!isFired && slot < until) missed.push(slot)
     }
     if (missed.length > 0) this.#broken(`did not fire at ${listed(missed)}`, since)
@@ -157,5 +157,5 @@ class ScheduleWalk {
 
 function listed(times: readonly number[]): string {
   const shown = times.slice(0, 3).map(iso).join(', ')
-  return times.length > 3 ? `${shown} and ${times.length - 3} times more` : shown
+  return times.length > 3 ? `${shown} and ${times.length - 3} more times` : shown
 }

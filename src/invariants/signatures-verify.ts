@@ -5,18 +5,21 @@ import type { EntryOf } from '../kernel/traffic-log.js'
 import type { Findings, Invariant } from './invariant.js'
 import type { InvariantIndex } from './invariant-index.js'
 
-/** Checking a signature costs more than everything else about an attempt: of many, an even sample is checked. */
+/**
+ * Maximum number of checked attempts. A signature check costs more than the rest of an attempt, so an even sample is
+ * checked.
+ */
 const sample = 64
 
 export const signaturesVerify: Invariant = {
   name: 'signatures-verify',
   guarantee:
-    'Every delivery is signed for its url and body with the key in force when it began, and its signature is valid then.',
+    'Every delivery is signed for its URL and body with the key in force when it began, and its signature is valid at that time.',
   suspendedBy: {
-    'bad-signature': 'for the delivery it struck',
-    'clock-skew': 'for the delivery it struck',
-    truncate: 'for the delivery it struck',
-    'corrupt-json': 'for the delivery it struck',
+    'bad-signature': 'for the affected delivery',
+    'clock-skew': 'for the affected delivery',
+    truncate: 'for the affected delivery',
+    'corrupt-json': 'for the affected delivery',
   },
   examine(history, findings) {
     const rotations = history.of('setting').filter(({ resource: of }) => of === 'signing-keys')

@@ -26,19 +26,19 @@ import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 type Value = string | number | boolean
 
 /**
- * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and
- * booleans are written as the headers have them. Durations have a unit: a bare number is seconds for the SDK and
- * milliseconds for this package, so it is refused.
+ * Options of a message in the direct API, including those of callbacks (`callbackRetries`). Numbers and booleans become
+ * header values. Durations need a unit: a bare number would be seconds for the SDK and milliseconds for this package,
+ * so it is rejected.
  */
 export interface MessageSettings {
   readonly method?: string
-  /** How long the destination may take to answer: `'30s'`. */
+  /** Maximum time for the destination to respond: `'30s'`. */
   readonly timeout?: DurationText
   readonly retries?: Value
   readonly retryDelay?: Value
-  /** Wait before the first attempt: `'10m'`. */
+  /** Delay before the first attempt: `'10m'`. */
   readonly delay?: DurationText
-  /** Not delivered before this instant; milliseconds since the epoch as a number. */
+  /** Earliest instant of delivery; a number is milliseconds since the epoch. */
   readonly notBefore?: Instant
   readonly deduplicationId?: Value
   readonly contentBasedDeduplication?: Value
@@ -55,42 +55,48 @@ export interface MessageSettings {
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
-/** How a FIFO queue delivers. */
+/** Options of a FIFO queue. */
 export interface UpsertQueueOptions {
-  /** How many of its messages are delivered at the same time, at least 1. */
+  /** Number of messages that are delivered at the same time, at least 1. */
   readonly parallelism: number
-  /** Whether it delivers nothing. Default: as it is, and not for a new one. */
+  /** Whether the queue is paused. Default: unchanged, and `false` for a new queue. */
   readonly paused?: boolean | undefined
 }
 
-/** A span of virtual time, both ends included. */
+/** Period of virtual time, including both ends. */
 export interface FireTimeSpan {
   readonly from: Instant
   readonly to: Instant
 }
 
-/** What a test does with schedules. */
+/** Schedules of a queue. */
 export interface QueueSchedules {
+  /** Returns all schedules. */
   list(): readonly Schedule[]
-  /** Triggers a schedule now; its planned instants stay as they are. */
+  /**
+   * Fires a schedule now and returns its messages; its planned fire times stay unchanged.
+   * @throws RangeError when the schedule does not exist
+   */
   fire(id: string): readonly Message[]
   /**
-   * When a schedule fires in a span, in milliseconds, without firing anything.
-   * @throws RangeError for an end of the span that is no instant
+   * Returns the fire times of a schedule in a period, in milliseconds, without firing anything.
+   * @throws RangeError when an end of the period is not an instant
    * @example queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
    */
   upcoming(id: string, span: FireTimeSpan): readonly number[]
 }
 
-/** What a test does with url groups. */
+/** URL groups of a queue. */
 export interface QueueUrlGroups {
   /**
-   * Adds endpoints to a group, or changes those with the same name or url; creates the group.
-   * @throws Error where the API would refuse it, with the text of the refusal
+   * Adds endpoints to a URL group, or changes those with the same name or URL; creates the group.
+   * @throws Error when the API would reject the endpoints, with the text of its response
    * @example queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock', { url: 'https://shop.test/mail', name: 'mail' }])
    */
   addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup
+  /** Returns all URL groups. */
   list(): readonly UrlGroup[]
+  /** Deletes a URL group. */
   delete(name: string): void
 }
 
@@ -99,7 +105,7 @@ const queueOptionNames: Readonly<Record<keyof UpsertQueueOptions, true>> = { par
 function checkQueueOptions(options: UpsertQueueOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
-      `queue.upsertQueue() takes a name and an object: queue.upsertQueue('orders', { parallelism: 2 }), got ${JSON.stringify(options)}.`,
+      `queue.upsertQueue(): the second argument must be an object such as { parallelism: 2 } (got ${JSON.stringify(options)}).`,
     )
   }
   checkOptionNames('queue.upsertQueue()', options, Object.keys(queueOptionNames))
@@ -115,18 +121,19 @@ function checkQueueOptions(options: UpsertQueueOptions): void {
 }
 
 export interface PublishOptions extends MessageSettings {
-  /** A url, or the name of a url group. */
+  /** URL, or name of a URL group. */
   readonly to: string
-  /** A text, bytes, or a value that becomes JSON. */
+  /** Body: a string, bytes, or a value that is serialized as JSON. */
   readonly body?: unknown
-  /** Delivered as they are. */
+  /** Headers that are delivered unchanged. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Name of the FIFO queue. */
   readonly queue?: string
 }
 
 /**
- * What a publish to it gives: one message for a url, one for each endpoint for the name of a url group, and either where
- * the type is not a text that says which. A slash tells: names have none.
+ * Result of a publish: one message for a URL, one per endpoint for a URL group, and either if the type of the
+ * destination does not show which. A slash decides, because names of groups contain none.
  */
 export type PublishResult<To extends string, M> = To extends `${string}/${string}`
   ? M
@@ -138,7 +145,7 @@ const noOverrides: RawSettings = new Map()
 
 const { attach, of } = internals<Queue, QueueEngine>('queue')
 
-/** The engine behind the face, for the rest of the house. */
+/** Returns the engine of a queue, for other code of this package. */
 export const engineOf: (queue: Queue) => QueueEngine = of
 
 export type QueueEffects = MethodEffects<
@@ -163,7 +170,7 @@ export type QueueEffects = MethodEffects<
   }
 >
 
-/** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
+/** Message queue for tests: no HTTP, no token, no rate limits. */
 export class Queue {
   static {
     bindMethods(Queue)
@@ -175,7 +182,7 @@ export class Queue {
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
-  /** @param read the log, without what only another region's queue did @internal */
+  /** @param read returns the log without entries that belong only to another region's queue @internal */
   constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
@@ -185,20 +192,21 @@ export class Queue {
     this.#keys = new DirectKeys(engine, inputs.below('signingKeys'))
   }
 
-  /** The log of everything that happened here, which the matchers read. */
+  /** Traffic log of the sandbox, which the matchers read. */
   get traffic(): TrafficLog {
     return this.#read()
   }
 
-  /** Where its messages come from: `us-east-1` or `eu-central-1`. */
+  /** Region of its messages: `us-east-1` or `eu-central-1`. */
   get region(): string {
     return engineOf(this).region
   }
 
   /**
-   * Publishes without HTTP.
-   * @returns the message, or one message for each endpoint of a url group
-   * @throws Error where the API would refuse it, with the text of the refusal
+   * Publishes a message without HTTP.
+   * @returns the message, or one message per endpoint of a URL group
+   * @throws TypeError when an option is unknown or a duration has no unit
+   * @throws Error when the API would reject the publish, with the text of its response
    * @example
    * const { id } = queue.publish({ to: 'https://shop.example/orders', body: { n: 42 } })
    * const [first] = queue.publish({ to: 'warehouses', body: { n: 42 } })
@@ -208,7 +216,7 @@ export class Queue {
     for (const name of Object.keys(given ?? {})) if (!ownNames.has(name)) settingOf(name)
     if (typeof given?.to !== 'string') {
       throw new TypeError(
-        "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
+        "queue.publish(): the argument must be an object with a destination `to`. For example, queue.publish({ to: 'https://…', body }).",
       )
     }
     const { to, body, headers = {}, queue, ...options } = given
@@ -242,20 +250,21 @@ export class Queue {
     return published as PublishResult<To, Message>
   }
 
-  /** Every message that has not ended. */
+  /** Messages that have not ended. */
   get messages(): readonly Message[] {
     return engineOf(this).courier.live.select({}).items
   }
 
-  /** A message that has not ended. */
+  /** Returns a message that has not ended; `undefined` when there is none with this ID. */
   getMessage(id: string): Message | undefined {
     return engineOf(this).message(id)
   }
 
   /**
-   * Why a message is where it is and when it goes on; or how a queue, a flow-control key, a schedule or a deduplication id
-   * stands. In sentences, for people. A name that is not there is told, with the nearest one.
-   * @param what the id of a message, or what by its name
+   * Explains why a message is where it is and when it continues, or the state of a FIFO queue, a flow-control key, a
+   * schedule or a deduplication ID. The text is for people. For an unknown name it suggests the nearest known one.
+   * @param what ID of a message, or an object with the name of another target
+   * @throws TypeError when `what` is neither
    * @example queue.explain({ flowControlKey: 'user-1' })
    */
   explain(what: string | ExplainTarget): string {
@@ -263,16 +272,17 @@ export class Queue {
   }
 
   /**
-   * When the next attempt of a message starts, as things stand: an instant in milliseconds, or one before which it does
-   * not, with the answer or the pause that it depends on. Nothing moves, and nothing is drawn by chance.
-   * @returns `undefined` for a message that has ended or was cancelled, or that nothing will move on
-   * @throws RangeError for a message that the log does not know
+   * Returns when the next attempt of a message starts, if nothing changes. The result is an instant in milliseconds, or
+   * an earliest instant with the response or pause on which it depends. Time does not move, and nothing is drawn from
+   * random streams.
+   * @returns `undefined` for a message that has ended, was canceled or will never be delivered
+   * @throws RangeError when the log does not contain the message
    * @example queue.forecast(id) // { at: 1893488450000 }
    */
   forecast(id: string): Forecast | undefined {
     if (typeof id !== 'string') {
       throw new TypeError(
-        "queue.forecast() takes the id of a message; explain({ queue: 'orders' }) tells of queues, keys and schedules.",
+        "queue.forecast(): the argument must be the ID of a message. Use explain({ queue: 'orders' }) for queues, keys and schedules.",
       )
     }
     const message = this.#known(id)
@@ -281,8 +291,8 @@ export class Queue {
 
   /**
    * Cancels a message.
-   * @returns `false` when it had already ended or been cancelled
-   * @throws RangeError for a message that the log does not know
+   * @returns `false` when it had already ended or been canceled
+   * @throws RangeError when the log does not contain the message
    */
   cancel(id: string): boolean {
     this.#inputs.record('cancel', id)
@@ -290,8 +300,8 @@ export class Queue {
   }
 
   /**
-   * Delivers a waiting message now; the plan of its retries stays as it is.
-   * @throws RangeError for a message that the log does not know
+   * Delivers a waiting message now; the plan of its retries stays unchanged.
+   * @throws RangeError when the log does not contain the message
    */
   deliverNow(id: string): void {
     this.#inputs.record('deliverNow', id)
@@ -301,43 +311,43 @@ export class Queue {
   #known(id: string): Message {
     const message = engineOf(this).courier.byId.get(id)
     if (message !== undefined) return message
-    throw new RangeError(`There is no message ${JSON.stringify(id)}. Those that wait are in queue.messages.`)
+    throw new RangeError(`There is no message ${JSON.stringify(id)}. Use an ID from queue.messages.`)
   }
 
-  /** The dead letters, oldest first. */
+  /** Dead letters, oldest first. */
   get deadLetters(): readonly DeadLetter[] {
     return engineOf(this).courier.deadLetters.select({}).items
   }
 
   /**
-   * Publishes a dead letter again; it leaves the dead-letter queue.
-   * @param id of the letter, not of its message
-   * @throws RangeError for a letter that is not there
+   * Publishes a dead letter again and removes it from the dead-letter queue.
+   * @param id ID of the dead letter, not of its message
+   * @throws RangeError when the dead letter does not exist
    */
   retryDeadLetter(id: string): Message {
     this.#inputs.record('retryDeadLetter', id)
     const letter = engineOf(this).courier.deadLetters.get(id)
     if (letter === undefined) {
-      throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
+      throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. Use an ID from queue.deadLetters.`)
     }
     return engineOf(this).publisher.retryDeadLetter(letter, noOverrides, engineOf(this).words).message
   }
 
-  /** The schedules: `list()`, `fire(id)`, `upcoming(id, { from, to })`. */
+  /** Schedules: `list()`, `fire(id)`, `upcoming(id, { from, to })`. */
   get schedules(): QueueSchedules {
     return this.#schedules
   }
 
-  /** The url groups: `addEndpoints(name, endpoints)`, `list()`, `delete(name)`. */
+  /** URL groups: `addEndpoints(name, endpoints)`, `list()`, `delete(name)`. */
   get urlGroups(): QueueUrlGroups {
     return this.#urlGroups
   }
 
   /**
-   * Creates a FIFO queue, or changes it.
-   * @param options.parallelism how many of its messages are delivered at the same time, at least 1
-   * @param options.paused whether it delivers nothing; left out, a queue stays as it is and a new one is not paused
-   * @throws TypeError for anything but such an object
+   * Creates or changes a FIFO queue.
+   * @param options.parallelism number of messages that are delivered at the same time, at least 1
+   * @param options.paused whether it is paused; by default unchanged, and `false` for a new queue
+   * @throws TypeError when `options` is not an object or has an unknown field
    * @example queue.upsertQueue('orders', { parallelism: 2 })
    */
   upsertQueue(name: string, options: UpsertQueueOptions): void {
@@ -346,59 +356,71 @@ export class Queue {
     engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
+  /** Pauses a FIFO queue; no further message of it is delivered until `resumeQueue()`. */
   pauseQueue(name: string): void {
     this.#inputs.record('pauseQueue', name)
     engineOf(this).pauseQueue(name)
   }
 
+  /** Resumes a FIFO queue. */
   resumeQueue(name: string): void {
     this.#inputs.record('resumeQueue', name)
     engineOf(this).resumeQueue(name)
   }
 
-  /** Deletes a FIFO queue; its messages are cancelled. */
+  /** Deletes a FIFO queue; its messages are canceled. */
   deleteQueue(name: string): void {
     this.#inputs.record('deleteQueue', name)
     engineOf(this).deleteQueue(name)
   }
 
-  /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
+  /** Signing keys of deliveries: `current`, `next`, `former`, `pair()`, `rotate()`. */
   get signingKeys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
     return this.#keys
   }
 
-  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  /**
+   * Returns the signature that a delivery of this request would have now, or one with a deliberate flaw.
+   * @throws TypeError when an option or the flaw is unknown
+   */
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     checkSigning(request, overrides)
     return engineOf(this).sign(request, overrides)
   }
 
-  /** Mistakes in requests that were accepted all the same, as sentences: a percent-encoded destination, for example. */
+  /**
+   * Messages about requests that were accepted although the real service would reject them, such as a percent-encoded
+   * destination.
+   */
   get diagnostics(): readonly string[] {
     return engineOf(this).diagnostics
   }
 
-  /** Everything as plain JSON. */
+  /** Returns the whole queue as plain JSON. */
   dump(): QueueDump {
     return dumpOf(engineOf(this))
   }
 
   /**
-   * Replaces everything with what `dump()` returned, here or in another sandbox. A delivery that was under way then is
-   * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+   * Replaces the whole queue with a dump of this or another sandbox. A delivery that was in flight is due immediately,
+   * as after a restart.
+   * @throws TypeError when the dump is invalid; then nothing has changed
    */
   load(dump: QueueDump): void {
     const [given] = this.#inputs.record('load', dump)
     loadInto(engineOf(this), given)
   }
 
-  /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  /**
+   * Empties the queue: messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys
+   * and destinations stay.
+   */
   reset(): void {
     this.#inputs.record('reset')
     engineOf(this).reset()
   }
 
-  /** As `sandbox.snapshot()`: the queue itself. */
+  /** Returns the queue itself, in analogy to `sandbox.snapshot()`. */
   snapshot(): this {
     return this
   }
@@ -406,7 +428,7 @@ export class Queue {
 
 export type SchedulesEffects = MethodEffects<DirectSchedules, { list: 'reads'; fire: 'changes'; upcoming: 'reads' }>
 
-/** `queue.schedules`. */
+/** Implements `queue.schedules`. */
 class DirectSchedules implements QueueSchedules {
   static {
     bindMethods(DirectSchedules)
@@ -441,7 +463,7 @@ export type UrlGroupsEffects = MethodEffects<
   { addEndpoints: 'changes'; list: 'reads'; delete: 'changes' }
 >
 
-/** `queue.urlGroups`. */
+/** Implements `queue.urlGroups`. */
 class DirectUrlGroups implements QueueUrlGroups {
   static {
     bindMethods(DirectUrlGroups)
@@ -479,7 +501,7 @@ class DirectUrlGroups implements QueueUrlGroups {
 
 export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
 
-/** `queue.signingKeys`. */
+/** Implements `queue.signingKeys`. */
 class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   static {
     bindMethods(DirectKeys)
@@ -515,7 +537,10 @@ class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'p
   }
 }
 
-/** @throws TypeError for a name that none of them has */
+/**
+ * Checks the arguments of `queue.sign()`.
+ * @throws TypeError when an option is unknown
+ */
 export function checkSigning(request: SignedRequest, overrides: SignOptions): void {
   checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
   const names = { flaw: true, claims: true, key: true, window: true, dialect: true } as const
@@ -539,20 +564,23 @@ function shownValue(value: unknown): string {
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
 }
 
-/** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
+/**
+ * Names of the direct API by header name: `retryDelay` → `retry-delay`. Options that need a request or a schedule have
+ * none.
+ */
 const settingNames: ReadonlyMap<string, string> = new Map(
   publishOptions
     .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
     .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
 
-/** What is no setting of the message. */
+/** Options of `publish()` that are not settings of the message. */
 const ownNames: ReadonlySet<string> = new Set(['to', 'body', 'headers', 'queue'])
 
-/** What the workflow protocol adds. */
+/** Prefixes of options that the workflow protocol adds. */
 const openOption = /^(?:workflow|featureSet)/
 
-/** Options of the callbacks: those of a message, headers that are forwarded, and what the workflow protocol adds. */
+/** Options of callbacks: those of a message, forwarded headers, and those that the workflow protocol adds. */
 const callbackOption = /^(callback|failureCallback)(.+)/
 const openCallbackOption = /^(?:Forward|Workflow|FeatureSet)/
 
@@ -567,11 +595,11 @@ function settingOf(name: string): string {
   const isOpen = callback === undefined ? openOption.test(name) : openCallbackOption.test(own) || names.includes(name)
   if (isOpen) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   throw new TypeError(
-    `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
+    `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
   )
 }
 
-/** The header of a setting: spans as texts, and an instant in seconds, fractions and all. */
+/** Returns the header value of a setting: durations as text, and an instant in seconds with fractions. */
 function settingText(name: string, setting: string, value: unknown): string {
   if (name === 'notBefore') return String(instant(value as Instant) / 1000)
   return spanSetting.test(setting) ? spanText(name, value) : String(value)
@@ -580,7 +608,7 @@ function settingText(name: string, setting: string, value: unknown): string {
 /** Spans of time, those of callbacks included. */
 const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
 
-/** A span of time as the service writes it, which has no milliseconds. */
+/** Returns a duration in the service's spelling, which has no milliseconds. */
 function spanText(name: string, given: unknown): string {
   const span = typeof given === 'string' ? parseDuration(given) : undefined
   if (span !== undefined) return (given as string).includes('ms') ? `${span / 1000}s` : (given as string)
@@ -588,8 +616,8 @@ function spanText(name: string, given: unknown): string {
   const bare = isBare ? Number(given) : Number.NaN
   throw new TypeError(
     Number.isFinite(bare) && bare >= 0
-      ? `queue.publish() takes ${name} with a unit, got ${given}: a bare number is seconds for the SDK and milliseconds for this package. Write '${formatDuration(bare * 1000)}' or '${formatDuration(bare)}'.`
-      : `queue.publish() takes ${name} as a text such as '90s', '5m' or '1d10h30m', got ${shownValue(given)}.`,
+      ? `queue.publish(): ${name} must have a unit (got ${given}), because a bare number is seconds for the SDK and milliseconds for this package. Use '${formatDuration(bare * 1000)}' or '${formatDuration(bare)}'.`
+      : `queue.publish(): ${name} must be a duration such as '90s', '5m' or '1d10h30m' (got ${shownValue(given)}).`,
   )
 }
 

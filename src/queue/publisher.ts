@@ -22,7 +22,7 @@ import { QueueRejection, refusals } from './settings/queue-rejections.js'
 import type { NoteSetting } from './settings/settings-log.js'
 import { checkReach, checkTarget, type PublishTarget } from './settings/url.js'
 
-/** One publish as a request, a batch item, a schedule or a test says it. */
+/** Publish from a request, a batch item, a schedule or a test. */
 export interface PublishCall {
   readonly target: PublishTarget
   readonly settings: RawSettings
@@ -31,15 +31,15 @@ export interface PublishCall {
   readonly callerIp: string
   readonly region: string
   readonly cause?: number | undefined
-  /** In which it is said, and spoken to the destination. */
+  /** Dialect of the publish, and of its deliveries. */
   readonly words: QueueDialect
-  /** The queue to go through. */
+  /** Name of the FIFO queue. */
   readonly queue?: string | undefined
-  /** The schedule that publishes it; whether a drain waits for it. */
+  /** Schedule that publishes it, and whether a drain waits for its messages. */
   readonly schedule?: { readonly id: string; readonly awaited: boolean } | undefined
 }
 
-/** A publish that was read and found in order; only the destination may still fail it. */
+/** Publish that was parsed and checked. Sending it can fail only because of the destination. */
 export interface PreparedPublish {
   readonly call: PublishCall
   readonly settings: PublishSettings
@@ -47,22 +47,32 @@ export interface PreparedPublish {
   readonly accept?: undefined
 }
 
-/** The same for a message of a workflow run, which is not accepted in the ordinary way. */
+/** Publish for a workflow run, which the workflow engine accepts. */
 export interface PreparedRunPublish {
   readonly call: PublishCall
   readonly accept: () => readonly AcceptedPublish[]
 }
 
-/** Who takes the messages of workflow runs. */
+/** Accepts the messages of workflow runs. */
 export interface WorkflowPublisher {
-  /** Checks a publish. @returns what accepts it; `undefined` when it has nothing to do with runs. @throws Refusal */
+  /**
+   * Checks a publish.
+   * @returns a function that accepts it; `undefined` when it does not belong to a workflow run
+   * @throws QueueRejection when it is invalid
+   */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined
   reset(): void
-  /** Every run, and those that these messages belong to. */
+  /** Dumps all runs, and those to which these messages belong. */
   dump(known: Iterable<Message>): RunsOfDump
-  /** Begins anew with the runs of a dump, whose messages are yet to come. @throws TypeError, Refusal */
+  /**
+   * Replaces all runs by those of a dump, before its messages are restored.
+   * @throws TypeError or QueueRejection when the runs are invalid
+   */
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad
-  /** Begins anew. @returns what takes back what was before; without it, that ends */
+  /**
+   * Starts without runs.
+   * @returns `takeBack()` to restore the previous runs, `end()` to end them
+   */
   renew(): { takeBack(): void; end(): void }
 }
 
@@ -71,13 +81,13 @@ export interface AcceptedPublish {
   readonly deduplicated: boolean
 }
 
-/** What is said in the same words. */
+/** Parser for one dialect. */
 interface Reader {
   readonly context: ReadContext
   readonly shared: Map<string, PublishSettings>
 }
 
-/** Different settings that are kept for sharing. */
+/** Maximum number of different settings that are shared. */
 const sharedAtMost = 256
 
 export interface PublisherOptions {
@@ -91,16 +101,16 @@ export interface PublisherOptions {
   readonly note: NoteSetting
   readonly faults: FaultSource | undefined
   readonly workflows: () => WorkflowPublisher | undefined
-  /** In which words headers are named. */
+  /** Returns the dialect of header names. */
   readonly wordsAmong: (names: readonly string[]) => QueueDialect | undefined
 }
 
-/** From a call to messages: now, at the slots of a schedule, or once more out of the dead letters. */
+/** Turns publishes into messages: immediately, at the fire times of a schedule, or again from the dead-letter queue. */
 export class Publisher {
   readonly schedules: Schedules
-  /** What counts as published already. */
+  /** Messages that count as published already. */
   readonly published: Deduplication<Message>
-  /** What counts as scheduled already. */
+  /** Schedules that count as created already. */
   readonly scheduled: Deduplication<Schedule>
   readonly #readers = new Map<QueueDialect, Reader>()
 
@@ -113,7 +123,10 @@ export class Publisher {
     this.schedules = new Schedules(clock, random, policy, limits, trigger, note, faults)
   }
 
-  /** Reads and checks everything that does not depend on what exists. @throws Refusal */
+  /**
+   * Parses a publish and checks everything that does not depend on existing resources.
+   * @throws QueueRejection when it is invalid
+   */
   prepare(call: PublishCall): PreparedPublish | PreparedRunPublish {
     const { target, body } = call
     const group = this.#groupOf(target)
@@ -133,7 +146,10 @@ export class Publisher {
     return { call, settings, group }
   }
 
-  /** What begins or continues a run, at each endpoint of a group. @throws Refusal */
+  /**
+   * Prepares a publish that starts or continues a workflow run, at each endpoint of a URL group.
+   * @throws QueueRejection when it is invalid
+   */
   #prepareRuns(
     call: PublishCall,
     raw: RawSettings,
@@ -152,7 +168,10 @@ export class Publisher {
     return accepts.includes(undefined) ? undefined : () => accepts.map((accept) => accept!())
   }
 
-  /** Accepts what a call says, one message for each endpoint. @throws Refusal */
+  /**
+   * Accepts a publish, with one message per endpoint.
+   * @throws QueueRejection when it is invalid
+   */
   publish(call: PublishCall): readonly AcceptedPublish[] {
     return this.send(this.prepare(call))
   }
@@ -167,7 +186,10 @@ export class Publisher {
     throw refusals.quota('maxMessageSize', maxMessageSize, this.options.context.policy.quotaStatus)
   }
 
-  /** Options as a publish reads them. @throws Refusal */
+  /**
+   * Parses options as a publish does.
+   * @throws QueueRejection when they are invalid
+   */
   settings(
     raw: RawSettings,
     words: QueueDialect,
@@ -177,14 +199,17 @@ export class Publisher {
     return readSettings(raw, this.#in(words).context, headers, base)
   }
 
-  /** What is wrong with the defaults of a group is told in their words, where the publisher has none. @throws Refusal */
+  /**
+   * Checks the default headers of a URL group in their own dialect, so that errors use it, if the publisher has none.
+   * @throws QueueRejection when they are invalid
+   */
   #checkDefaults(group: UrlGroup | undefined, raw: RawSettings, headers: PublishHeaders, words: QueueDialect): void {
     if (group?.shownDefaults === undefined || words.tongues.length === 1) return
     const named = this.options.wordsAmong(Object.keys(group.shownDefaults))
     if (named !== undefined) this.settings(raw, named, headers)
   }
 
-  /** How what is said in these words is read. */
+  /** Returns the parser for a dialect. */
   #in(words: QueueDialect): Reader {
     const known = this.#readers.get(words)
     if (known !== undefined) return known
@@ -193,13 +218,13 @@ export class Publisher {
     return reader
   }
 
-  /** Reads the settings of a publish; those that say the same share one object. */
+  /** Parses the settings of a publish. Equal settings share one object. */
   #read(raw: RawSettings, headers: PublishHeaders, { queue, words }: PublishCall): PublishSettings {
     const { context, shared } = this.#in(words)
     if (queue !== undefined) this.options.lanes.check(queue, undefined)
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
-    // With lengths, because a value out of a query may contain anything.
+    // The key contains lengths, because a value from a query may contain any character.
     if (shareable) {
       for (const [name, given] of raw) {
         if (typeof given === 'string') key += `\n${name.length} ${given.length} ${name}${given}`
@@ -208,7 +233,7 @@ export class Publisher {
     }
     const known = shareable ? shared.get(key) : undefined
     if (known !== undefined) return known
-    // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
+    // `Queue-Name` is for schedules only; a message uses the queue into which it was enqueued. [queue.md 2.2]
     const settings: PublishSettings = { ...readSettings(raw, context, headers), queue }
     if (shareable) {
       if (shared.size >= sharedAtMost) shared.clear()
@@ -217,7 +242,10 @@ export class Publisher {
     return settings
   }
 
-  /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
+  /**
+   * Enqueues a prepared publish, with one message per endpoint.
+   * @throws QueueRejection when the destination does not exist
+   */
   send(prepared: PreparedPublish | PreparedRunPublish): readonly AcceptedPublish[] {
     if (prepared.accept !== undefined) return prepared.accept()
     const { call, settings, group } = prepared
@@ -247,10 +275,10 @@ export class Publisher {
   }
 
   /**
-   * Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue.
-   * @param words in which the settings are told
+   * Publishes a dead letter again, with some settings replaced, and removes it from the dead-letter queue.
+   * @param dialect dialect of the replaced settings
    */
-  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, words: QueueDialect, cause?: number): AcceptedPublish {
+  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, dialect: QueueDialect, cause?: number): AcceptedPublish {
     const { message } = letter
     checkRetry(letter)
     const base: PublishSettings = {
@@ -260,8 +288,8 @@ export class Publisher {
       deduplicationId: undefined,
       contentBasedDeduplication: false,
     }
-    const settings = overrides.size === 0 ? base : this.settings(overrides, words, {}, base)
-    // It is still who published it that is spoken to.
+    const settings = overrides.size === 0 ? base : this.settings(overrides, dialect, {}, base)
+    // Deliveries keep the dialect of the original publisher.
     settings.words = message.settings.words
     settings.queue = message.settings.queue
     this.options.courier.deadLetters.delete(letter)
@@ -272,7 +300,10 @@ export class Publisher {
     return { message: this.options.courier.accept(draft), deduplicated: false }
   }
 
-  /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
+  /**
+   * Creates or replaces a schedule.
+   * @throws QueueRejection 400 for an invalid cron expression, 412 above the quota
+   */
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
     const { target, body, callerIp, region, settings: raw, headers, words } = call
     if (target.group === '') throw refusals.noDestination()
@@ -296,7 +327,7 @@ export class Publisher {
     return { schedule, deduplicated: false }
   }
 
-  /** The messages of one trigger; none where a publish would be refused. */
+  /** Publishes the messages of one firing; none if a publish would be rejected. */
   #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
     const { target, body, callerIp, region } = schedule.draft
     schedule.error = undefined
@@ -321,7 +352,7 @@ export class Publisher {
     }
   }
 
-  /** Runs that a schedule begins, as its headers say. */
+  /** Prepares the workflow runs that a schedule starts, as its headers request. */
   #scheduledRuns(
     { id, draft }: Schedule,
     group: UrlGroup | undefined,
@@ -349,7 +380,7 @@ export class Publisher {
     return this.#prepareRuns(call, each, group)
   }
 
-  /** What a trigger of a schedule publishes as things stand, one for each endpoint. */
+  /** Returns the settings of the messages that a firing would publish now, one per endpoint. */
   planned(schedule: Schedule): readonly PublishSettings[] {
     const { target } = schedule.draft
     const group = this.#groupOf(target)
@@ -363,7 +394,10 @@ export class Publisher {
     }
   }
 
-  /** Deduplication and not-before belong to the creation of the schedule, defaults to the group as it is now. [queue.md 7, 8] */
+  /**
+   * Returns the settings for one firing. Deduplication and not-before apply to the creation of the schedule; defaults
+   * are those the URL group has now. [queue.md 7, 8]
+   */
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
     return {
@@ -377,13 +411,16 @@ export class Publisher {
   }
 }
 
-/** The dead letter of a run is no message of its own. @throws Refusal 400 */
+/**
+ * Rejects the dead letter of a workflow run, which cannot be published as a message.
+ * @throws QueueRejection 400
+ */
 export function checkRetry({ id, message }: DeadLetter): void {
   if (message.part !== undefined)
     throw refusals.invalid('dlqId', `${id} is a failed run of a workflow: resume or restart the run`)
 }
 
-/** What is said of a schedule's creation, not of what it publishes. [queue.md 7] */
+/** Settings for the creation of a schedule, which do not apply to its messages. [queue.md 7] */
 const ofCreation = new Set([
   'cron',
   'schedule-id',
@@ -393,7 +430,7 @@ const ofCreation = new Set([
   'content-based-deduplication',
 ])
 
-/** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */
+/** Merges a publish with the default headers of its URL group. [queue.md 2.1, 8] */
 function overDefaults(
   group: UrlGroup | undefined,
   settings: RawSettings,

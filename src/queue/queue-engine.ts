@@ -27,32 +27,32 @@ export interface QueueOptions {
   readonly policy: ResolvedPolicy
   readonly words: QueueDialects
   readonly destinations: DeliveryTarget
-  /** Made from the seed where not given. */
+  /** Signing keys; derived from the seed by default. */
   readonly keys?: Partial<SigningKeyPair> | undefined
-  /** What later keys are drawn from; by default `random`. */
+  /** Random stream of later keys; by default `random`. */
   readonly keyDraws?: Random | undefined
   readonly signing?: { readonly window?: SignatureWindow } | undefined
-  /** What shall go wrong. */
+  /** Fault rules. */
   readonly faults?: FaultSource | undefined
-  /** Region of messages that come without a request. Default `eu-central-1`. */
+  /** Region of messages without a request. Default `eu-central-1`. */
   readonly region?: string | undefined
 }
 
 export const maxDiagnostics = 1000
-/** What a reset replaces. */
+/** State that a reset replaces. */
 type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
-/** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */
+/** Engine of the message queue: publishing, delivery, and queries about both. */
 export class QueueEngine {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Of what comes without any. */
+  /** Dialect of requests that use no dialect. */
   readonly words: QueueDialect
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
   readonly traffic: TrafficLog
-  /** Of messages that come without a request. */
+  /** Region of messages without a request. */
   readonly region: string
   /** Set by the workflow engine. */
   workflows: WorkflowPublisher | undefined
@@ -78,7 +78,7 @@ export class QueueEngine {
     this.policy = policy
     this.limits = planOf(policy)
     this.words = words.fallback
-    // The first of a name counts: a dialect of the user's own may be called as a known one.
+    // The first dialect of a name wins, because a dialect of the user may have the name of a known one.
     this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
     this.destinations = destinations
     this.#note = notingIn(traffic)
@@ -89,7 +89,10 @@ export class QueueEngine {
     this.#take(this.#fresh())
   }
 
-  /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  /**
+   * Empties the queue: messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys
+   * and destinations stay.
+   */
   reset(): void {
     stop(this)
     this.#note('service', 'queue', 'reset')
@@ -138,7 +141,7 @@ export class QueueEngine {
     accompany(this.#clock, { waiting: { [this.region]: courier.live } })
   }
 
-  /** Replaces everything by what `fill` puts in. If it throws, nothing has changed. */
+  /** Replaces everything by the state that `fill` creates. If `fill` throws, nothing has changed. */
   replace(fill: () => void): void {
     const { urlGroups, lanes, courier, publisher } = this
     const before: Holdings = { urlGroups, lanes, courier, publisher }
@@ -157,7 +160,7 @@ export class QueueEngine {
     runsBefore?.end()
   }
 
-  /** The words of this name; those of what comes without any for a name that is not known, or for none. */
+  /** Returns the dialect of this name; the fallback dialect for an unknown name or none. */
   wordsNamed(name: string | undefined): QueueDialect {
     return (name === undefined ? undefined : this.wordsByName.get(name)) ?? this.words
   }
@@ -166,7 +169,7 @@ export class QueueEngine {
     return this.publisher.schedules
   }
 
-  /** What was accepted and should not have been, as sentences. */
+  /** Messages about requests that were accepted although the real service would reject them. */
   get diagnostics(): readonly string[] {
     return [...this.#diagnostics]
   }
@@ -179,7 +182,7 @@ export class QueueEngine {
     return this.courier.flow
   }
 
-  /** Writes down what was accepted and should not have been, each sentence once. */
+  /** Adds a diagnostic message, each text once. */
   notice(sentence: string): void {
     if (this.#diagnostics.size < maxDiagnostics) this.#diagnostics.add(sentence)
   }
@@ -188,13 +191,15 @@ export class QueueEngine {
     return this.#clock.now()
   }
 
-  /** A pending message, as the API shows it. */
+  /** Returns a pending message, as the API shows it. */
   message(id: string): Message | undefined {
     const message = this.courier.byId.get(id)
     return message?.visible === true ? message : undefined
   }
 
-  /** The same, or one that was delivered not too long ago. Dead letters and cancelled messages are gone at once. */
+  /**
+   * Returns a pending message or one that was delivered recently. Dead letters and canceled messages are not returned.
+   */
   readable(id: string): Message | undefined {
     const now = this.now()
     this.log.prune(now)
@@ -231,12 +236,12 @@ export class QueueEngine {
     this.courier.advanceLane(lane)
   }
 
-  /** What may go wrong with deliveries by rules of faults. */
+  /** Fault rules for deliveries. */
   get faults(): FaultSource | undefined {
     return this.#faults
   }
 
-  /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */
+  /** Returns the place of every message that has not ended; `adrift` if nothing will ever deliver or end it. */
   whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
     const held = new Set(this.flow.control.held())
@@ -247,7 +252,7 @@ export class QueueEngine {
     return places
   }
 
-  /** Adds endpoints to a url group, creating it. */
+  /** Adds endpoints to a URL group, and creates the group if necessary. */
   urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     return this.urlGroups.upsert(
       name,
@@ -255,7 +260,7 @@ export class QueueEngine {
     )
   }
 
-  /** The words in which headers are named, the vendor's where there are several; `undefined` where they are nobody's. */
+  /** Returns the dialect of header names, the vendor's if there are several; `undefined` if they belong to none. */
   wordsAmong(names: readonly string[]): QueueDialect | undefined {
     const lower = names.map((name) => name.toLowerCase())
     const prefix = this.words.prefixes.findLast((one) => lower.some((name) => name.startsWith(one)))
@@ -268,11 +273,13 @@ export class QueueEngine {
     const words = name === undefined ? this.words : this.wordsByName.get(name)
     if (words !== undefined) return words.tongues.at(-1)!
     throw new TypeError(
-      `A signature has no dialect ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
+      `queue.sign(): there is no dialect ${JSON.stringify(name)}. Use one of ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(', ')}.`,
     )
   }
 
-  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  /**
+   * Returns the signature that a delivery of this request would have now, or a signature with one deliberate defect.
+   */
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),
@@ -292,7 +299,10 @@ const placeNames = {
   ended: 'adrift',
 } as const
 
-/** Whether what its state says moves it on is not there. @param held all that flow control will admit */
+/**
+ * Whether the event for which a message waits, according to its state, can never happen.
+ * @param held messages that flow control will admit
+ */
 function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {
   const { delivery, timer, lane } = message
   switch (delivery.is) {

@@ -10,7 +10,7 @@ import { runs, seedOr } from '../support/effort.js'
 const bank = 'https://bank.test'
 
 const plans = fc.record({
-  /** For each message: what its handler does, one after the other or all at once. */
+  /** Actions of each message's handler, in sequence or all at the same time. */
   messages: fc.array(
     fc.record({
       waits: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 3 }),
@@ -22,8 +22,8 @@ const plans = fc.record({
   alone: fc.nat({ max: 2 }),
 })
 
-describe('whatever handlers and faults do', () => {
-  test('each call is one entry, its cause is the attempt that made it, and the host ran as often as the entries say', async () => {
+describe('causes of outbound requests', () => {
+  test('logs one entry per request, caused by its attempt, with the number of handler runs', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async ({ messages, faults, alone }) => {
         const sandbox = createSandbox({ onWarning: () => {} })
@@ -45,7 +45,7 @@ describe('whatever handlers and faults do', () => {
           messages.forEach(({ waits, atOnce }, at) => {
             const url = `https://shop.test/${at}`
             sandbox.destinations.on(url, async (request) => {
-              // The app knows which delivery it works on: that is the truth.
+              // The app knows which delivery it works on, so its header is the ground truth.
               const who = `${request.headers.get('service-message-id')}/${request.headers.get('service-retried')}`
               if (atOnce) await Promise.all(waits.map((wait, nth) => ask(`${who}/${nth}`, wait)))
               else for (const [nth, wait] of waits.entries()) await ask(`${who}/${nth}`, wait)
@@ -57,7 +57,7 @@ describe('whatever handlers and faults do', () => {
           })
           sandbox.faults.add(faults)
           const moving = sandbox.clock.drain()
-          // The test calls, too, while handlers are awake.
+          // The test itself sends requests, too, while handlers sleep.
           const own = Promise.all(Array.from({ length: alone }, (_, nth) => ask(`test/${nth}`, nth)))
           await moving
           await sandbox.clock.drain()
@@ -84,11 +84,11 @@ describe('whatever handlers and faults do', () => {
   })
 })
 
-test('two deliveries over the network are under way: neither is guessed', async () => {
+test('lists both deliveries as possible causes when two deliveries over the network are in flight', async () => {
   const sandbox = createSandbox({ onWarning: () => {}, fetch: globalThis.fetch, clock: 'real' })
   onTestFinished(() => sandbox.dispose())
   sandbox.outbound.respond(`${bank}/*`, 200)
-  // An app behind a socket: it answers once both deliveries have arrived.
+  // The app is behind a socket and responds once both deliveries have arrived.
   const waiting: (() => void)[] = []
   let arrived = (): void => {}
   const both = new Promise<void>((resolve) => {

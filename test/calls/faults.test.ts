@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type FaultAt, fault, type Sandbox } from '../../src/index.js'
 import { bank, charging, failure, shop, world } from './world.js'
 
-/** A bank that counts what it takes. */
+/** Bank that counts the charges it makes. */
 function banking(sandbox: Sandbox): { taken: number } {
   const account = { taken: 0 }
   sandbox.outbound.on(bank, () => {
@@ -14,7 +14,7 @@ function banking(sandbox: Sandbox): { taken: number } {
 
 const charge = (init: RequestInit = {}) => fetch(bank, { method: 'POST', ...init })
 
-/** Moves time on until something has come of it. */
+/** Moves time until the promise has settled. */
 async function settled<T>(sandbox: Sandbox, asked: Promise<T>): Promise<T> {
   const end = asked.catch(() => undefined)
   await sandbox.clock.drain()
@@ -22,8 +22,8 @@ async function settled<T>(sandbox: Sandbox, asked: Promise<T>): Promise<T> {
   return asked
 }
 
-// What undici rejects with: TypeError 'fetch failed', its cause an error of Node with this code.
-describe('faults that break the connection look to the app as they would on a network', () => {
+// undici rejects with the TypeError 'fetch failed', whose cause is a Node error with this code.
+describe('faults that break the connection of an outbound request', () => {
   test.each<[string, FaultAt<'outbound.request'>, code: string, taken: number]>([
     ['reset before the work', fault.reset(), 'ECONNRESET', 0],
     ['lost answer', fault.lostAck(), 'ECONNRESET', 1],
@@ -31,9 +31,9 @@ describe('faults that break the connection look to the app as they would on a ne
     ['unresolved-host', fault.unresolvedHost(), 'ENOTFOUND', 0],
     ['bad-certificate', fault.badCertificate(), 'CERT_HAS_EXPIRED', 0],
     ['outage', fault.outage(), 'ECONNREFUSED', 0],
-    ['no answer for 10 s', fault.hang('10s'), 'ECONNRESET', 0],
-    ['no answer at all', fault.hang(), 'ETIMEDOUT', 0],
-  ])('%s', async (_name, fault, code, taken) => {
+    ['no response for 10 s', fault.hang('10s'), 'ECONNRESET', 0],
+    ['no response at all', fault.hang(), 'ETIMEDOUT', 0],
+  ])('fails as on a real network: %s', async (_name, fault, code, taken) => {
     for (const way of ['rule', 'script'] as const) {
       const sandbox = world()
       const account = banking(sandbox)
@@ -46,7 +46,7 @@ describe('faults that break the connection look to the app as they would on a ne
     }
   })
 
-  test('a reset after the work has taken the money', async () => {
+  test('resets the connection in phase "after" although the bank has charged', async () => {
     const sandbox = world()
     const account = banking(sandbox)
     sandbox.faults.add({ on: 'outbound.request', phase: 'after', fault: fault.reset() })
@@ -55,17 +55,17 @@ describe('faults that break the connection look to the app as they would on a ne
   })
 })
 
-describe('faults that answer', () => {
+describe('faults that respond to an outbound request', () => {
   test.each<[string, FaultAt<'outbound.request'>, status: number, taken: number]>([
     ['status', fault.status(503), 503, 0],
     ['rate limit', fault.rateLimited({ limit: 'burst', retryAfter: '2s' }), 429, 0],
-    ['refused token', fault.revokedToken(), 401, 0],
+    ['rejected token', fault.revokedToken(), 401, 0],
     ['outage with a status', fault.outage({ status: 502 }), 502, 0],
-    ['a late answer', fault.lateResponse('5s'), 201, 1],
+    ['a late response', fault.lateResponse('5s'), 201, 1],
     ['latency', fault.latency('5s'), 201, 1],
     ['twice', fault.duplicate(), 201, 2],
     ['twice at once', fault.duplicate({ concurrent: true }), 201, 2],
-  ])('%s', async (_name, fault, expected, taken) => {
+  ])('responds with %s', async (_name, fault, expected, taken) => {
     const sandbox = world()
     const account = banking(sandbox)
     sandbox.faults.add({ on: 'outbound.request', fault })
@@ -77,7 +77,7 @@ describe('faults that answer', () => {
     ])
   })
 
-  test('a 429 says when to come again', async () => {
+  test('sends a 429 with the time of the next try', async () => {
     const sandbox = world()
     banking(sandbox)
     sandbox.outbound.script(bank, [fault.rateLimited({ limit: 'burst', retryAfter: '2s' })])
@@ -85,8 +85,8 @@ describe('faults that answer', () => {
   })
 })
 
-describe('bodies', () => {
-  test('that break off, trickle, never come or are no JSON', async () => {
+describe('faults of outbound response bodies', () => {
+  test('breaks off, slows down, withholds or corrupts the body', async () => {
     const sandbox = world()
     banking(sandbox)
     sandbox.outbound.script(bank, [fault.truncate(3), fault.corruptJson(), fault.halfOpen('5s'), fault.slowBody(1)])
@@ -102,9 +102,9 @@ describe('bodies', () => {
   })
 })
 
-describe('the app gives up', () => {
-  // fetch rejects with the reason of the signal, whatever the host does.
-  test('by its own signal, while the bank has the money', async () => {
+describe('an outbound request that the app aborts', () => {
+  // fetch rejects with the reason of the signal, regardless of the host's actions.
+  test("logs the abort by the app's signal, although the bank has charged", async () => {
     const sandbox = world()
     const account = banking(sandbox)
     sandbox.faults.add({ on: 'outbound.request', phase: 'after', fault: fault.hang() })
@@ -123,7 +123,7 @@ describe('the app gives up', () => {
     ])
   })
 
-  test('before it asks', async () => {
+  test('does nothing when the signal was aborted before the request', async () => {
     const sandbox = world()
     const account = banking(sandbox)
     await expect(charge({ signal: AbortSignal.abort(new Error('never mind')) })).rejects.toThrow('never mind')
@@ -131,7 +131,7 @@ describe('the app gives up', () => {
     expect(sandbox.traffic.ofType('outbound')).toEqual([])
   })
 
-  test('by the time-out of its delivery: the queue tries again, and the bank takes twice', async () => {
+  test('charges twice when the delivery times out and the queue retries it', async () => {
     const sandbox = world()
     charging(sandbox)
     const account = banking(sandbox)

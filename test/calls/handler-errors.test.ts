@@ -6,8 +6,8 @@ import { callerLine } from '../../src/kernel/caller-line.js'
 import { failureOf } from '../matchers/failure.js'
 import { bank, charging, shop, world } from './world.js'
 
-describe('what threw', () => {
-  test('the handler of a foreign host is told as such, with its line', async () => {
+describe('errors of handlers in failure messages', () => {
+  test('names the handler of the external host with its line', async () => {
     const sandbox = world()
     charging(sandbox)
     sandbox.outbound.on(bank, () => {
@@ -26,7 +26,7 @@ describe('what threw', () => {
     }
   })
 
-  test('a broken connection names no line of the host', async () => {
+  test('names no line of the host for a broken connection', async () => {
     const sandbox = world()
     charging(sandbox)
     sandbox.outbound.script(bank, [fault.lostAck()])
@@ -44,15 +44,15 @@ describe('what threw', () => {
     ['    at file:///app/bank.ts:3:4', 'file:///app/bank.ts:3:4'],
     ['    at pay (C:\\app\\bank.ts:3:4)', 'C:\\app\\bank.ts:3:4'],
     ['    at async C:\\app\\bank.ts:3:4', 'C:\\app\\bank.ts:3:4'],
-  ])('%s', (frame, place) => {
+  ])('callerLine() reads the location of the frame: %s', (frame, place) => {
     const error = new Error('x')
     error.stack = `Error: x\n${frame}`
     expect(callerLine(error)).toBe(place)
   })
 })
 
-describe('an expect that fails inside of a handler', () => {
-  /** As Jest makes them: the first line says nothing. */
+describe('a failed expect() inside a handler', () => {
+  /** Such errors come from Jest, and their first line is not informative. */
   const jestError = (got: number): Error =>
     Object.assign(new Error(`expect(received).toBe(expected) // Object.is equality\n\nExpected: 2\nReceived: ${got}`), {
       name: 'Error',
@@ -63,7 +63,7 @@ describe('an expect that fails inside of a handler', () => {
     Record<string, readonly [check: (sandbox: World) => unknown, first: string, mark: string]>
   > = {
     'of Vitest': [() => expect({ n: 1 }).toEqual({ n: 2 }), 'expected { n: 1 } to deeply equal', 'expected { n: 1 }'],
-    // Its text differs with each attempt: it has the story so far.
+    // The text differs with each attempt, because it contains the timeline up to then.
     'a matcher of this package': [
       ({ queue }) => expect(queue).toHavePublished({ to: shop, body: 'order 2' }),
       'expect(queue).toHavePublished(',
@@ -92,7 +92,7 @@ describe('an expect that fails inside of a handler', () => {
   const count = (text: string, part: string): number => text.split(part).length - 1
 
   test.each(Object.entries(assertions))(
-    '%s fails the test: printed once, with its attempts',
+    'fails the test once for %s, with its attempts',
     async (_, [check, first, mark]) => {
       const sandbox = await failed(check)
       const complaint = leftovers(sandbox, {})
@@ -105,7 +105,7 @@ describe('an expect that fails inside of a handler', () => {
   )
 
   test.each(Object.entries(assertions))(
-    '%s, and the test fails of another: once, with marks and attempts',
+    'appears once, with marks and attempts, when the test fails of another error: %s',
     async (_, [check, first, mark]) => {
       const sandbox = await failed(check)
       for (const text of [
@@ -124,7 +124,7 @@ describe('an expect that fails inside of a handler', () => {
     },
   )
 
-  test('several assertions stay apart, and so do two places with the same first line', async () => {
+  test('stays separate for several assertions and for two places with the same first line', async () => {
     let calls = 0
     const { message } = jestError(1)
     const sandbox = await failed(() => {
@@ -136,7 +136,7 @@ describe('an expect that fails inside of a handler', () => {
     expect(text).toMatch(/orders threw: .*\n {2}Expected: 2\n {2}Received: 7\n/)
   })
 
-  test('one of another host is counted in calls', async () => {
+  test('counts requests for a handler of an external host', async () => {
     const sandbox = world()
     charging(sandbox)
     sandbox.outbound.on(bank, () => {
@@ -149,7 +149,7 @@ describe('an expect that fails inside of a handler', () => {
     expect(text).toMatch(/^The handler that stands for POST https:\/\/bank\.test\/charges threw .*in 2 calls\.$/m)
   })
 
-  test('an error that is no assertion, and one that the test did not fail of, are not "this"', async () => {
+  test('is not marked for an error that is not an assertion or not the failure of the test', async () => {
     const sandbox = await failed(() => {
       throw new RangeError('no such account')
     })

@@ -19,8 +19,8 @@ function made(): Sandbox {
 
 const refunds = 'https://bank.test/refunds'
 
-describe('msw', () => {
-  test('its own handlers stay in charge unless the url is registered', async () => {
+describe('outbound requests with msw', () => {
+  test('leaves msw handlers in charge of URLs that are not registered', async () => {
     const sandbox = made()
     charging(sandbox)
     const server = setupServer(
@@ -43,7 +43,7 @@ describe('msw', () => {
     ])
   })
 
-  test('the network of fetch only', async () => {
+  test('intercepts fetch only', async () => {
     const sandbox = made()
     sandbox.outbound.respond(bank, 201)
     const network = fastNetwork(sandbox, {

@@ -24,7 +24,7 @@ afterAll(() => {
 
 const refunds = 'https://bank.test/refunds'
 
-describe('nock', () => {
+describe('outbound requests with nock', () => {
   const send = (url: string, body = ''): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       const client = url.startsWith('https:') ? https : http
@@ -36,7 +36,7 @@ describe('nock', () => {
       sent.end(body)
     })
 
-  test('clients over https call what is registered, before or after the scopes were made; other scopes are left alone', async () => {
+  test('intercepts registered URLs for HTTPS clients and leaves other scopes alone, in any order of registration', async () => {
     const sandbox = made()
     sandbox.outbound.respond(bank, 201)
     nockScopes(sandbox)
@@ -58,7 +58,7 @@ describe('nock', () => {
     ])
   })
 
-  test('a call stands under the attempt that made it', async () => {
+  test('logs a request below the attempt that sent it', async () => {
     const sandbox = made()
     nockScopes(sandbox)
     ends.push(() => nock.cleanAll())
@@ -69,7 +69,7 @@ describe('nock', () => {
     expect(sandbox.traffic.ofType('outbound')).toMatchObject([{ cause: sandbox.traffic.ofType('attempt')[0]!.seq }])
   })
 
-  test('after a reset what was registered is forgotten', async () => {
+  test('removes registrations at a reset', async () => {
     const sandbox = made()
     nockScopes(sandbox)
     nock.disableNetConnect()
@@ -84,7 +84,7 @@ describe('nock', () => {
     expect(await send(bank)).toBe(202)
   })
 
-  test("other scopes answer before onUnhandledOutbound: 'error' refuses", async () => {
+  test("lets other scopes respond before onUnhandledOutbound: 'error' blocks a request", async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     nockScopes(sandbox)
     nock('https://sms.invalid').post('/send').reply(299)
@@ -93,7 +93,7 @@ describe('nock', () => {
     expect(leftovers(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
     expect(leftovers(sandbox, {})?.message).toContain(
-      'The app sent POST https://mail.invalid/send. No handler is registered for it, so it was refused.',
+      'The app sent POST https://mail.invalid/send, but no handler is registered for it and the request was blocked.',
     )
   })
 })

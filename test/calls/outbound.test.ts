@@ -4,8 +4,8 @@ import { bank, charging, failure, shop, world } from './world.js'
 
 const post = (body = '') => fetch(bank, { method: 'POST', body })
 
-describe('a call to a foreign host', () => {
-  test('is answered by its handler, and stands under the attempt that made it', async () => {
+describe('an outbound request', () => {
+  test('gets the response of its handler and is logged below the attempt that sent it', async () => {
     const sandbox = world()
     charging(sandbox)
     sandbox.outbound.on(bank, async (request) => Response.json({ order: await request.text() }, { status: 201 }))
@@ -27,7 +27,7 @@ describe('a call to a foreign host', () => {
     )
   })
 
-  test('the bank took the money and its answer was lost: the app asks again, and the story says so', async () => {
+  test('shows in the timeline that the bank charged although its response was lost, and that the app retried', async () => {
     const sandbox = world()
     charging(sandbox)
     let money = 0
@@ -48,14 +48,14 @@ describe('a call to a foreign host', () => {
     expect(sandbox.traffic.timeline()).toContain('the handler ran and answered 201; by the script: lost-ack')
   })
 
-  test('of the test itself has no cause', async () => {
+  test('has no cause when the test itself sends it', async () => {
     const sandbox = world()
     sandbox.outbound.respond(bank, 204)
     await post()
     expect(sandbox.traffic.ofType('outbound')[0]!.cause).toBeUndefined()
   })
 
-  test('that nobody registered goes on to the fetch that was there before', async () => {
+  test('goes to the previous fetch when its URL is not registered', async () => {
     const before = globalThis.fetch
     const asked: string[] = []
     globalThis.fetch = async (input) => {
@@ -76,8 +76,8 @@ describe('a call to a foreign host', () => {
   })
 })
 
-describe('what is registered', () => {
-  test('a plain answer, a plain function, and a Response that answers many times', async () => {
+describe('registrations of outbound requests', () => {
+  test('accepts a fixed response, a plain function, and a Response that is used many times', async () => {
     const sandbox = world()
     sandbox.outbound
       .respond('https://a.test/', { status: 201, headers: { 'x-id': '7' }, body: { id: 7 } })
@@ -93,7 +93,7 @@ describe('what is registered', () => {
     }
   })
 
-  test('a method may stand in front; exact patterns win over wildcards, later ones over earlier ones', async () => {
+  test('accepts a method before the URL; exact patterns win over wildcards, later ones over earlier ones', async () => {
     const sandbox = world()
     sandbox.outbound
       .respond('https://bank.test/*', 202)
@@ -109,21 +109,21 @@ describe('what is registered', () => {
     expect(await statusOf('POST', '/charges')).toBe(202)
   })
 
-  test('a call to a path that is not registered is told which one is nearest', () => {
+  test('names the nearest registration for a path that is not registered', () => {
     const sandbox = world()
     sandbox.outbound.respond('https://bank.test/refunds', 200).respond('https://bank.test/chrages', 201)
     expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/charges?expand=1')).toContain(
-      'registered is https://bank.test/chrages',
+      'https://bank.test/chrages is registered, but its path differs',
     )
     expect(sandbox.outbound.wrongWith('POST', 'https://bank.test/x')).toContain(
-      'registered is https://bank.test/refunds',
+      'https://bank.test/refunds is registered, but its path differs',
     )
   })
 
-  test('a recorder keeps the calls; without an answer the host says 200', async () => {
+  test('records requests and responds 200 without another response', async () => {
     const sandbox = world()
     const seen = sandbox.outbound.record('https://bank.test/*')
-    expect(() => seen.last()).toThrow('Nothing has arrived at https://bank.test/*')
+    expect(() => seen.last()).toThrow('no request has arrived at https://bank.test/*')
     expect(
       (await fetch(bank, { method: 'POST', body: '{"amount":5}', headers: { authorization: 'Bearer sk' } })).status,
     ).toBe(200)
@@ -132,7 +132,7 @@ describe('what is registered', () => {
     expect(seen.last().header('Authorization')).toBe('Bearer sk')
   })
 
-  test('steps of a script: a fault, fault.pass(), a Response, a handler; then the handler underneath', async () => {
+  test('plays script steps of all kinds, and then uses the registered handler', async () => {
     const sandbox = world()
     sandbox.outbound.respond(bank, 201)
     sandbox.outbound.script(bank, [
@@ -151,7 +151,7 @@ describe('what is registered', () => {
     expect(sandbox.traffic.ofType('outbound').map(({ handlerRuns: handled }) => handled)).toEqual([0, 1, 1, 1, 1])
   })
 
-  test('a handler that throws is a 500 to the app, and is kept for the test', async () => {
+  test('returns a 500 to the app for a handler that throws, and keeps the error for the test', async () => {
     const sandbox = world()
     sandbox.outbound.on(bank, () => {
       throw new RangeError('no such account')
@@ -160,7 +160,7 @@ describe('what is registered', () => {
     expect(sandbox.outbound.errors).toMatchObject([{ message: 'no such account' }])
   })
 
-  test('a handler sleeps in virtual time, and its caller with it', async () => {
+  test('lets a handler sleep in virtual time, and its caller with it', async () => {
     const sandbox = world()
     charging(sandbox)
     sandbox.outbound.on(bank, async (_request, task) => {
@@ -173,7 +173,7 @@ describe('what is registered', () => {
     expect(attempt!.outcome!.at - attempt!.at).toBe(30_000)
   })
 
-  test('events come one by one', async () => {
+  test('streams events one by one', async () => {
     const sandbox = world()
     sandbox.outbound.on('https://llm.test/chat', () => {
       const body = new ReadableStream<Uint8Array>({
@@ -186,7 +186,7 @@ describe('what is registered', () => {
     expect(sandbox.traffic.ofType('outbound')[0]!.response).toMatchObject({ status: 200, body: undefined })
   })
 
-  test('a reset forgets it, as it does destinations', async () => {
+  test('removes registrations at a reset, as for destinations', async () => {
     const sandbox = world()
     sandbox.outbound.respond(bank, 204)
     sandbox.reset()
@@ -194,15 +194,17 @@ describe('what is registered', () => {
   })
 })
 
-describe('what is wrong is refused, with what to do', () => {
+describe('invalid arguments of sandbox.outbound', () => {
   const { outbound } = createSandbox()
   test.each([
     [
       () => outbound.on(bank, 5 as never),
-      'outbound.on("https://bank.test/charges") needs a function (request, task) => Response',
+      'outbound.on("https://bank.test/charges"): the second argument must be a function',
     ],
-    [() => outbound.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
-    [() => outbound.respond(bank, undefined as never), 'needs what to answer'],
+    [() => calls.on('bank.test', () => new Response()), '"bank.test" is not a destination: give an absolute url'],
+    [() => calls.respond(bank, undefined as never), 'second argument must be a status'],
+    [() => calls.respond(bank, 99), 'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer'],
+    [() => calls.respond(bank, fault.lostAck() as never), 'got a fault). Use outbound.script(url, [fault])'],
     [
       () => outbound.respond(bank, 99),
       'outbound.respond("https://bank.test/charges"): 99 is not the status of an answer',
@@ -210,19 +212,19 @@ describe('what is wrong is refused, with what to do', () => {
     [() => outbound.respond(bank, fault.lostAck() as never), 'got a fault: use outbound.script(url, [fault])'],
     [
       () => outbound.script(bank, fault.status(500) as never),
-      'takes steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler in an array',
+      'must be an array of steps such as 503, fault.lostAck(), fault.pass(), a Response or a handler',
     ],
-    [() => outbound.script(bank, [{ kind: 'drop' }]), 'step 1: drop cannot happen to a call.'],
+    [() => outbound.script(bank, [{ kind: 'drop' }]), 'step 1: drop is not a fault for outbound requests.'],
     [
       () => outbound.script(bank, [fault.pass(), { kind: 'delay', waitMs: 5 }]),
-      'step 2: delay cannot happen to a call. Write fault.latency(…).',
+      'step 2: delay is not a fault for outbound requests. Use fault.latency(…).',
     ],
     [() => outbound.script(bank, [{ kind: 'lostAck' } as never]), 'there is no fault "lostAck"'],
-  ])('%#', (act, sentence) => {
+  ])('throws an error with advice (case %#)', (act, sentence) => {
     expect(act).toThrow(sentence)
   })
 
-  test('a call that was only nearly registered is told', async () => {
+  test('reports near misses as unhandled', async () => {
     const sandbox = createSandbox()
     sandbox.outbound.respond('POST https://bank.test/charges', 201)
     expect(sandbox.outbound.takes('POST', 'https://bank.test/charge')).toBe(false)
@@ -230,10 +232,10 @@ describe('what is wrong is refused, with what to do', () => {
     expect(sandbox.outbound.takes('GET', 'https://elsewhere.test/')).toBe(false)
     expect(sandbox.outbound.unhandled).toEqual([
       expect.stringContaining(
-        'POST https://bank.test/charge: registered is POST https://bank.test/charges, of another path.',
+        'POST https://bank.test/charge is unhandled: POST https://bank.test/charges is registered, but its path differs.',
       ),
       expect.stringContaining(
-        'PUT https://bank.test/charges: registered is POST https://bank.test/charges, of another method.',
+        'PUT https://bank.test/charges is unhandled: POST https://bank.test/charges is registered, but its method differs.',
       ),
     ])
     expect(await failure(sandbox.outbound.fetch('https://bank.test/refunds'))).toMatchObject({

@@ -5,12 +5,14 @@ import { assertIdempotent } from '../../packages/explore/src/delivery/idempotenc
 import type { Sandbox } from '../../src/index.js'
 import { appWith, payments } from '../workflow/crash-defects.js'
 
-// The most frequent story: the third party took the money, its answer got lost.
+// The most frequent failure: the third party charged, but its response was lost.
 
 const bank = 'https://bank.test/charges'
 const shop = 'https://shop.test/orders'
 
-/** A route that charges for its order; with a key of the order, the bank knows a second call for the first. */
+/**
+ * Route that charges for its order. With a key, the bank recognizes the second request as a repetition of the first.
+ */
 const route =
   (keyed: boolean) =>
   async (request: Request): Promise<Response> => {
@@ -25,8 +27,8 @@ const deliver = (sandbox: Sandbox): void => {
   sandbox.queue.publish({ to: shop, body: 'order 1' })
 }
 
-describe('assertIdempotent', () => {
-  test('finds an app that charges twice when the answer of the bank is lost', async () => {
+describe('assertIdempotent() with outbound requests', () => {
+  test("finds an app that charges twice when the bank's response is lost", async () => {
     const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-response'] })
     await expect(found).rejects.toThrow(
       'The handler is not idempotent under lost-response: a foreign host did its work, and its answer to the handler was lost.',
@@ -35,7 +37,7 @@ describe('assertIdempotent', () => {
     await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-response 1'] })")
   })
 
-  test('a key by which the bank knows a second call is enough, under everything', async () => {
+  test('holds under all faults when an idempotency key identifies repeated requests', async () => {
     await assertIdempotent(route(true), {
       publish: deliver,
       under: ['lost-response', 'lost-ack', 'duplicate', 'concurrent'],
@@ -43,8 +45,8 @@ describe('assertIdempotent', () => {
   })
 })
 
-describe('assertResilient', () => {
-  test('loses answers of foreign hosts, too, and tells the smallest such schedule', async () => {
+describe('assertResilient() with outbound requests', () => {
+  test('injects lost responses of external hosts, too, and reports the smallest fault plan', async () => {
     const found = assertResilient({
       publish: deliver,
       handler: { [shop]: route(true) },
@@ -59,8 +61,8 @@ describe('assertResilient', () => {
   })
 })
 
-describe('assertCrashSafe', () => {
-  test('loses the answer of a host that sandbox.outbound has, while the process lives', async () => {
+describe('assertCrashSafe() with outbound requests', () => {
+  test('loses the response of a registered external host while the process lives', async () => {
     const paying = (key?: string) =>
       appWith(({ sandbox, charge }) => {
         sandbox.outbound.on(payments, () => new Response('{}'))

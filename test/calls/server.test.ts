@@ -12,8 +12,8 @@ afterAll(() => server.close())
 
 const bank = 'https://bank.test'
 
-describe('an address of the server that stands for a foreign host', () => {
-  test('answers what is registered, as the host would', async () => {
+describe('the URL of an external host on the server', () => {
+  test('responds as registered', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'answers' })
     await sandbox.outbound.respond(`${bank}/charges`, { status: 201, body: { id: 'ch_1' } })
     const base = sandbox.outbound.urlFor(bank)
@@ -31,7 +31,7 @@ describe('an address of the server that stands for a foreign host', () => {
     expect(JSON.stringify(traffic.ofType('outbound'))).not.toContain('sk_live_1')
   })
 
-  test('plays scripts and records', async () => {
+  test('plays scripts and records requests', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'scripts' })
     const seen = await sandbox.outbound.record(`${bank}/*`)
     await sandbox.outbound.script(`${bank}/charges`, [fault.lostAck(), fault.status(503), fault.status(402)])
@@ -43,7 +43,7 @@ describe('an address of the server that stands for a foreign host', () => {
     expect(await seen.last()).toMatchObject({ url: `${bank}/charges`, method: 'POST', status: 503, handlerRuns: 0 })
   })
 
-  test('forwards nothing, and says what to register', async () => {
+  test('forwards nothing and reports how to register the host', async () => {
     const asked = (path: string) => fetch(`${server.origin}${path}`)
     const unknown = await asked('/nobody/outbound/https://bank.test/charges')
     expect(unknown.status).toBe(502)
@@ -58,18 +58,21 @@ describe('an address of the server that stands for a foreign host', () => {
     const near = await asked('/near/outbound/https://bank.test/charge')
     expect([near.status, await near.json()]).toEqual([
       502,
-      { error: expect.stringContaining('registered is https://bank.test/charges, of another path.') },
+      { error: expect.stringContaining('https://bank.test/charges is registered, but its path differs.') },
     ])
     expect(await sandbox.outbound.unhandled).toHaveLength(1)
   })
 
-  test.each(['https:/bank.test/charges', 'https%3A%2F%2Fbank.test/charges'])('also written %s', async (written) => {
-    await using sandbox = await connect(server.origin, { tenant: 'written' })
-    await sandbox.outbound.respond(`${bank}/charges`, 204)
-    expect((await fetch(`${server.origin}/written/outbound/${written}`)).status).toBe(204)
-  })
+  test.each(['https:/bank.test/charges', 'https%3A%2F%2Fbank.test/charges'])(
+    'accepts the spelling %s',
+    async (written) => {
+      await using sandbox = await connect(server.origin, { tenant: 'written' })
+      await sandbox.outbound.respond(`${bank}/charges`, 204)
+      expect((await fetch(`${server.origin}/written/outbound/${written}`)).status).toBe(204)
+    },
+  )
 
-  test('a function cannot be sent', async () => {
+  test('rejects functions, which cannot be sent', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'functions' })
     expect(() => sandbox.outbound.on(bank, () => new Response())).toThrow('cannot call the function')
   })

@@ -10,7 +10,7 @@ import type { Sandbox } from '../../src/index.js'
 import { failureOf } from '../matchers/failure.js'
 import { bank, connected } from './world.js'
 
-// Hosts below `.invalid` have no address: a call that is let through fails without leaving this machine.
+// Hosts below `.invalid` have no address, so a request that passes fails without leaving this machine.
 const mail = 'https://mail.invalid/send'
 const sms = 'https://sms.invalid/send'
 
@@ -20,10 +20,10 @@ const cause = (asked: Promise<unknown>): Promise<string> =>
     (error: Error) => String((error.cause as Error | undefined)?.message ?? error.message),
   )
 
-const refused = `The app sent POST ${mail}. No handler is registered for it, so it was refused. Register one: sandbox.outbound.respond('POST ${mail}', …)`
+const refused = `The app sent POST ${mail}, but no handler is registered for it and the request was blocked. Register one: sandbox.outbound.respond('POST ${mail}', …)`
 
 describe("onUnhandledOutbound: 'error'", () => {
-  test('refuses what nobody answers, and the test fails although the app hid it', async () => {
+  test('blocks unhandled requests and fails the test even if the app catches the error', async () => {
     const sandbox = connected({ intercept: 'fetch', onUnhandledOutbound: 'error' })
     expect(await cause(fetch(mail, { method: 'POST' }))).toBe(refused)
     expect(leftovers(sandbox, {})?.message).toContain(refused)
@@ -35,13 +35,13 @@ describe("onUnhandledOutbound: 'error'", () => {
     expect(leftovers(sandbox, {})).toBeUndefined()
   })
 
-  test('a client over node:https is told its host', async () => {
+  test('names the host for a client over node:https', async () => {
     connected({ onUnhandledOutbound: 'error' })
     const error = await new Promise<Error>((resolve) => https.get(mail).on('error', resolve))
     expect(error.message).toMatch(/a request to mail\.invalid.*outbound\.respond\('https:\/\/mail\.invalid\/\*', …\)/)
   })
 
-  test('handlers of msw answer before it', async () => {
+  test('lets msw handlers respond first', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     const server = setupServer(
       ...mswHandlers(sandbox),
@@ -56,7 +56,7 @@ describe("onUnhandledOutbound: 'error'", () => {
     expect(leftovers(sandbox, {})?.message).toContain(refused)
   })
 
-  test('this machine is no other host', async () => {
+  test('does not block requests to this machine', async () => {
     const sandbox = connected({ intercept: 'fetch', onUnhandledOutbound: 'error' })
     const server = http.createServer((_, answer) => void answer.end('here')).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
@@ -68,7 +68,7 @@ describe("onUnhandledOutbound: 'error'", () => {
   })
 })
 
-describe('a refused request, with an assertion that fails first', () => {
+describe('a blocked request together with a failed assertion', () => {
   const shop = 'https://shop.test/orders'
   const pay = 'https://pay.invalid/v1/charges'
 
@@ -84,12 +84,12 @@ describe('a refused request, with an assertion that fails first', () => {
   const charge = (): Promise<unknown> => fetch(`${pay}?key=1`, { method: 'POST' })
   const missing = (sandbox: Sandbox): string => failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))
 
-  test('leads the failure, with its attempts and what to register', async () => {
+  test('is the first cause in the failure, with its attempts and advice', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     // Nothing else is registered, and nothing else is wrong.
     await ordered(sandbox, charge)
     const [first] = sandbox.traffic.ofType('attempt')
-    const sent = `The app sent POST ${pay}?key=1 in 4 attempts (first: #${first!.seq}). `
+    const sent = `The app sent POST ${pay}?key=1 in 4 attempts (first: #${first!.seq}), `
     const advice = `sandbox.outbound.respond('POST ${pay}', …)`
     for (const text of [missing(sandbox), withTrace('expected 1 to be 2', sandbox)]) {
       expect(text.split('\n')[2]).toContain(sent)
@@ -100,7 +100,7 @@ describe('a refused request, with an assertion that fails first', () => {
     expect(leftovers(sandbox, {})?.message.startsWith(sent)).toBe(true)
   })
 
-  test('is one of several hosts, each with its own count', async () => {
+  test('is counted per host', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     await ordered(
       sandbox,
@@ -119,26 +119,26 @@ describe('a refused request, with an assertion that fails first', () => {
     for (const sentence of told) expect(text).toContain(sentence)
   })
 
-  test('of the test itself has no attempt', async () => {
+  test('has no attempt when the test itself sends it', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     await Promise.all([cause(charge()), cause(charge()), cause(fetch(mail))])
     expect(sandbox.outbound.unanswered).toEqual([
-      expect.stringContaining(`POST ${pay}?key=1 2 times. `),
-      expect.stringContaining(`GET ${mail}. `),
+      expect.stringContaining(`POST ${pay}?key=1 2 times, `),
+      expect.stringContaining(`GET ${mail}, `),
     ])
   })
 
-  test('with several queries is counted without them, with one query it is shown', async () => {
+  test('is counted without queries if there are several, and shown with its only query', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     for (const page of [0, 1, 2]) await cause(fetch(`${mail}?page=${page}`))
     for (let times = 0; times < 2; times++) await cause(charge())
     expect(sandbox.outbound.unanswered).toEqual([
-      expect.stringContaining(`GET ${mail} 3 times. `),
-      expect.stringContaining(`POST ${pay}?key=1 2 times. `),
+      expect.stringContaining(`GET ${mail} 3 times, `),
+      expect.stringContaining(`POST ${pay}?key=1 2 times, `),
     ])
   })
 
-  test('is counted where others come first', async () => {
+  test('is counted where other causes come first', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     const hosts = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.invalid/x`)
     for (const host of hosts.slice(0, 2)) await cause(fetch(host))
@@ -148,11 +148,11 @@ describe('a refused request, with an assertion that fails first', () => {
       expect(hosts.map((host) => text.includes(`The app sent GET ${host}`))).toEqual([true, true, false, false])
       expect(text.split('and 2 more that nobody answered')).toHaveLength(2)
     }
-    // The check at the end lists them all.
+    // The check at the end lists all of them.
     expect(leftovers(sandbox, {})?.message).not.toMatch(/and \d+ more/)
   })
 
-  test('of a client over node:https has its attempt, and the host alone', async () => {
+  test('has its attempt but only the host for a client over node:https', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     const get = (): Promise<unknown> =>
       new Promise((resolve, reject) => https.get(pay).on('error', reject).on('response', resolve))
@@ -162,7 +162,7 @@ describe('a refused request, with an assertion that fails first', () => {
     )
   })
 
-  test('is still known after a reset of the sandbox, and what was before it is not', async () => {
+  test('is still known after a reset of the sandbox, without requests from before it', async () => {
     const sandbox = connected({ onUnhandledOutbound: 'error' })
     await cause(fetch(mail))
     sandbox.reset()
@@ -172,7 +172,7 @@ describe('a refused request, with an assertion that fails first', () => {
   })
 
   test.each(['bypass', 'warn', undefined] as const)(
-    'is none with onUnhandledOutbound: %j, which let it through',
+    'does not exist with onUnhandledOutbound: %j, which lets the request pass',
     async (onUnhandledOutbound) => {
       const sandbox = connected({ ...(onUnhandledOutbound && { onUnhandledOutbound }), onWarning: () => {} })
       await ordered(sandbox, charge, 0)
@@ -184,18 +184,18 @@ describe('a refused request, with an assertion that fails first', () => {
   )
 
   test.each(['bypass', 'warn', 'error'] as const)(
-    'of another path than what is registered leads with %j, too',
+    'is the first cause with %j when its path differs from the registration',
     async (onUnhandledOutbound) => {
       const sandbox = connected({ ...(onUnhandledOutbound && { onUnhandledOutbound }), onWarning: () => {} })
       sandbox.outbound.respond(`POST ${pay}s`, 201)
       await ordered(sandbox, charge, 0)
-      expect(missing(sandbox).split('\n')[2]).toContain(`registered is POST ${pay}s, of another path`)
+      expect(missing(sandbox).split('\n')[2]).toContain(`POST ${pay}s is registered, but its path differs`)
     },
   )
 })
 
-describe('by default', () => {
-  test('what nobody registered is let through, and nothing is said', async () => {
+describe('the default of onUnhandledOutbound', () => {
+  test('lets requests to unregistered hosts pass without a report', async () => {
     const sandbox = connected({ intercept: 'fetch' })
     sandbox.outbound.respond(bank, 201)
     expect(await cause(fetch(mail, { method: 'POST' }))).toContain('mail.invalid')
@@ -205,17 +205,17 @@ describe('by default', () => {
   test.each([
     ['GET', sms, 'method'],
     ['POST', `${sms}s`, 'path'],
-  ])('%s %s: a near miss of another %s that nobody answered fails the test', async (method, url, wrong) => {
+  ])('fails the test for %s %s: a near miss of another %s without a response', async (method, url, wrong) => {
     const sandbox = connected({ intercept: 'fetch' })
     sandbox.outbound.respond(`POST ${sms}`, 201)
     await cause(fetch(url, { method }))
-    const told = `Nobody answers ${method} ${url}: registered is POST ${sms}, of another ${wrong}.`
+    const told = `${method} ${url} is unhandled: POST ${sms} is registered, but its ${wrong} differs.`
     expect(leftovers(sandbox, {})?.message).toContain(told)
     expect(leftovers(sandbox, { strict: { unhandled: false } })).toBeUndefined()
   })
 })
 
-test("'warn' lets it through, and warns once for each host", async () => {
+test("onUnhandledOutbound: 'warn' lets requests pass and warns once per host", async () => {
   const warned: string[] = []
   const sandbox = connected({
     intercept: 'fetch',
@@ -230,7 +230,7 @@ test("'warn' lets it through, and warns once for each host", async () => {
   expect(leftovers(sandbox, {})).toBeUndefined()
 })
 
-test('another word', () => {
+test('onUnhandledOutbound rejects other values', () => {
   expect(() => sandboxOf({ onUnhandledOutbound: 'fail' as 'error' })).toThrow(
     `onUnhandledOutbound is 'bypass', 'warn' or 'error', got "fail".`,
   )

@@ -6,12 +6,12 @@ import { connectedSandbox } from '../support/sandbox.js'
 export const bank = 'https://bank.test/charges'
 export const shop = 'https://shop.test/orders'
 
-/** A sandbox behind the global `fetch`, until the test is over. */
+/** Returns a sandbox that replaces the global `fetch` until the end of the test. */
 export function world(options: SandboxOptions = {}): Sandbox {
   return connectedSandbox({ startAt: '2030-01-01T09:00:00Z', ...options })
 }
 
-/** A sandbox as the fixtures of the runners connect it, until the test is over. */
+/** Returns a sandbox connected as by the fixtures of the runners, until the end of the test. */
 export function connected(given: FixtureOptions = {}): Sandbox {
   const options: FixtureOptions = { realHosts: 'allow', ...given }
   const sandbox = sandboxOf(options)
@@ -23,7 +23,7 @@ export function connected(given: FixtureOptions = {}): Sandbox {
   return sandbox
 }
 
-/** An app that charges the bank for each order. */
+/** App that charges the bank for each order. */
 export function charging(sandbox: Pick<Sandbox, 'destinations'>): void {
   sandbox.destinations.on(shop, async (request) => {
     const order = await request.text()
@@ -32,7 +32,7 @@ export function charging(sandbox: Pick<Sandbox, 'destinations'>): void {
   })
 }
 
-/** What `fetch` rejects with. */
+/** Returns the code with which `fetch` rejects. */
 export async function failure(asked: Promise<unknown>): Promise<{ name: string; message: string; code: unknown }> {
   const error = await asked.then(
     () => undefined,

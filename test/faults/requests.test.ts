@@ -466,5 +466,5 @@ test('a handler that waits for a slow body meets the time-out of its delivery', 
     error: 'context deadline exceeded',
     at: start + 5000,
   })
-  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 7 s after the time-out')
+  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 7 s after the timeout')
 })

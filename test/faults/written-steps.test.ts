@@ -60,7 +60,7 @@ describe.each(kinds)('%s', (_, make) => {
   test.each([[[99]], [['503']], [[fault.pass(), 1000]]])('%j is told of calls', async (script) => {
     sandbox = await make()
     await expect((async () => sandbox.outbound.script(bank, script as never))()).rejects.toThrow(
-      /status|takes steps such as 503/,
+      /status|array of steps such as 503/,
     )
   })
 })
@@ -83,7 +83,7 @@ describe('in a scenario', () => {
     [{ destinations: [{ url: shop, script: ['503'] }] }, '"503" is a text'],
     [{ destinations: [{ url: shop, script: [{ kind: 'stauts', status: 503 }] }] }, 'Did you mean "status"?'],
     [{ outbound: [{ url: bank, script: [99] }] }, 'status'],
-    [{ outbound: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop cannot happen to a call'],
+    [{ outbound: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop is not a fault for outbound requests'],
   ])('%j is told', (part, sentence) => {
     const problems = scenarioProblems({ name: 'mistaken', ...part })
     expect(problems.map(({ sentence }) => sentence).join('\n')).toContain(sentence)

@@ -27,7 +27,7 @@ async function ordinaryRun(sandbox: Sandbox): Promise<void> {
   store.run('GET', 'a')
 }
 
-/** Takes an entry out of the log, as if the engine had not done what it tells. */
+/** Removes an entry from the log, as if the engine had not done what the entry describes. */
 function forget({ traffic }: Sandbox, type: string): void {
   const entries = traffic.entries as unknown[]
   entries.splice(
@@ -37,7 +37,7 @@ function forget({ traffic }: Sandbox, type: string): void {
   )
 }
 
-test('an ordinary run keeps every promise', async () => {
+test('checkInvariants() finds no violation in an ordinary run', async () => {
   using sandbox = createSandbox({ seed: 7 })
   await ordinaryRun(sandbox)
   const check = sandbox.assertInvariants()
@@ -45,18 +45,18 @@ test('an ordinary run keeps every promise', async () => {
   expect(check.unknown).toEqual([])
 })
 
-test('only and except choose by name, and a slip is told with the nearest name', async () => {
+test('checkInvariants() selects invariants with only and except, and suggests the nearest name for a typo', async () => {
   using sandbox = createSandbox()
   expect(sandbox.assertInvariants({ only: 'rate-bound' }).checked).toEqual(['rate-bound'])
   expect(sandbox.assertInvariants({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(
     invariants.length - 2,
   )
   expect(() => sandbox.assertInvariants({ only: 'rate-bond' })).toThrow(
-    'There is no invariant "rate-bond", did you mean "rate-bound"?',
+    'There is no invariant "rate-bond". Did you mean "rate-bound"?',
   )
 })
 
-test('a broken promise is told with its words, what happened instead, the entries and the story', async () => {
+test('assertInvariants() reports a violation with its guarantee, what happened, the entries and the timeline', async () => {
   using sandbox = createSandbox({ seed: 7 })
   await ordinaryRun(sandbox)
   forget(sandbox, 'dead-letter')
@@ -72,17 +72,17 @@ test('a broken promise is told with its words, what happened instead, the entrie
   expect(error).toBeInstanceOf(InvariantError)
   expect((error as InvariantError).violations[0]).toEqual(breach)
   expect((error as Error).message).toMatch(
-    /^Broken promise no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
+    /^Violated invariant no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
   )
 })
 
-test('a log that keeps nothing is no proof of anything', async () => {
+test('checkInvariants() proves nothing from an empty log', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficEntries: 0 } })
   await ordinaryRun(sandbox)
   expect(sandbox.assertInvariants().unknown.length).toBeGreaterThan(0)
 })
 
-test('a check looks at each entry a bounded number of times', async () => {
+test('checkInvariants() reads each entry a bounded number of times', async () => {
   const looks: number[] = []
   for (const size of [200, 2000]) {
     using sandbox = createSandbox()
@@ -112,7 +112,7 @@ test('a check looks at each entry a bounded number of times', async () => {
   expect(looks[1]).toBeLessThan(looks[0]! * 1.5)
 })
 
-test('an attempt that nothing will end breaks a promise once the world is drained, and not before', () => {
+test('no-attempt-left-running is violated by an attempt without an end, but only in a drained sandbox', () => {
   const { sandbox, published } = leftRunning()
   expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toMatchObject([
     { message: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
@@ -121,7 +121,7 @@ test('an attempt that nothing will end breaks a promise once the world is draine
   expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toEqual([])
 })
 
-/** As if the engine had forgotten an attempt. */
+/** Returns a log as if the engine had forgotten an attempt. */
 function leftRunning() {
   const sandbox = createSandbox()
   const message = { messageId: 'msg_1', kind: 'message', url: 'https://shop.test/', method: 'POST' } as const

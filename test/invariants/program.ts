@@ -8,8 +8,8 @@ import {
 } from 'stuntdouble'
 import { catalog } from '../../src/faults/catalog.js'
 
-// Random programs: everything that a test may do to a sandbox, in any order. Some choices are likelier than they would
-// be in life, so that short programs meet the rules that they are about: few keys, few queues, limits of one or two.
+// Random programs: all actions of a test on a sandbox, in any order. Some choices are more likely than in practice, so
+// that short programs reach the rules they are about: few keys, few queues, limits of one or two.
 
 const hosts = ['https://a.test/', 'https://b.test/', 'https://c.test/']
 const callback = 'https://callback.test/'
@@ -188,7 +188,7 @@ export interface Program {
   readonly faults?: readonly FaultRule[]
 }
 
-/** @param bounded some programs run with a log that forgets */
+/** @param bounded whether some programs run with a log that drops entries */
 export function program(bounded = false): fc.Arbitrary<Program> {
   return fc.record({
     seed: fc.nat(1000),
@@ -201,7 +201,7 @@ export function program(bounded = false): fc.Arbitrary<Program> {
 
 const kinds = Object.values(catalog)
 
-/** One rule for a fault of the catalog, as its example has it. */
+/** Returns a rule with the example fault of a catalog entry. */
 const rule = fc.constantFrom(...kinds).chain(({ points, example }) =>
   fc.record({
     on: fc.constantFrom(...points),
@@ -212,7 +212,7 @@ const rule = fc.constantFrom(...kinds).chain(({ points, example }) =>
   }),
 ) as fc.Arbitrary<FaultRule>
 
-/** A program in bad weather. */
+/** Program with random fault rules. */
 export const stormyProgram: fc.Arbitrary<Program> = fc
   .tuple(program(), fc.array(rule, { minLength: 1, maxLength: 4 }))
   .map(([given, faults]) => ({ ...given, faults }))
@@ -242,7 +242,7 @@ export async function run(createSandbox: typeof CreateSandbox, given: Program): 
   return sandbox
 }
 
-/** A fault may hold a request until time passes, or for ever: after an hour of virtual time it is left alone. */
+/** Stops waiting after an hour of virtual time, because a fault may hold a request until time passes, or forever. */
 async function inPassingTime(sandbox: Sandbox, work: Promise<void>): Promise<void> {
   let isDone = false
   const done = work.catch(() => {}).finally(() => (isDone = true))
@@ -274,7 +274,7 @@ async function perform(sandbox: Sandbox, step: ProgramStep, ids: string[]): Prom
     case 'pause queue':
       return send(sandbox, 'POST', `/v2/queues/${step.name}/${step.on ? 'pause' : 'resume'}`)
     case 'set queue':
-      // The plan may have no place for so many; then nothing happens.
+      // The plan may allow fewer; then nothing happens.
       return void attempt(() => queue.upsertQueue(step.name, { parallelism: step.parallelism }))
     case 'delete queue':
       return send(sandbox, 'DELETE', `/v2/queues/${step.name}`)
@@ -310,7 +310,7 @@ async function publishAll(sandbox: Sandbox, step: StepOf<'publish'>, ids: string
     attempt(() => {
       const published = sandbox.queue.publish({
         to: hosts[step.to]!,
-        // The same body now and then, for deduplication by content.
+        // Some bodies repeat, for content-based deduplication.
         body: deduplication === 'content' ? String(ids.length % 3) : String(ids.length),
         retries: step.retries,
         delay: step.delay,
@@ -348,7 +348,7 @@ async function command(sandbox: Sandbox, rows: readonly (readonly string[])[], f
   else for (const row of rows) attempt(() => sandbox.store.run(...row))
 }
 
-/** What the engine refuses by its rules, it may refuse. */
+/** Ignores errors for requests that the engine may reject by its rules. */
 function attempt(run: () => unknown): void {
   try {
     run()

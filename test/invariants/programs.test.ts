@@ -5,11 +5,11 @@ import { examineAll } from '../model/store-linearizable.js'
 import { runs, seedOr } from '../support/effort.js'
 import { type Program, program, run, stormyProgram } from './program.js'
 
-// The unmutated engine keeps its promises, whatever a test does to it.
+// The unmutated engine has no violations for any test.
 
 const programs = runs(150, 150, 5000)
 
-test(`${programs} random programs break no promise`, { timeout: 600_000 }, async () => {
+test(`${programs} random programs violate no invariant`, { timeout: 600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(program(), async (given) => {
       using sandbox = await run(createSandbox, given)
@@ -19,7 +19,7 @@ test(`${programs} random programs break no promise`, { timeout: 600_000 }, async
   )
 })
 
-test('a log that has forgotten its beginning raises no false alarm, and says what it cannot know', {
+test('checkInvariants() raises no false alarm on a log without its beginning, and reports what is unknown', {
   timeout: 600_000,
 }, async () => {
   await fc.assert(
@@ -33,7 +33,7 @@ test('a log that has forgotten its beginning raises no false alarm, and says wha
   )
 })
 
-test('a declared fault suspends what it breaks by design, and nothing else breaks', { timeout: 600_000 }, async () => {
+test('a declared fault suspends exactly the invariants that it violates by design', { timeout: 600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(stormyProgram, async (given) => {
       using sandbox = await run(createSandbox, given)
@@ -43,7 +43,7 @@ test('a declared fault suspends what it breaks by design, and nothing else break
   )
 })
 
-describe('mistakes that random programs have found', () => {
+describe('regressions that random programs have found', () => {
   const calm = { seed: 0, outcomes: [], enforceQuotas: false, maxTrafficEntries: undefined }
   const message = {
     do: 'publish',
@@ -60,7 +60,7 @@ describe('mistakes that random programs have found', () => {
     deduplication: undefined,
   } as const
   const programs: Readonly<Record<string, Program>> = {
-    'a delivery held back for a later one stood twice in a queue that was paused meanwhile': {
+    'a delivery that a fault held was parked twice in a queue that was paused meanwhile': {
       ...calm,
       steps: [
         { ...message, queue: 'q2' },
@@ -71,7 +71,7 @@ describe('mistakes that random programs have found', () => {
       ],
       faults: [{ on: 'queue.delivery', until: '10m', fault: { kind: 'reorder', withinMs: 60_000 } }],
     },
-    'a period of flow control that was over began again when a message brought a longer one': {
+    'an ended period of flow control began again when a message brought a longer period': {
       ...calm,
       outcomes: [fault.delay('2s')],
       steps: [
@@ -83,7 +83,7 @@ describe('mistakes that random programs have found', () => {
     },
   }
 
-  test.each(Object.keys(programs))('%s', async (name) => {
+  test.each(Object.keys(programs))('violates no invariant: %s', async (name) => {
     using sandbox = await run(createSandbox, programs[name]!)
     expect(examineAll(sandbox).violations).toEqual([])
   })

@@ -32,7 +32,7 @@ async function troubled(): Promise<Sandbox> {
 
 /** What each cause says, in the order in which all of them have to come. */
 const refused = ['eu1-real.upstash.io', `sent POST ${bank}`] as const
-const undelivered = `Nobody answers at ${nowhere}`
+const undelivered = `No destination responds at ${nowhere}`
 const threw = `The handler of ${orders} threw in 2 attempts: TypeError: no such user`
 const unused = 'stats.request'
 const doneTwice = 'changed the key charged'
@@ -100,7 +100,7 @@ describe('a delivery that nobody answered', () => {
       () => expect(sandbox.queue).not.toHavePublished({ to: nowhere }),
       () => expect(sandbox.queue).toHavePublished({ to: nowhere }, { times: 0 }),
     ])
-      expect(causes(assertion)).not.toContain('Nobody answers')
+      expect(causes(assertion)).not.toContain('No destination responds')
     expect(causes(() => expect(sandbox.queue).not.toHaveDeadLetter({ to: nowhere }))).toContain(undelivered)
   })
 
@@ -113,9 +113,9 @@ describe('a delivery that nobody answered', () => {
     ]
     for (const failure of failures) expect(causes(failure)).toContain(undelivered)
     sandbox.destinations.respond(nowhere, 200)
-    for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
+    for (const failure of failures) expect(causes(failure)).not.toContain('No destination responds')
     await sandbox.clock.drain()
     sandbox.destinations.off(nowhere)
-    for (const failure of failures) expect(causes(failure)).not.toContain('Nobody answers')
+    for (const failure of failures) expect(causes(failure)).not.toContain('No destination responds')
   })
 })

@@ -35,7 +35,7 @@ async function counted(...script: Parameters<Sandbox['destinations']['script']>[
 describe('what was done in several attempts', () => {
   test.each([
     ['lost-ack', fault.lostAck(), 'its answer was lost'],
-    ['late-response', fault.lateResponse(), 'it answered 200, 1 s after the time-out'],
+    ['late-response', fault.lateResponse(), 'it answered 200, 1 s after the timeout'],
   ])('%s', async (_, fault, why) => {
     const [sentence, ...others] = await counted(fault)
     expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts: attempt 1 \(#\d+\) did, but /)

@@ -35,11 +35,11 @@ test('a url of this machine at which nobody listens comes before the clock', asy
   using sandbox = createSandbox({ fetch: globalThis.fetch })
   await failed(sandbox, url)
   for (const text of failures(sandbox, url)) {
-    expect(text).toMatch(new RegExp(`^Nobody answers at ${url}: .*refused.*Start the app`, 'm'))
+    expect(text).toMatch(new RegExp(`^No destination responds at ${url}: .*refused.*Start the app`, 'm'))
     const clock = text.indexOf('clock.advance(')
-    expect(clock === -1 || text.indexOf('Nobody answers') < clock).toBe(true)
+    expect(clock === -1 || text.indexOf('No destination responds') < clock).toBe(true)
     // In the causes once, and in the story once.
-    expect(text.split('Nobody answers at').length - 1).toBeLessThanOrEqual(3)
+    expect(text.split('No destination responds at').length - 1).toBeLessThanOrEqual(3)
   }
 })
 
@@ -56,7 +56,7 @@ test('so does a url that nobody has registered; no address is looked up', async 
     const attempts = sandbox.traffic.ofType('attempt')
     expect(attempts[0]!.outcome!.error).toContain(error)
     if (error === 'connection refused') expect(attempts[0]!.outcome!.error).not.toContain('lookup')
-    for (const text of failures(sandbox, url)) expect(text).toContain(`Nobody answers at ${url}`)
+    for (const text of failures(sandbox, url)) expect(text).toContain(`No destination responds at ${url}`)
   }
 })
 
@@ -65,12 +65,12 @@ test('many messages to one url say it once; other failures of the network do not
   for (let n = 0; n < 5; n++) sandbox.queue.publish({ to: 'https://shop.test/orders', body: n })
   await sandbox.clock.advance('1s')
   const text = withTrace('expected 1 to be 2', sandbox)
-  expect(text.slice(0, text.indexOf('Replay: ')).split('Nobody answers at')).toHaveLength(2)
+  expect(text.slice(0, text.indexOf('Replay: ')).split('No destination responds at')).toHaveLength(2)
 
   // The app is there: a fault refuses the connection.
   using faulty = createSandbox()
   faulty.destinations.on('https://shop.test/orders', () => new Response())
   faulty.faults.add({ on: 'queue.delivery', fault: fault.refused() })
   await failed(faulty, 'https://shop.test/orders')
-  for (const text of failures(faulty, 'https://shop.test/orders')) expect(text).not.toContain('Nobody answers')
+  for (const text of failures(faulty, 'https://shop.test/orders')) expect(text).not.toContain('No destination responds')
 })

@@ -486,7 +486,7 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveOutboundRequest', 'bank', { url: 'https://bank.test/charge' }),
     'Expected a call. Nearest of 3:',
-    'Hint: Nobody answers POST https://bank.test/charge: registered is POST https://bank.test/charges, of another path.',
+    'Hint: POST https://bank.test/charge is unhandled: POST https://bank.test/charges is registered, but its path differs.',
   ),
   says(
     no('toHaveOutboundRequest', 'sandbox', 'https://bank.test/charges'),

@@ -170,7 +170,7 @@ test.each([
   const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
-  expect(printed).toContain('Nobody answers at https://nobody.test/')
+  expect(printed).toContain('No destination responds at https://nobody.test/')
   // Indented as Jest's own messages, blank lines and all.
   const stories = [...printed.matchAll(/^( *)Replay: .*\n(.*)\n( *)\d{4}-\d\d-\d\d\n( *)#\d/gm)]
   expect(stories.map(([, ...texts]) => texts)).toEqual(Array(2).fill(['    ', '', '    ', '      ']))

@@ -5,8 +5,8 @@ import { plans } from '../../src/queue/settings/queue-plan.js'
 import { defaultReadOnlyToken, devUsers, userOf } from '../../src/queue/signing/public-users.js'
 import { shop, type World, world } from './world.js'
 
-describe('authentication [queue.md 10]', () => {
-  test('a bearer token, or the query parameter of the vendor', async () => {
+describe('authentication of the queue API [queue.md 10]', () => {
+  test('accepts a bearer token, or the query parameter of the dialect', async () => {
     expect((await world().send('GET', '/v2/queues')).status).toBe(200)
     const token = encodeURIComponent(devUsers[0].token)
     expect((await world().send('GET', `/v2/queues?service_token=${token}`, { token: null })).status).toBe(200)
@@ -19,23 +19,23 @@ describe('authentication [queue.md 10]', () => {
     ['missing', null],
     ['wrong', 'nonsense'],
     ['empty', ''],
-  ])('a %s token is 401 in the live words', async (_name, token) => {
+  ])("responds to a %s token with 401 and the service's text", async (_name, token) => {
     const refused = await world().send('GET', '/v2/keys', { token })
     expect([refused.status, refused.text]).toEqual([401, '{"error":"unable to authenticate: invalid token"}'])
   })
 
-  test('the default token names its user, as the workflow SDK needs it', () => {
+  test('has a default token that names its user, as the workflow SDK requires', () => {
     expect(JSON.parse(atob(devUsers[0].token))).toEqual({ UserID: 'defaultUser', Password: 'defaultPassword' })
     expect(userOf(devUsers[1]!.token)).toBe('testUser1')
     expect(userOf('no json')).toBe('no json')
   })
 
-  test('the development mode of the SDKs recognises the double by its keys [queue.md 13]', async () => {
+  test("has the signing keys by which the SDKs' development mode recognizes the double [queue.md 13]", async () => {
     const { json } = await world().send('GET', '/v2/keys')
     expect(json).toEqual({ current: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r', next: 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs' })
   })
 
-  test('a token of the other region', async () => {
+  test('responds with 404 to a token of the other region', async () => {
     const at = world({ policy: { homeRegion: 'us-east-1' } })
     const refused = await at.send('GET', '/v2/keys')
     expect([refused.status, refused.json.error]).toEqual([
@@ -45,7 +45,7 @@ describe('authentication [queue.md 10]', () => {
     expect((await at.send('GET', '/v2/keys', { base: 'https://us-east-1.queue.test' })).status).toBe(200)
   })
 
-  test('the read-only token reads and changes nothing', async () => {
+  test('lets the read-only token read but change nothing', async () => {
     const at = world()
     const token = defaultReadOnlyToken
     for (const path of ['queues', 'schedules', 'topics', 'dlq', 'events', 'logs', 'flowControl', 'globalParallelism']) {
@@ -63,12 +63,12 @@ describe('authentication [queue.md 10]', () => {
     }
   })
 
-  test('readiness needs no token [queue.md 1.11]', async () => {
+  test('needs no token for the readiness endpoints [queue.md 1.11]', async () => {
     for (const path of ['/', '/v2/readiness'])
       expect((await world().send('GET', path, { token: null })).status).toBe(200)
   })
 
-  test('unknown paths and wrong methods answer in the form of the service', async () => {
+  test("responds to unknown paths and wrong methods in the service's format", async () => {
     const at = world()
     const unknown = await at.send('GET', '/v2/nothing')
     expect([unknown.status, Object.keys(unknown.json)]).toEqual([404, ['error']])
@@ -77,8 +77,8 @@ describe('authentication [queue.md 10]', () => {
   })
 })
 
-describe('rate limits [queue.md 10]', () => {
-  test('the daily limit counts publish calls only, and starts again with the day', async () => {
+describe('rate limits of the queue API [queue.md 10]', () => {
+  test('count only publishes for the daily limit, which starts again with each day', async () => {
     const at = world({ policy: { queueDailyLimit: 2 }, startAt: '2030-01-01T23:59:00Z' })
     const publish = () => at.send('POST', `/v2/publish/${shop}`)
     await publish()
@@ -96,7 +96,7 @@ describe('rate limits [queue.md 10]', () => {
     expect((await publish()).status).toBe(200)
   })
 
-  test('the burst limit counts all others, for one second', async () => {
+  test('count all other requests for the burst limit, per second', async () => {
     const at = world({ policy: { queueBurstLimit: 1 } })
     for (let n = 0; n < 3; n++) expect((await at.send('POST', `/v2/publish/${shop}`)).status).toBe(200)
     expect((await at.send('GET', '/v2/queues')).status).toBe(200)
@@ -111,7 +111,7 @@ describe('rate limits [queue.md 10]', () => {
   })
 })
 
-describe('presets for faults [queue.md 10]', () => {
+describe('rate-limit headers of faults [queue.md 10]', () => {
   test.each([
     [
       'chat',
@@ -120,7 +120,7 @@ describe('presets for faults [queue.md 10]', () => {
     ],
     ['daily', 'QstashDailyRatelimitError', { limit: '5', remaining: '1', reset: '9' }],
     ['burst', 'QstashRatelimitError', { limit: '5', remaining: '1', reset: '9' }],
-  ] as const)('a 429 with the %s headers becomes %s', async (kind, name, fields) => {
+  ] as const)('make the SDK turn a 429 with the %s headers into %s', async (kind, name, fields) => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const headers = rateLimitHeaders(kind, { limit: 5, remaining: 1, reset: 9 })
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{}', { status: 429, headers }))
@@ -134,7 +134,7 @@ describe('presets for faults [queue.md 10]', () => {
   })
 })
 
-describe('quotas [queue.md 5.6, 1.13, 16]', () => {
+describe('quotas of the queue [queue.md 5.6, 1.13, 16]', () => {
   const free = () => world({ policy: { enforceQuotas: true, queuePlan: 'free' } })
   const publish = (at: World, headers: Record<string, string>, body = 'b') =>
     at.send('POST', `/v2/publish/${shop}`, { headers, body })
@@ -144,9 +144,9 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     expect((await publish(at, { 'Service-Retries': '50', 'Service-Delay': '700d' })).status).toBe(200)
   })
 
-  // [queue.md, last section]
+  // A limit of the service on all plans. [queue.md, last section]
   test.each(['free', 'payg', 'fixed-10m'] as const)(
-    'but a million retries are refused on plan %s',
+    'reject a million retries on plan %s even when they are off',
     async (queuePlan) => {
       const at = world({ policy: { queuePlan } })
       for (const retries of ['1000000', '99999999999999999999']) {
@@ -158,7 +158,7 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     },
   )
 
-  test('delay, retries and message size, in the live words', async () => {
+  test("limit delay, retries and message size, with the service's texts", async () => {
     const at = free()
     for (const [headers, body, error] of [
       [{ 'Service-Delay': '8d' }, 'b', 'quota maxDelay exceeded, current limit: 604800'],
@@ -180,13 +180,13 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     )
   })
 
-  test('a batch as a whole [queue.md 1.4]', async () => {
+  test('limit the size of a whole batch [queue.md 1.4]', async () => {
     const at = world({ policy: { enforceQuotas: true, maxBatchSize: 100 } })
     const refused = await at.send('POST', '/v2/batch', { body: [{ destination: shop, body: 'x'.repeat(100) }] })
     expect([refused.status, refused.json.error]).toEqual([412, 'quota maxBatchSize exceeded, current limit: 100'])
   })
 
-  test('queues, parallelism, schedules and url groups', async () => {
+  test('limit queues, parallelism, schedules and URL groups', async () => {
     const at = free()
     for (let n = 0; n < 10; n++) {
       expect((await at.send('POST', '/v2/queues', { body: { queueName: `q${n}` } })).status).toBe(200)
@@ -197,7 +197,7 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     const queue = await at.send('POST', '/v2/queues', { body: { queueName: 'one-more' } })
     expect([queue.status, queue.json.error]).toEqual([412, 'quota maxQueues exceeded, current limit: 10'])
     expect((await at.send('POST', `/v2/enqueue/one-more/${shop}`)).status).toBe(412)
-    // An existing queue may still be changed.
+    // An existing queue may be changed even at the limit.
     expect((await at.send('POST', '/v2/queues', { body: { queueName: 'q1', parallelism: 2 } })).status).toBe(200)
     const parallel = await at.send('POST', '/v2/queues', { body: { queueName: 'q1', parallelism: 3 } })
     expect([parallel.status, parallel.json.error]).toEqual([412, 'quota maxParallelism exceeded, current limit: 2'])
@@ -214,13 +214,13 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     expect((await at.send('POST', '/v2/topics/one/endpoints', { body: { endpoints: many } })).status).toBe(412)
   })
 
-  test('messages a day', async () => {
+  test('limit the messages per day', async () => {
     const at = world({ policy: { enforceQuotas: true, queueLimits: { messagesPerDay: 1 } } })
     expect((await publish(at, {})).status).toBe(200)
     expect((await publish(at, {})).status).toBe(429)
   })
 
-  test('the table of plans is the published one', () => {
+  test('equal the published table of plans', () => {
     const megabyte = 1024 * 1024
     const table = Object.values(plans).map((plan) => [
       plan.messagesPerDay,
@@ -241,8 +241,8 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
   })
 })
 
-describe('workflow endpoints [queue.md 1.12]', () => {
-  test('are listed elsewhere; here an unknown run is not found in the words of the service', async () => {
+describe('workflow endpoints of the queue API [queue.md 1.12]', () => {
+  test("respond to an unknown run with the service's text", async () => {
     const at = world()
     const answer = await at.send('GET', '/v2/workflows/runs/wfr_x')
     expect(answer.status).toBe(404)

@@ -6,8 +6,8 @@ import { shop } from './world.js'
 
 const reports = 'https://reports.test/'
 
-/** Publishes to a handler, drains, and holds the world to its promises. */
-async function delivered(handler: BadHandler, register: 'on' | 'answer', warn?: (text: string) => void) {
+/** Publishes to a handler, drains, and checks the invariants. */
+async function delivered(handler: BadHandler, register: 'on' | 'respond', warn?: (text: string) => void) {
   const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, onWarning: warn ?? (() => undefined) })
   const { clock, destinations, queue } = sandbox
   if (register === 'on') destinations.on(shop, (_request, task) => handler(sandbox, task))
@@ -24,38 +24,35 @@ async function delivered(handler: BadHandler, register: 'on' | 'answer', warn?: 
 const outcomes = (sandbox: Sandbox) =>
   sandbox.traffic.ofType('attempt').flatMap(({ url, outcome }) => (url === shop ? [outcome!] : []))
 
-describe.each(['on', 'answer'] as const)(
-  'whatever the code of destinations.%s() does, its attempt ends',
-  (register) => {
-    test.each(Object.keys(failing))('%s: a failed attempt, retried, then a dead letter', async (name) => {
-      const sandbox = await delivered(failing[name]!, register)
-      expect(outcomes(sandbox).map(({ state }) => state)).toEqual(['RETRY', 'FAILED'])
-      expect(sandbox.queue.deadLetters).toHaveLength(1)
-      expect(sandbox.traffic.timeline()).toContain(shop)
-    })
+describe.each(['on', 'respond'] as const)('misbehaving code in destinations.%s()', (register) => {
+  test.each(Object.keys(failing))('fails the attempt, its retry and then the message: %s', async (name) => {
+    const sandbox = await delivered(failing[name]!, register)
+    expect(outcomes(sandbox).map(({ state }) => state)).toEqual(['RETRY', 'FAILED'])
+    expect(sandbox.queue.deadLetters).toHaveLength(1)
+    expect(sandbox.traffic.timeline()).toContain(shop)
+  })
 
-    test.each(Object.keys(harmless))('%s: a delivery', async (name) => {
-      const sandbox = await delivered(harmless[name]!, register)
-      expect(outcomes(sandbox).map(({ state }) => state)).toEqual(['DELIVERED'])
-    })
+  test.each(Object.keys(harmless))('still delivers the message: %s', async (name) => {
+    const sandbox = await delivered(harmless[name]!, register)
+    expect(outcomes(sandbox).map(({ state }) => state)).toEqual(['DELIVERED'])
+  })
 
-    test.each(Object.keys(stuck))('%s: its time-out ends it, with a warning and a note that say so', async (name) => {
-      const warnings: string[] = []
-      const sandbox = await delivered(stuck[name]!, register, (text) => warnings.push(text))
-      expect(outcomes(sandbox)).toMatchObject([
-        { state: 'RETRY', status: 0, error: 'context deadline exceeded' },
-        { state: 'FAILED', status: 0, error: 'context deadline exceeded' },
-      ])
-      expect(outcomes(sandbox)[0]!.note).toContain('the handler has neither ended nor slept for 5ms of real time')
-      const [warning] = warnings
-      expect(warnings).toHaveLength(2)
-      expect(warning).toContain(`delivery to ${shop}, message msg_`)
-      expect(warning).toContain('Make sure that it returns or throws')
-    })
-  },
-)
+  test.each(Object.keys(stuck))('times out with a warning and a note: %s', async (name) => {
+    const warnings: string[] = []
+    const sandbox = await delivered(stuck[name]!, register, (text) => warnings.push(text))
+    expect(outcomes(sandbox)).toMatchObject([
+      { state: 'RETRY', status: 0, error: 'context deadline exceeded' },
+      { state: 'FAILED', status: 0, error: 'context deadline exceeded' },
+    ])
+    expect(outcomes(sandbox)[0]!.note).toContain('the handler has neither ended nor slept for 5ms of host time')
+    const [warning] = warnings
+    expect(warnings).toHaveLength(2)
+    expect(warning).toContain(`delivery to ${shop}, message msg_`)
+    expect(warning).toContain('Make sure that it returns or throws')
+  })
+})
 
-describe('the reason, for whoever reads the timeline', () => {
+describe('the note of an attempt with a misbehaving handler', () => {
   test.each<[string, string, string]>([
     [
       'a Response that was read',
@@ -67,16 +64,16 @@ describe('the reason, for whoever reads the timeline', () => {
       '500 Internal Server Error',
       `The handler of ${shop} returned a Response whose body is locked by another reader. Return a new Response each time.`,
     ],
-    ['a stream that errors', 'unexpected EOF', `The handler of ${shop} answered, but the body broke off: Error: boom`],
+    ['a stream that errors', 'unexpected EOF', `The handler of ${shop} responded, but the body broke off: Error: boom`],
     [
       'a stream of texts',
       'unexpected EOF',
-      `The handler of ${shop} answered, but the body broke off: TypeError: its stream gave a text where bytes are needed: enqueue a Uint8Array`,
+      `The handler of ${shop} responded, but the body broke off: TypeError: its stream contains a string instead of bytes; enqueue a Uint8Array`,
     ],
     [
       'Response.error()',
       'read: connection reset by peer',
-      `The handler of ${shop} answered Response.error(), a broken connection`,
+      `The handler of ${shop} responded with Response.error(), a broken connection`,
     ],
     [
       'returns undefined',
@@ -86,17 +83,17 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'a step that is none',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: kind: there is no step "timeout". fault.hang() makes { kind: 'hang' }.`,
+      `The handler of ${shop} returned no response that can be sent: kind: there is no step "timeout". fault.hang() makes { kind: 'hang' }.`,
     ],
     [
       'status 99',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
+      `The handler of ${shop} returned no response that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
     ],
     [
       'a body that is a Blob',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: A body is a string, a Uint8Array or a value that JSON can hold, got Blob: return new Response(body).`,
+      `The handler of ${shop} returned no response that can be sent: The body must be a string, a Uint8Array or a JSON value (got Blob). Return new Response(body) instead.`,
     ],
     ['throws null', '500 Internal Server Error', 'the handler threw null'],
     [
@@ -104,15 +101,15 @@ describe('the reason, for whoever reads the timeline', () => {
       '500 Internal Server Error',
       'the handler threw something that cannot be shown as text',
     ],
-  ])('%s', async (name, error, note) => {
-    const sandbox = await delivered(failing[name]!, 'answer')
+  ])('names the reason: %s', async (name, error, note) => {
+    const sandbox = await delivered(failing[name]!, 'respond')
     expect(outcomes(sandbox)[0]).toMatchObject({ error, note })
     expect(sandbox.traffic.timeline()).toContain(note.slice(0, 60))
     const logged = sandbox.queue.deadLetters[0]!
     if (error.startsWith('500')) expect(logged.response.body).toBe(note.replace(/^the handler threw /, ''))
   })
 
-  test('the same Response twice is told at its second use', async () => {
+  test('reports a Response that a handler returns twice, at its second use', async () => {
     const sandbox = createSandbox()
     const shared = new Response('x')
     sandbox.destinations.on(shop, () => shared)
@@ -126,7 +123,7 @@ describe('the reason, for whoever reads the timeline', () => {
     ])
   })
 
-  test('a Response that is given as data answers every time', async () => {
+  test('a fixed Response responds to every delivery', async () => {
     const sandbox = createSandbox()
     sandbox.destinations.respond(shop, new Response('told', { status: 201, headers: { 'x-a': 'b' } }))
     for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: shop })
@@ -137,12 +134,12 @@ describe('the reason, for whoever reads the timeline', () => {
     for (const other of others) expect(other).toMatchObject({ status: 201, body: 'told' })
   })
 
-  test('a body that does not end is cut where the plan cuts it', async () => {
+  test('an endless body is cut at the limit of the plan', async () => {
     const sandbox = await delivered(harmless['a body without an end']!, 'on')
     expect(outcomes(sandbox)[0]!.body).toHaveLength(engineOf(sandbox.queue).limits.maxMessageSize)
   })
 
-  test('empty chunks without an end are given up', async () => {
+  test('an endless stream of empty chunks fails its attempt', async () => {
     const sandbox = createSandbox()
     sandbox.destinations.on(
       shop,
@@ -153,7 +150,7 @@ describe('the reason, for whoever reads the timeline', () => {
     expect(outcomes(sandbox)[0]!.note).toContain('it had not ended after 1000000 chunks')
   }, 60_000)
 
-  test.each(['reset', 'dispose', 'load'] as const)('a handler that calls sandbox.%s()', async (call) => {
+  test.each(['reset', 'dispose', 'load'] as const)('a handler that calls sandbox.%s() does not block', async (call) => {
     const sandbox = createSandbox()
     const { clock } = sandbox
     let isFirst = true
@@ -167,13 +164,13 @@ describe('the reason, for whoever reads the timeline', () => {
       return new Response('x')
     })
     sandbox.queue.publish({ to: shop })
-    // Whoever moves the time of a world that has ended is told.
+    // The clock of a disposed sandbox rejects further moves.
     await expect(clock.drain()).rejects.toThrow('ended')
     if (call !== 'dispose') await sandbox.clock.drain()
     sandbox.assertInvariants()
   })
 
-  test('a handler that redirects to itself is followed to the limit', async () => {
+  test('a handler that redirects to itself is followed up to the limit', async () => {
     const sandbox = createSandbox({ policy: { followRedirects: true } })
     sandbox.destinations.on(shop, () => Response.redirect(shop, 307))
     sandbox.queue.publish({ to: shop, retries: 0 })
@@ -182,7 +179,7 @@ describe('the reason, for whoever reads the timeline', () => {
     expect(outcomes(sandbox)[0]!.error).toBe('stopped after 10 redirects')
   })
 
-  test('a copy of a delivery that never ends does not hold time up', async () => {
+  test('a copy of a delivery that never ends does not block virtual time', async () => {
     const warnings: string[] = []
     const sandbox = createSandbox({ policy: { handlerStallTimeout: 5 }, onWarning: (text) => warnings.push(text) })
     let calls = 0
@@ -194,7 +191,7 @@ describe('the reason, for whoever reads the timeline', () => {
     expect(warnings.join()).toContain(`copy of a delivery to ${shop}`)
   })
 
-  test('the same seed gives the same traffic', async () => {
+  test('misbehaving handlers give the same traffic with the same seed', async () => {
     const traces = await Promise.all(
       [1, 2].map(async () => JSON.stringify((await delivered(stuck['never settles']!, 'on')).traffic.entries)),
     )
@@ -202,7 +199,7 @@ describe('the reason, for whoever reads the timeline', () => {
   })
 })
 
-describe('a fetch that does anything', () => {
+describe('a misbehaving fetch for deliveries', () => {
   test.each<[string, () => unknown]>([
     ['gives nothing', () => undefined],
     [
@@ -228,7 +225,7 @@ describe('a fetch that does anything', () => {
       },
     ],
     ['gives a stream that breaks', () => failing['a stream that errors']!(undefined as never, undefined as never)],
-  ])('%s', async (_, fetch) => {
+  ])('ends each attempt: %s', async (_, fetch) => {
     const sandbox = createSandbox({ fetch: fetch as never, deliverTo: 'any' })
     sandbox.queue.publish({ to: shop, retries: 0 })
     await sandbox.clock.drain()

@@ -11,7 +11,7 @@ const publish = (at: World, headers: Record<string, string> = {}, body = 'b') =>
     .then(({ json }) => json.messageId as string)
 
 describe('callbacks [queue.md 5.4]', () => {
-  test('the body, field by field, in the captured order', async () => {
+  test('have a body with all fields in the captured order', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, { status: 201, headers: { 'x-ratelimit-limit': '5' }, body: 'created' })
@@ -39,7 +39,7 @@ describe('callbacks [queue.md 5.4]', () => {
     ])
   })
 
-  test('times as integers when the policy says so, as a captured body has them', async () => {
+  test('have integer times when the policy requires it, as in a captured body', async () => {
     const at = world({ policy: { callbackTimestampType: 'number' } })
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, 200)
@@ -48,7 +48,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(seen.last().json()).toMatchObject({ notBefore: Date.UTC(2030, 0, 1), createdAt: Date.UTC(2030, 0, 1) })
   })
 
-  test('once after every attempt, failed or not', async () => {
+  test('are sent once after every attempt, failed or not', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.script(shop, [fault.status(500), fault.status(404), fault.pass()])
@@ -61,7 +61,7 @@ describe('callbacks [queue.md 5.4]', () => {
     ])
   })
 
-  test('names the group, the endpoint and the schedule of its source in the body, not in headers', async () => {
+  test('name the URL group, endpoint and schedule of their source in the body, not in headers', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, 200)
@@ -75,7 +75,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(seen.last().header('service-schedule-id')).toBeUndefined()
   })
 
-  test('is an ordinary message: own id, own Retried, signed for its own url and body [queue.md 3.2]', async () => {
+  test('are ordinary messages with their own ID, Retried header and signature [queue.md 3.2]', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, 200)
@@ -95,7 +95,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(claims.sub).toBe(cb)
   })
 
-  test('has its own settings, each checked by the same rules', async () => {
+  test('have their own settings, which are checked by the same rules', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, 200)
@@ -132,7 +132,7 @@ describe('callbacks [queue.md 5.4]', () => {
     }
   })
 
-  test('without own retries it has those of the message', async () => {
+  test('use the retries of their message by default', async () => {
     const at = world()
     const seen = at.destinations.record(cb, 500)
     at.destinations.respond(shop, 200)
@@ -141,7 +141,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(seen.count).toBe(2)
   })
 
-  test('a failing callback changes nothing about its source and is dead-lettered itself', async () => {
+  test('that fail change nothing about their source and become dead letters', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     at.destinations.respond(cb, 500)
@@ -152,7 +152,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect((await at.send('GET', `/v2/events?messageId=${id}`)).json.events[0].state).toBe('DELIVERED')
   })
 
-  test('flow control of a callback, and a callback of a callback by nested prefixes', async () => {
+  test('support flow control, and callbacks of callbacks by nested prefixes', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     at.destinations.respond(cb, 500)
@@ -170,7 +170,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(nested.last().header('x-depth')).toBe('2')
   })
 
-  test('a callback url must be one', async () => {
+  test('require a valid URL', async () => {
     const at = world()
     for (const header of ['Callback', 'Failure-Callback']) {
       const refused = await at.send('POST', `/v2/publish/${shop}`, {
@@ -183,7 +183,7 @@ describe('callbacks [queue.md 5.4]', () => {
     }
   })
 
-  test('delayed callbacks are refused when the policy follows the changelog', async () => {
+  test('with a delay are rejected when the policy follows the changelog', async () => {
     const at = world({ policy: { rejectCallbackDelay: true } })
     const refused = await at.send('POST', `/v2/publish/${shop}`, {
       headers: { 'Service-Callback': cb, 'Service-Callback-Delay': '5s' },
@@ -194,7 +194,7 @@ describe('callbacks [queue.md 5.4]', () => {
     ])
   })
 
-  test('the answer is cut at the plan’s message size', async () => {
+  test("contain the response up to the plan's message size", async () => {
     const at = world({ policy: { queueLimits: { maxMessageSize: 4 } } })
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, { body: 'abcdefgh' })
@@ -203,7 +203,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(atob((seen.last().json() as { body: string }).body)).toBe('abcd')
   })
 
-  test('a binary answer survives', async () => {
+  test('contain binary responses unchanged', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.respond(shop, { body: new Uint8Array([0, 255, 128]) })
@@ -214,7 +214,7 @@ describe('callbacks [queue.md 5.4]', () => {
 })
 
 describe('failure callbacks [queue.md 5.4]', () => {
-  test('once, after the last attempt and after its callback, with the id of the dead letter', async () => {
+  test('are sent once, after the last attempt and its callback, with the ID of the dead letter', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
     at.destinations.respond(shop, { status: 500, body: 'broken' })
@@ -227,7 +227,7 @@ describe('failure callbacks [queue.md 5.4]', () => {
     expect((await at.send('GET', `/v2/dlq/${body.dlqId}`)).json.messageId).toBe(id)
   })
 
-  test('none when the message is delivered', async () => {
+  test('are not sent when the message is delivered', async () => {
     const at = world()
     const seen = at.destinations.record(failed)
     at.destinations.script(shop, [fault.status(500), fault.pass()])
@@ -236,7 +236,7 @@ describe('failure callbacks [queue.md 5.4]', () => {
     expect(seen.count).toBe(0)
   })
 
-  test('has its own settings and forwarded headers', async () => {
+  test('have their own settings and forwarded headers', async () => {
     const at = world()
     const seen = at.destinations.record(failed)
     at.destinations.respond(shop, 500)
@@ -253,7 +253,7 @@ describe('failure callbacks [queue.md 5.4]', () => {
     expect(seen.last().header('authorization')).toBe('Bearer x')
   })
 
-  test('cancelled messages call nobody back', async () => {
+  test('are not sent for canceled messages', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
     const id = await publish(at, { 'Service-Delay': '1h', 'Service-Failure-Callback': failed })

@@ -5,11 +5,11 @@ import { queueEndpoints } from '../../src/queue/rest/queue-endpoints.js'
 import { runs } from '../support/effort.js'
 import { world } from './world.js'
 
-// Fixed parts of paths come in any case, as a published SDK writes `/v2/Schedules/{id}`. [queue.md 1.1]
+// Fixed parts of paths ignore case, because a published SDK uses `/v2/Schedules/{id}`. [queue.md 1.1]
 
 const base = 'Name.Of-It'
 
-/** Each path of the table with its names filled in, and the places of letters that belong to nobody's name. */
+/** Each path of the table with its names filled in, and the positions of letters that belong to fixed parts. */
 const paths = queueEndpoints
   .filter(({ path }) => path !== '/v2/keys/rotate')
   .flatMap(({ method, path }) => {
@@ -18,7 +18,7 @@ const paths = queueEndpoints
     return [method].flat().map((each) => ({ method: each, path, filled }))
   })
 
-/** Turns letters of the fixed parts round, as the bits say. */
+/** Changes the case of letters in the fixed parts, as the bits say. */
 function turned(path: string, filled: string, bits: readonly boolean[]): string {
   const pattern = path.split('/')
   let letter = 0
@@ -47,8 +47,8 @@ async function prepared() {
   return at
 }
 
-describe('every endpoint', () => {
-  test.each(paths)('$method $path', async ({ method, path, filled }) => {
+describe('every queue endpoint ignores the case of its path', () => {
+  test.each(paths)('responds alike: $method $path', async ({ method, path, filled }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }), async (bits) => {
         const [one, other] = [await prepared(), await prepared()]
@@ -62,8 +62,8 @@ describe('every endpoint', () => {
   })
 })
 
-describe('what is no fixed part keeps its case', () => {
-  test('ids, names and destinations', async () => {
+describe('names in paths keep their case', () => {
+  test('for IDs, names and destinations', async () => {
     const { send } = await prepared()
     expect((await send('GET', `/V2/SCHEDULES/${base}`)).json.scheduleId).toBe(base)
     expect((await send('GET', `/v2/schedules/${base.toLowerCase()}`)).status).toBe(404)
@@ -74,14 +74,14 @@ describe('what is no fixed part keeps its case', () => {
     expect((await send('GET', `/v2/messages/${messageId.toLowerCase()}`)).status).toBe(404)
   })
 
-  test('a key of flow control that is called as what is done to keys', async () => {
+  test('for a flow-control key that is named like an action', async () => {
     const { send } = world()
     await send('POST', '/v2/FLOWCONTROL/Pause/PAUSE')
     expect((await send('GET', '/v2/flowcontrol/Pause')).json).toMatchObject({ flowControlKey: 'Pause', isPaused: true })
     expect((await send('GET', '/v2/flowControl/pause')).status).toBe(404)
   })
 
-  test('an unknown path and a wrong method are told as they were written', async () => {
+  test('in error texts for unknown paths and wrong methods', async () => {
     const { send } = world()
     expect((await send('GET', '/v2/Nothing')).json.error).toBe('endpoint GET /v2/Nothing not found')
     const refused = await send('PUT', '/v2/Keys')
@@ -89,8 +89,8 @@ describe('what is no fixed part keeps its case', () => {
   })
 })
 
-describe('everything that goes by the path', () => {
-  test('faults find the endpoint and what it names', async () => {
+describe('other rules that depend on the path ignore its case', () => {
+  test('lets fault rules match the endpoint and its names', async () => {
     const { sandbox, send } = await prepared()
     sandbox.faults.add({
       on: 'queue.request',
@@ -104,7 +104,7 @@ describe('everything that goes by the path', () => {
     expect((await send('GET', `/v2/TOPICS/${base}`)).status).toBe(502)
   })
 
-  test('publishing counts against its own limit', async () => {
+  test('counts publishes against their own limit', async () => {
     const { send } = world({ policy: { queueBurstLimit: 1, queueDailyLimit: 2 } })
     const statuses: number[] = []
     for (const path of ['/v2/Publish/', '/V2/PUBLISH/', '/v2/publish/'])
@@ -112,14 +112,14 @@ describe('everything that goes by the path', () => {
     expect(statuses).toEqual([200, 200, 429])
   })
 
-  test('the token is asked for', async () => {
+  test('requires the token', async () => {
     const { send } = world()
     expect((await send('GET', '/v2/Keys', { token: null })).status).toBe(401)
     expect((await send('GET', '/V2/Readiness', { token: null })).status).toBe(200)
   })
 })
 
-describe('without a destination', () => {
+describe('requests without a destination', () => {
   const sentence = 'invalid destination: a non-empty destination must be provided'
 
   test.each([
@@ -130,7 +130,7 @@ describe('without a destination', () => {
     '/v2/enqueue/line',
     '/v2/schedules/',
     '/v2/schedules',
-  ])('POST %s says that one must be given', async (path) => {
+  ])('are rejected by POST %s', async (path) => {
     const { send, queue } = world()
     const answer = await send('POST', path, {
       headers: path.includes('schedules') ? { 'service-cron': '* * * * *' } : {},
@@ -139,10 +139,13 @@ describe('without a destination', () => {
     expect(queue.messages).toEqual([])
   })
 
-  test.each([{}, { destination: '' }, { destination: null }])('an item of a batch: %j', async (item) => {
-    const { send, queue } = world()
-    const answer = await send('POST', '/v2/batch', { body: [{ destination: 'https://shop.test/x' }, item] })
-    expect([answer.status, answer.json]).toEqual([400, { error: sentence }])
-    expect(queue.messages).toEqual([])
-  })
+  test.each([{}, { destination: '' }, { destination: null }])(
+    'are rejected as an item of a batch: %j',
+    async (item) => {
+      const { send, queue } = world()
+      const answer = await send('POST', '/v2/batch', { body: [{ destination: 'https://shop.test/x' }, item] })
+      expect([answer.status, answer.json]).toEqual([400, { error: sentence }])
+      expect(queue.messages).toEqual([])
+    },
+  )
 })

@@ -11,8 +11,8 @@ const list = async (at: World, query = '') => (await at.send('GET', `/v2/dlq?${q
 const bodies = async (at: World, query = ''): Promise<string[]> =>
   (await list(at, query)).messages.map(({ body }: { body: string }) => body)
 
-describe('entries [queue.md 5.5]', () => {
-  test('the fields of the message, the id and the last answer', async () => {
+describe('dead letters [queue.md 5.5]', () => {
+  test('contain the fields of the message, their ID and the last response', async () => {
     const at = world()
     at.destinations.respond(shop, { status: 404, headers: { 'x-reason': 'gone' }, body: '404 Not Found' })
     const id = await publish(at, { 'Content-Type': 'text/plain', 'Service-Label': 'l' })
@@ -40,7 +40,7 @@ describe('entries [queue.md 5.5]', () => {
     expect((await at.send('GET', `/v2/dlq/${now}-0`)).json).toEqual(entry)
   })
 
-  test('a binary answer is base64; ids count within a millisecond', async () => {
+  test('contain binary responses as base64, and have distinct IDs within a millisecond', async () => {
     const at = world()
     at.destinations.respond(shop, { status: 500, body: new Uint8Array([255]) })
     await publish(at)
@@ -53,7 +53,7 @@ describe('entries [queue.md 5.5]', () => {
   })
 })
 
-describe('list [queue.md 1.9]', () => {
+describe('the list of dead letters [queue.md 1.9]', () => {
   async function filled(): Promise<{ at: World; ids: string[] }> {
     const at = world()
     at.destinations.respond('https://*', 500)
@@ -89,19 +89,19 @@ describe('list [queue.md 1.9]', () => {
     ['count=2', ['0', '1']],
     ['scheduleId=none', []],
     ['source=workflow', []],
-  ])('%s', async (query, wanted) => {
+  ])('filters and orders by "%s"', async (query, wanted) => {
     const { at } = await filled()
     expect(await bodies(at, query)).toEqual(wanted)
   })
 
-  test('by message id and by dlq ids', async () => {
+  test('filters by message ID and by dead-letter IDs', async () => {
     const { at, ids } = await filled()
     expect(await bodies(at, `messageId=${ids[1]}`)).toEqual(['1'])
     const { messages } = await list(at)
     expect(await bodies(at, `dlqIds=${messages[0].dlqId}&dlqIds=${messages[4].dlqId}`)).toEqual(['0', '4'])
   })
 
-  test('pages by cursor in both orders; at most 100', async () => {
+  test('pages by cursor in both orders, with at most 100 per page', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     for (let n = 0; n < 250; n++) at.queue.publish({ to: shop, body: String(n), retries: 0 })
@@ -121,7 +121,7 @@ describe('list [queue.md 1.9]', () => {
     }
   })
 
-  test('trimBody shortens bodies, -1 leaves them out', async () => {
+  test('trimBody shortens bodies, and -1 omits them', async () => {
     const at = world()
     at.destinations.respond(shop, { status: 500, body: 'response' })
     await publish(at, {}, undefined, 'request')
@@ -133,16 +133,16 @@ describe('list [queue.md 1.9]', () => {
   })
 
   test.each(['host=shop.test', 'path=/orders', 'lable=x', 'order=random', 'cursor=abc'])(
-    '%s is refused',
+    'rejects %s',
     async (query) => {
       expect((await world().send('GET', `/v2/dlq?${query}`)).status).toBe(400)
     },
   )
 })
 
-describe('delete [queue.md 1.9]', () => {
+describe('deleting dead letters [queue.md 1.9]', () => {
   test.each(['{"lable":"a"}', '{"constructor":"x"}', '{"__proto__":"x"}'])(
-    'the JSON body %s is refused and deletes nothing [queue.md 1.1]',
+    'rejects the JSON body %s and deletes nothing [queue.md 1.1]',
     async (body) => {
       const at = await filled(1)
       expect((await at.send('DELETE', '/v2/dlq', { body })).status).toBe(400)
@@ -160,7 +160,7 @@ describe('delete [queue.md 1.9]', () => {
     return at
   }
 
-  test('one', async () => {
+  test('deletes one by its ID', async () => {
     const at = await filled(2)
     const { dlqId } = (await list(at)).messages[0]
     const deleted = await at.send('DELETE', `/v2/dlq/${dlqId}`)
@@ -170,7 +170,7 @@ describe('delete [queue.md 1.9]', () => {
     expect(await bodies(at)).toEqual(['1'])
   })
 
-  test('many by filter, by ids, by the older body, all page by page', async () => {
+  test('deletes many by filter, by IDs, by the older body, or all page by page', async () => {
     const at = await filled(230)
     expect((await at.send('DELETE', '/v2/dlq?label=odd&count=10')).json).toEqual({
       deleted: 10,
@@ -191,8 +191,8 @@ describe('delete [queue.md 1.9]', () => {
   })
 })
 
-describe('retry [queue.md 1.9]', () => {
-  test('one: 201, a new message with the same body and headers; the entry disappears', async () => {
+describe('retrying dead letters [queue.md 1.9]', () => {
+  test('responds 201 with a new message of the same body and headers, and deletes the dead letter', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     const id = await publish(
@@ -216,7 +216,7 @@ describe('retry [queue.md 1.9]', () => {
     expect((await at.send('POST', `/v2/dlq/retry/${dlqId}`)).status).toBe(404)
   })
 
-  test('configuration on the retry replaces that setting of the new message', async () => {
+  test('replaces the settings that the retry gives', async () => {
     const at = world()
     const seen = at.destinations.record(shop, 500)
     await publish(at, { 'Service-Label': 'old', 'Service-Method': 'PUT', 'Service-Forward-X-A': '1' })
@@ -246,7 +246,7 @@ describe('retry [queue.md 1.9]', () => {
     expect((await list(at)).messages).toHaveLength(1)
   })
 
-  test('keeps group, queue and callbacks', async () => {
+  test('keeps URL group, queue and callbacks', async () => {
     const at = world()
     at.destinations.respond('https://shop.test/a', 500)
     const callbacks = at.destinations.record('https://shop.test/cb')
@@ -260,7 +260,7 @@ describe('retry [queue.md 1.9]', () => {
     expect(at.traffic.ofType('published').at(-2)).toMatchObject({ queue: 'q' })
   })
 
-  test('many: by ids and filters, 201 with the responses and an empty cursor at the end', async () => {
+  test('publishes many by IDs and filters, with 201, their responses and an empty cursor at the end', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     for (let n = 0; n < 150; n++) at.queue.publish({ to: shop, retries: 0, label: n < 3 ? 'few' : 'many' })
@@ -276,7 +276,7 @@ describe('retry [queue.md 1.9]', () => {
     expect((await at.send('POST', '/v2/dlq/retry?label=none')).json).toEqual({ cursor: '', responses: [] })
   })
 
-  test('redacted values are delivered in clear', async () => {
+  test('delivers redacted values in clear text', async () => {
     const at = world()
     const seen = at.destinations.record(shop, 500)
     await publish(
@@ -294,7 +294,7 @@ describe('retry [queue.md 1.9]', () => {
   })
 })
 
-describe('retention [queue.md 5.6]', () => {
+describe('retention of dead letters [queue.md 5.6]', () => {
   test.each([
     ['free', 3],
     ['payg', 7],

@@ -13,8 +13,8 @@ const statesOf = async (at: World, messageId: string): Promise<string[]> =>
 
 const attempts = (at: World) => at.traffic.ofType('attempt')
 
-describe('what is sent [queue.md 3.1]', () => {
-  test('the headers of a delivery, in full', async () => {
+describe('the request of a delivery [queue.md 3.1]', () => {
+  test('has exactly the documented headers', async () => {
     const at = world({ dialect: 'neutral' })
     const seen = at.destinations.record('https://shop.test/*')
     at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
@@ -35,7 +35,7 @@ describe('what is sent [queue.md 3.1]', () => {
     ])
   })
 
-  test('the region is the one that was called', async () => {
+  test('names the region in which the message was published', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     await at.send('POST', `/v2/publish/${shop}`, { base: 'https://us-east-1.queue.test' })
@@ -43,7 +43,7 @@ describe('what is sent [queue.md 3.1]', () => {
     expect(seen.last().header('service-region')).toBe('US-EAST-1')
   })
 
-  test('the message id stays, Retried counts from 0, the signature is made anew for each attempt', async () => {
+  test('keeps the message ID, counts Retried from 0, and has a new signature for each attempt', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     at.destinations.script(shop, [fault.status(500), fault.status(500), fault.pass()])
@@ -54,7 +54,7 @@ describe('what is sent [queue.md 3.1]', () => {
     expect(new Set(seen.requests.map((delivery) => delivery.header('service-signature'))).size).toBe(3)
   })
 
-  test('label, queue, flow-control key and retries are not sent', async () => {
+  test('does not contain label, queue, flow-control key and retries', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     await at.send('POST', `/v2/enqueue/q/${shop}`, {
@@ -76,7 +76,7 @@ describe('what is sent [queue.md 3.1]', () => {
     ])
   })
 
-  test('a Request → Response handler gets the whole delivery', async () => {
+  test('reaches a Request → Response handler completely', async () => {
     const at = world()
     const seen: unknown[] = []
     at.destinations.on(shop, async (request, task) => {
@@ -98,8 +98,8 @@ describe('what is sent [queue.md 3.1]', () => {
   })
 })
 
-describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
-  test.each([200, 201, 204, 299])('%i is a delivery', async (code) => {
+describe('the outcome of an attempt [queue.md 5.1, 4.2]', () => {
+  test.each([200, 201, 204, 299])('is a delivery for status %i', async (code) => {
     const at = world()
     at.destinations.respond(shop, code)
     expect(await statesOf(at, await publish(at))).toEqual(['CREATED'])
@@ -118,9 +118,9 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     ['a refused connection', fault.refused()],
     ['an unknown host', fault.unresolvedHost()],
     ['a bad certificate', fault.badCertificate()],
-    ['no answer', fault.hang()],
+    ['no response', fault.hang()],
     ['a connection that hangs and closes', fault.hang('5s')],
-  ])('%s is retried', async (_name, step) => {
+  ])('is a retry for: %s', async (_name, step) => {
     const at = world()
     at.destinations.script(shop, [step])
     const id = await publish(at)
@@ -128,7 +128,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'DELIVERED'])
   })
 
-  test('success: CREATED, ACTIVE, DELIVERED', async () => {
+  test('is logged as CREATED, ACTIVE, DELIVERED on success', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const id = await publish(at)
@@ -138,7 +138,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     expect(at.queue.getMessage(id)).toBeUndefined()
   })
 
-  test('exhausted with one retry', async () => {
+  test('is logged up to FAILED with one retry', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     const id = await publish(at, { 'Service-Retries': '1' })
@@ -146,7 +146,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
   })
 
-  test('489 with the header fails at once and is dead-lettered', async () => {
+  test('is an immediate dead letter for 489 with the header', async () => {
     const at = world()
     at.destinations.script(shop, [fault.nonRetryable('never again')])
     const id = await publish(at)
@@ -157,7 +157,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     ])
   })
 
-  test('total attempts are 1 + retries; 0 retries is one attempt [queue.md 5.3]', async () => {
+  test('repeats at most 1 + retries times; 0 retries mean one attempt [queue.md 5.3]', async () => {
     for (const retries of [0, 1, 4]) {
       const at = world()
       at.destinations.respond(shop, 500)
@@ -167,7 +167,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     }
   })
 
-  test('the default is 3 retries [queue.md 2.2]', async () => {
+  test('repeats with 3 retries by default [queue.md 2.2]', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     await publish(at)
@@ -175,7 +175,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     expect(attempts(at)).toHaveLength(4)
   })
 
-  test('network errors have status 0 in dead letters and callbacks', async () => {
+  test('has status 0 in dead letters and callbacks after network errors', async () => {
     const at = world()
     const callbacks = at.destinations.record('https://shop.test/cb')
     at.destinations.script(shop, [fault.reset()])
@@ -185,7 +185,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     expect(callbacks.last().json()).toMatchObject({ status: 0, header: {}, body: '' })
   })
 
-  test('redirects are followed when the policy says so', async () => {
+  test('is that of the redirect target when the policy follows redirects', async () => {
     const at = world({ policy: { followRedirects: true } })
     const other = at.destinations.record('https://shop.test/other')
     at.destinations.respond(shop, { status: 307, headers: { location: '/other' } })
@@ -200,7 +200,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     expect(loop.traffic.ofType('attempt')[0]!.outcome).toMatchObject({ status: 0, error: 'stopped after 10 redirects' })
   })
 
-  test('attempts are numbered one after the other, wherever they are redirected to', async () => {
+  test('has consecutive attempt numbers, also with redirects', async () => {
     const at = world({ policy: { followRedirects: true } })
     const other = at.destinations.record('https://shop.test/other', 503)
     at.destinations.respond(shop, { status: 307, headers: { location: '/other' } })
@@ -219,8 +219,8 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
   })
 })
 
-describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
-  test('an attempt ends by its time-out and is retried', async () => {
+describe('timeouts of deliveries, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
+  test('end an attempt, which is retried', async () => {
     const at = world()
     at.destinations.script(shop, [fault.hang()])
     const start = at.clock.now()
@@ -240,14 +240,14 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
     })
   })
 
-  test("without a time-out the plan's longest applies: 2 h on payg, 15 min on free", async () => {
+  test("are the plan's maximum by default: 2 h on payg, 15 min on free", async () => {
     for (const [queuePlan, longest] of [
       ['payg', 7_200_000],
       ['free', 900_000],
     ] as const) {
       const at = world({ policy: { queuePlan } })
       at.destinations.script(shop, [fault.hang()])
-      // A time-out only shortens the maximum.
+      // A timeout of the message can only shorten the maximum.
       await publish(at, { 'Service-Timeout': '20h' })
       await at.clock.drain()
       const [first] = attempts(at)
@@ -255,7 +255,7 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
     }
   })
 
-  test('a bare number is seconds, as the workflow SDK sends it', async () => {
+  test('read a bare number as seconds, as the workflow SDK sends it', async () => {
     const at = world()
     at.destinations.script(shop, [fault.hang()])
     await publish(at, { 'Service-Timeout': '7' })
@@ -263,7 +263,7 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
     expect(attempts(at)[0]!.outcome!.at - attempts(at)[0]!.at).toBe(7000)
   })
 
-  test('a slow handler that answers late changes nothing any more; the attempt notes it', async () => {
+  test('ignore a late response, except for a note in the attempt', async () => {
     const at = world()
     let runs = 0
     at.destinations.on(shop, async (_request, task) => {
@@ -275,10 +275,10 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
     await at.clock.drain()
     expect(runs).toBe(2)
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
-    expect(attempts(at)[0]!.outcome!.note).toBe('the handler answered 200 10 s after the time-out')
+    expect(attempts(at)[0]!.outcome!.note).toBe('the handler answered 200 10 s after the timeout')
   })
 
-  test('an answer in the last millisecond counts', async () => {
+  test('accept a response in the last millisecond', async () => {
     const at = world()
     at.destinations.on(shop, async (_request, task) => {
       await task.sleep('29999ms')
@@ -290,8 +290,8 @@ describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
   })
 })
 
-describe('scripts', () => {
-  test('steps are met one each, then the handler underneath answers', async () => {
+describe('scripts of destinations', () => {
+  test('use one step per delivery, and then the registered handler', async () => {
     const at = world()
     let handled = 0
     at.destinations.on(shop, () => {
@@ -311,7 +311,7 @@ describe('scripts', () => {
     expect(at.destinations.unused).toEqual([])
   })
 
-  test('a lost acknowledgement: the handler ran, the queue retries', async () => {
+  test('lost-ack: the handler runs and the queue retries', async () => {
     const at = world()
     let charged = 0
     at.destinations.on(shop, () => {
@@ -329,7 +329,7 @@ describe('scripts', () => {
     })
   })
 
-  test('a late answer: the handler ran, the answer came after the time-out', async () => {
+  test('late-response: the handler runs, but its response arrives after the timeout', async () => {
     const at = world()
     let ran = 0
     at.destinations.respond(shop, () => {
@@ -343,11 +343,11 @@ describe('scripts', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({
       status: 0,
       state: 'RETRY',
-      note: 'the handler answered 200 3 s after the time-out',
+      note: 'the handler answered 200 3 s after the timeout',
     })
   })
 
-  test('a delay before the handler passes in virtual time', async () => {
+  test('delay: virtual time passes before the handler runs', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     at.destinations.script(shop, [fault.delay('90s')])
@@ -357,7 +357,7 @@ describe('scripts', () => {
     expect(attempt!.outcome!.at - attempt!.at).toBe(90_000)
   })
 
-  test('a plain destination may answer with a step', async () => {
+  test('also work as the response of a destination', async () => {
     const at = world()
     at.destinations.respond(shop, (delivery) =>
       delivery.retried === 0 ? fault.status(429, { retryAfter: '5s' }) : 200,
@@ -368,7 +368,7 @@ describe('scripts', () => {
     expect(attempts(at)[1]!.at - attempts(at)[0]!.at).toBe(5000)
   })
 
-  test('steps are plain data', () => {
+  test('contain plain data', () => {
     const steps = [
       fault.status(500),
       fault.reset(),
@@ -387,7 +387,7 @@ describe('scripts', () => {
 })
 
 describe('destinations', () => {
-  test('patterns: * for anything, any query unless one is named, exact before wildcard, later before earlier', async () => {
+  test('match patterns with * and any query unless one is given; exact and later patterns win', async () => {
     const at = world()
     const { destinations } = at
     destinations.respond('https://shop.test/*', 201)
@@ -415,7 +415,7 @@ describe('destinations', () => {
     expect(() => destinations.respond('shop.test', 200)).toThrow('give an absolute url')
   })
 
-  test('a recorder watches beside a handler and a script; what never arrived is not recorded', async () => {
+  test('record deliveries in addition to handlers and scripts, but not those that never arrive', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const seen = at.destinations.record(shop)
@@ -427,24 +427,24 @@ describe('destinations', () => {
     expect(seen.last().text()).toBe('{"n":1}')
     expect([...seen.last().bytes]).toEqual([...new TextEncoder().encode('{"n":1}')])
     seen.clear()
-    expect(() => seen.last()).toThrow(`Nothing has arrived at ${shop} yet`)
+    expect(() => seen.last()).toThrow(`no request has arrived at ${shop} yet`)
     await publish(at, {}, 'not json')
     await at.clock.drain()
-    expect(() => seen.last().json()).toThrow('does not have a JSON body: "not json"')
+    expect(() => seen.last().json()).toThrow('is not JSON (got "not json")')
   })
 
-  test('nobody there: the attempt fails and the line that published is named', async () => {
+  test('report a delivery without a destination with the line that published it', async () => {
     const at = world()
     at.queue.publish({ to: 'https://nobody.test/x', retries: 0 })
     await at.clock.drain()
     expect(attempts(at)[0]!.outcome).toMatchObject({ status: 0, state: 'FAILED' })
     expect(at.destinations.unhandled).toHaveLength(1)
     expect(at.destinations.unhandled[0]).toMatch(
-      /^Nobody answers at https:\/\/nobody\.test\/x \(message msg_\w+, published at .*delivery\.test\.ts:\d+:\d+\)\. Register destinations\.on\('https:\/\/nobody\.test\/x', handler\)/,
+      /^No destination responds at https:\/\/nobody\.test\/x \(message msg_\w+, published at .*delivery\.test\.ts:\d+:\d+\)\. Register destinations\.on\('https:\/\/nobody\.test\/x', handler\)/,
     )
   })
 
-  test('the policy may let nobody answer with a status', async () => {
+  test('respond to unregistered URLs with a status when the policy gives one', async () => {
     const at = world({ policy: { unhandledDestination: 200 } })
     at.queue.publish({ to: 'https://nobody.test/x' })
     await at.clock.drain()
@@ -452,7 +452,7 @@ describe('destinations', () => {
     expect(at.destinations.unhandled).toEqual([])
   })
 
-  test('a handler that throws is a 500 to the queue, and the test can see the error', async () => {
+  test('turn an error of a handler into a 500, and keep it for the test', async () => {
     const at = world()
     at.destinations.on(shop, () => {
       throw new RangeError('boom')
@@ -463,16 +463,16 @@ describe('destinations', () => {
     expect(at.destinations.errors).toMatchObject([{ message: 'boom' }])
   })
 
-  test('a handler that returns nothing is told so', async () => {
+  test('reject handlers that are missing, and report handlers that return nothing', async () => {
     const at = world()
     at.destinations.on(shop, (() => undefined) as never)
     await publish(at, { 'Service-Retries': '0' })
     await at.clock.drain()
     expect(String(at.destinations.errors[0])).toContain(`The handler of ${shop} returned undefined. Return a Response`)
-    expect(() => at.destinations.on(shop, undefined as never)).toThrow('needs a function')
+    expect(() => at.destinations.on(shop, undefined as never)).toThrow('second argument must be a function')
   })
 
-  test('a configured fetch reaches loopback only, unless hosts are named; never production by accident', async () => {
+  test('let a configured fetch reach only loopback or named hosts, and no production host by accident', async () => {
     const fetched: string[] = []
     const fetch = (async (url: string, init: RequestInit) => {
       fetched.push(`${init.method} ${url}`)
@@ -507,7 +507,7 @@ describe('destinations', () => {
     ])
   })
 
-  test('a redirect to a stranger is decided on its own host', async () => {
+  test('check the host of each redirect target', async () => {
     const fetched: string[] = []
     const fetch = (async (url: string) => {
       fetched.push(url)
@@ -520,7 +520,7 @@ describe('destinations', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({ status: 0, error: 'delivery refused' })
   })
 
-  test('network errors of a real fetch are told apart', async () => {
+  test('distinguish network errors of a real fetch', async () => {
     const failing = (code: string) =>
       (async () => {
         throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
@@ -537,7 +537,7 @@ describe('destinations', () => {
     }
   })
 
-  test('a port that fetch bans is a network error, on every attempt [docs/limits.md]', async () => {
+  test('report a port that fetch blocks as a network error, on every attempt [docs/limits.md]', async () => {
     const at = world({ fetch: globalThis.fetch })
     at.queue.publish({ to: 'http://127.0.0.1:6000/', retries: 1 })
     await at.clock.drain()
@@ -545,8 +545,8 @@ describe('destinations', () => {
   })
 })
 
-describe('the story of an attempt', () => {
-  test('why it happens and why it waited, in sentences', async () => {
+describe('the log entry of an attempt', () => {
+  test('gives the reason of the attempt and of its wait', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(503), fault.status(429, { retryAfter: '30s' }), fault.pass()])
     await publish(at, { 'Service-Delay': '5s' })
@@ -563,7 +563,7 @@ describe('the story of an attempt', () => {
     })
   })
 
-  test('an entry is complete as JSON', async () => {
+  test('is complete as JSON', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const id = await publish(at)
@@ -588,7 +588,7 @@ describe('the story of an attempt', () => {
     })
   })
 
-  test('the same seed gives the same traffic, byte for byte', async () => {
+  test('is the same, byte for byte, with the same seed', async () => {
     const run = async (): Promise<string> => {
       const at = world({ seed: 5 })
       at.destinations.script(shop, [fault.status(500), fault.lostAck(), fault.hang()])

@@ -16,7 +16,7 @@ const deep = (levels: number): unknown => {
   return step
 }
 
-/** A step that cannot be played → what is said of it. */
+/** Invalid steps with a part of their error message. */
 const badSteps: readonly (readonly [unknown, string])[] = [
   [{ kind: 'timeout' }, `there is no step "timeout". fault.hang() makes { kind: 'hang' }`],
   [{ kind: 'delay' }, 'waitMs is missing.'],
@@ -34,7 +34,7 @@ const badSteps: readonly (readonly [unknown, string])[] = [
   [deep(101), 'it waits more than 100 times'],
 ]
 
-/** An answer that cannot be given → what is said of it. */
+/** Invalid responses with a part of their error message. */
 const badAnswers: readonly (readonly [unknown, string])[] = [
   ...badSteps.filter(([step]) => 'kind' in (step as object)),
   [99, '99 is not the status of an answer: give one from 200 to 599.'],
@@ -46,11 +46,11 @@ const badAnswers: readonly (readonly [unknown, string])[] = [
   [{ headers: [['a', 'b']] }, 'write Object.fromEntries(headers)'],
 ]
 
-describe.each(kinds)('what a destination shall do is judged where it is given: %s', (_, create) => {
+describe.each(kinds)('arguments of destinations are checked when they are registered: %s', (_, create) => {
   let sandbox: Sandbox | RemoteSandbox
   afterEach(() => ended(sandbox))
 
-  test('steps', async () => {
+  test('rejects invalid script steps', async () => {
     sandbox = await create()
     for (const [step, sentence] of badSteps) {
       const given = async () => sandbox.destinations.script(shop, [{ kind: 'reset' }, step] as never)
@@ -59,7 +59,7 @@ describe.each(kinds)('what a destination shall do is judged where it is given: %
     expect(await sandbox.destinations.unused).toEqual([])
   })
 
-  test('answers', async () => {
+  test('rejects invalid responses', async () => {
     sandbox = await create()
     for (const [answer, sentence] of badAnswers) {
       for (const call of ['respond', 'record'] as const) {
@@ -70,28 +70,28 @@ describe.each(kinds)('what a destination shall do is judged where it is given: %
   })
 })
 
-test.each(badSteps)('a scenario with the step %j is refused', (step, sentence) => {
+test.each(badSteps)('defineScenario() rejects the step %j', (step, sentence) => {
   const destinations = [{ url: shop, script: [step] }]
   const told = sentence.startsWith('it waits') ? 'nested deeper than 100 levels' : sentence
   expect(() => defineScenario({ name: 's', destinations } as never)).toThrow(told)
 })
 
-test('what only code can give is judged at the call too', async () => {
+test('destinations.respond() rejects read responses and values that JSON cannot represent', async () => {
   const { destinations } = createSandbox()
   const read = new Response('x')
   await read.text()
   const circle: { self?: unknown } = {}
   circle.self = circle
   expect(() => destinations.respond(shop, read)).toThrow('whose body has been read before')
-  expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot become JSON')
-  expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('return new Response(body)')
+  expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot be serialized as JSON')
+  expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('Return new Response(body)')
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
   loop.then = loop
   expect(() => destinations.script(shop, [loop as never])).toThrow('it waits more than 100 times')
 })
 
-test('a hundred waits are played, and changes of what was given do not count', async () => {
+test('script() plays a hundred nested delays and ignores later changes to the given object', async () => {
   const { clock, destinations, queue, traffic } = createSandbox()
   const step = deep(100) as { kind: string }
   destinations.script(shop, [step as never])
@@ -101,7 +101,7 @@ test('a hundred waits are played, and changes of what was given do not count', a
   expect(traffic.ofType('attempt')[0]!.outcome).toMatchObject({ error: 'read: connection reset by peer' })
 })
 
-describe('a retry-delay expression beyond what is read is refused with 400', () => {
+describe('a retry-delay expression beyond the limits', () => {
   const long = Array(12_000).fill('1').join('+')
   const nested = `${'('.repeat(deepestExpression + 1)}1${')'.repeat(deepestExpression + 1)}`
   const tooLong = `it has ${long.length} characters, at most ${maxExpression} are read`
@@ -112,7 +112,7 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     ['a callback', `/v2/publish/${shop}`, 'Service-Callback-Retry-Delay'],
     ['a failure callback', `/v2/publish/${shop}`, 'Service-Failure-Callback-Retry-Delay'],
     ['a schedule', `/v2/schedules/${shop}`, 'Service-Retry-Delay'],
-  ])('%s', async (_, path, header) => {
+  ])('is rejected with 400 for %s', async (_, path, header) => {
     const at = world()
     const callbacks = { 'Service-Callback': shop, 'Service-Failure-Callback': shop, 'Service-Cron': '* * * * *' }
     for (const [text, reason] of [
@@ -124,14 +124,14 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     }
   })
 
-  test('a batch', async () => {
+  test('is rejected in a batch', async () => {
     const at = world()
     const body = [{ destination: shop, headers: { 'Service-Retry-Delay': long } }]
     const answer = await at.send('POST', '/v2/batch', { body })
     expect(answer.text).toContain(tooLong)
   })
 
-  test('what is just within is evaluated', async () => {
+  test('is evaluated just within the limits', async () => {
     const at = world()
     at.destinations.respond(shop, 503)
     const within = `${'('.repeat(deepestExpression - 1)}1${')'.repeat(deepestExpression - 1)}${'+1'.repeat((maxExpression - 2 * deepestExpression) / 2)}`
@@ -147,7 +147,7 @@ describe('a retry-delay expression beyond what is read is refused with 400', () 
     ['1 / 0', 'gave Infinity'],
     ['sqrt(0 - 1)', 'gave NaN'],
     ['exp(99999)', 'gave Infinity'],
-  ])('%s counts as the default back-off, and the log says so', async (expression, reason) => {
+  ])('results in the default backoff for %s, and the log contains the reason', async (expression, reason) => {
     const at = world()
     at.destinations.respond(shop, 503)
     at.queue.publish({ to: shop, retries: 1, retryDelay: expression })

@@ -8,7 +8,7 @@ import { type BadHandler, failing, harmless, stuck } from '../support/bad-handle
 import { runs } from '../support/effort.js'
 import { shop } from './world.js'
 
-// Random bad handlers in random worlds: whatever they do, time can be drained, and every promise holds.
+// Random misbehaving handlers in random sandboxes: time can always be drained, and every invariant holds.
 
 const handlers: Readonly<Record<string, BadHandler>> = { ...failing, ...harmless, ...stuck }
 const reports = 'https://reports.test/cb'
@@ -44,8 +44,8 @@ const policies: fc.Arbitrary<Partial<Policy>> = fc.record(
   { requiredKeys: [] },
 )
 
-describe('every message ends', () => {
-  test('whatever its handlers do, in whatever world', async () => {
+describe('messages with random handlers', () => {
+  test('all end, in any sandbox', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...Object.keys(handlers)), { minLength: 1, maxLength: 4 }),

@@ -5,7 +5,7 @@ import type { FlowCaller, FlowKey } from '../../src/queue/delivery/flow-key.js'
 import { FifoQueue } from '../../src/queue/message/fifo-queue.js'
 import { runs } from '../support/effort.js'
 
-// Flow control and FIFO queues as values, against a model that only counts.
+// Compares flow control and FIFO queues as values with a model that only counts.
 
 interface Call extends FlowCaller {
   readonly name: string
@@ -47,7 +47,7 @@ const programs = fc.record({
   shuffled: fc.boolean(),
 })
 
-/** Plays steps as the courier does, and knows by itself who calls and who is held. */
+/** Plays steps as the delivery scheduler does, and tracks independently which messages run and which are held. */
 class World {
   readonly running = new Set<Call>()
   readonly held = new Map<Call, 'key' | 'plan'>()
@@ -109,7 +109,9 @@ class World {
     expect(this.running.size).toBeLessThanOrEqual(this.flow.globalMax ?? Number.POSITIVE_INFINITY)
   }
 
-  /** It has got its slot of the key; one that waits for the plan keeps it whatever becomes of the key. */
+  /**
+   * The message has its slot of the key. If it waits for the plan, it keeps this slot regardless of changes to the key.
+   */
   #hasSlot({ paused, parallelismCount, parallelismMax }: FlowKey<Call>): void {
     expect(paused).toBe(false)
     expect(parallelismCount).toBeLessThanOrEqual(parallelismMax ?? Number.POSITIVE_INFINITY)
@@ -149,7 +151,7 @@ class World {
     if (key !== undefined) this.#admit(key)
   }
 
-  /** The value holds exactly whom the model knows: no slot is lost, and none is used twice. */
+  /** Checks that the value contains exactly the messages of the model: no slot is lost, and none is used twice. */
   check(): void {
     const { flow } = this
     expect(flow.inFlight).toBe(this.running.size)
@@ -158,7 +160,7 @@ class World {
       const ofKey = (caller: Call): boolean => caller.settings.flowControl?.key === key.key
       const byPlan = [...this.held].flatMap(([caller, by]) => (by === 'plan' ? [caller] : []))
       expect(new Set(key.running)).toEqual(new Set([...this.running, ...byPlan].filter(ofKey)))
-      // Nothing is held that could start.
+      // No held message could start.
       expect(key.mayAdmit(this.now)).toBe(false)
     }
     const isFull = flow.globalMax !== undefined && flow.inFlight >= flow.globalMax
@@ -166,7 +168,7 @@ class World {
   }
 }
 
-/** All of a value that can be seen. */
+/** Returns all visible state of a value. */
 const seen = (flow: FlowControl<Call>): unknown => [
   flow.inFlight,
   flow.heldByPlan.all(),
@@ -174,8 +176,8 @@ const seen = (flow: FlowControl<Call>): unknown => [
   [...flow.keys].map(([name, { held, running, ...key }]) => [name, key, [...running], held.all(), held.places]),
 ]
 
-describe('flow control', () => {
-  test('loses no slot, uses none twice, and exceeds no parallelism', () => {
+describe('flow control as a value', () => {
+  test('loses no slot, uses none twice, and never exceeds the parallelism', () => {
     fc.assert(
       fc.property(programs, ({ globalMax, program, shuffled }) => {
         const world = new World(new FlowControl(globalMax), shuffled)
@@ -188,7 +190,7 @@ describe('flow control', () => {
     )
   })
 
-  test('starts no more calls in a period than the rate allows', () => {
+  test('starts no more deliveries in a period than the rate allows', () => {
     fc.assert(
       fc.property(fc.array(steps, { maxLength: 60 }), ([...program]) => {
         const world = new World(new FlowControl(undefined), false)
@@ -208,7 +210,7 @@ describe('flow control', () => {
     )
   })
 
-  test('a copy equals the original, does the same, and changes nothing of it', () => {
+  test('has a copy that equals it, acts alike, and shares no state', () => {
     fc.assert(
       fc.property(programs, fc.nat(60), ({ globalMax, program, shuffled }, at) => {
         const world = new World(new FlowControl(globalMax), shuffled)
@@ -228,7 +230,7 @@ describe('flow control', () => {
   })
 })
 
-describe('a FIFO queue', () => {
+describe('a FIFO queue as a value', () => {
   const laneSteps = fc.oneof(
     { weight: 5, arbitrary: fc.record({ do: fc.constant('enter' as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), which }) },
@@ -243,7 +245,7 @@ describe('a FIFO queue', () => {
     readonly awaited: boolean
   }
 
-  test('admits in order, each message once, and never more than it has slots', () => {
+  test('admits messages in order, each once, and never more than it has slots', () => {
     fc.assert(
       fc.property(fc.array(laneSteps, { maxLength: 60 }), (program) => {
         const lane = new FifoQueue<Member>('q', 0)

@@ -20,8 +20,8 @@ function slow(at: World, seconds: number): void {
   })
 }
 
-describe('parallelism [queue.md 6.2]', () => {
-  test('bounds the calls in flight, waiting ones start in order as others finish', async () => {
+describe('parallelism of flow control [queue.md 6.2]', () => {
+  test('limits the calls in flight and starts waiting ones in order', async () => {
     const at = world()
     slow(at, 10)
     for (let n = 0; n < 5; n++) await publish(at, 'parallelism=2', String(n))
@@ -34,7 +34,7 @@ describe('parallelism [queue.md 6.2]', () => {
     expect(at.traffic.ofType('attempt')[2]!.waitReason).toBe('10 s in the wait list of flow-control key k')
   })
 
-  test('a message waiting for its retry holds no slot, unlike in a queue', async () => {
+  test('does not count a message that waits for its retry, unlike in a FIFO queue', async () => {
     const at = world()
     let first = true
     at.destinations.respond(shop, () => {
@@ -54,7 +54,7 @@ describe('parallelism [queue.md 6.2]', () => {
     ])
   })
 
-  test('counts over all urls of a key', async () => {
+  test('counts over all URLs of a key', async () => {
     const at = world()
     at.destinations.respond('https://*', async (_delivery, task) => {
       await task.sleep('10s')
@@ -70,8 +70,8 @@ describe('parallelism [queue.md 6.2]', () => {
   })
 })
 
-describe('rate [queue.md 6.2]', () => {
-  test('calls per period; the period starts with its first call', async () => {
+describe('rate of flow control [queue.md 6.2]', () => {
+  test('limits calls per period, which starts with its first call', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await at.clock.advance('7s')
@@ -80,7 +80,7 @@ describe('rate [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([7, 7, 67, 67, 127])
   })
 
-  test('the default period is one second', async () => {
+  test('has a default period of 1 second', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     for (let n = 0; n < 3; n++) await publish(at, 'rate=1')
@@ -88,7 +88,7 @@ describe('rate [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 1, 2])
   })
 
-  test('rate 10 a minute and parallelism 20: ten, ten, then waiting for a finish', async () => {
+  test('10 per minute with parallelism 20 starts ten, then ten more, then waits for a call to finish', async () => {
     const at = world()
     slow(at, 150)
     for (let n = 0; n < 25; n++) await publish(at, 'rate=10,period=1m,parallelism=20')
@@ -102,12 +102,12 @@ describe('rate [queue.md 6.2]', () => {
     ])
   })
 
-  test('retries are calls and count', async () => {
+  test('counts retries as calls', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     await publish(at, 'rate=1,period=1m', 'a', { 'Service-Retries': '1' })
     await at.clock.drain()
-    // Due after 12 s, let in when the minute is over.
+    // The retry is due after 12 s, and is admitted at the end of the minute.
     expect(starts(at)).toEqual([0, 60])
     const [attempt] = at.traffic.ofType('attempt').slice(1)
     expect(attempt!.waitReason).toBe(
@@ -115,7 +115,7 @@ describe('rate [queue.md 6.2]', () => {
     )
   })
 
-  test('the wait list is first in, first out by due time', async () => {
+  test('admits from the wait list in the order of due times', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=1,period=10', 'now')
@@ -126,8 +126,8 @@ describe('rate [queue.md 6.2]', () => {
   })
 })
 
-describe('configuration [queue.md 6.2]', () => {
-  test('the latest message counts; parallelism alone removes the rate; a bare key keeps what is', async () => {
+describe('limits of flow control [queue.md 6.2]', () => {
+  test('follow the latest message: parallelism alone removes the rate, and a bare key changes nothing', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=5,period=1m')
@@ -144,7 +144,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(fresh).not.toHaveProperty('parallelismMax')
   })
 
-  test('a raised limit lets waiting messages in at once', async () => {
+  test('admit waiting messages immediately when they are raised', async () => {
     const at = world()
     slow(at, 10)
     for (let n = 0; n < 3; n++) await publish(at, 'parallelism=1')
@@ -154,7 +154,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 2, 2, 2])
   })
 
-  test('pin fixes the limits against messages and resets the rate count and period', async () => {
+  test('can be pinned against messages, which resets the rate count and period', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=5,period=1m')
@@ -178,13 +178,13 @@ describe('configuration [queue.md 6.2]', () => {
       isPinnedParallelism: true,
     })
     await at.send('POST', '/v2/flowControl/k/unpin?parallelism=true')
-    // The pinned value stays until a message brings another.
+    // The pinned value stays until a message brings another one.
     expect(await read(at)).toMatchObject({ parallelismMax: 7, isPinnedParallelism: false })
     await publish(at, 'parallelism=1')
     expect(await read(at)).toMatchObject({ parallelismMax: 1 })
   })
 
-  test('pause sends everything to the wait list; the period goes on and keeps its count; resume lets in', async () => {
+  test('pause and resume the wait list while the period continues with its count', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=2,period=1m', 'a')
@@ -204,7 +204,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 11, 60])
   })
 
-  test('the start of the present period is told, also of one without messages', async () => {
+  test('show the start of the current period, also of a period without messages', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=2,period=1m', 'a')
@@ -214,7 +214,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(await read(at)).toMatchObject({ rateCount: 0, ratePeriodStart: 1_893_456_120 })
   })
 
-  test('resetRate ends the period: the present instant starts a new one', async () => {
+  test('resetRate ends the period and starts a new one now', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     for (const body of ['a', 'b']) await publish(at, 'rate=1,period=1m', body)
@@ -225,7 +225,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect((await read(at)).ratePeriodStart).toBe(1_893_456_020)
   })
 
-  test.each(['resetRate', 'reset', 'pin?rate=1'])('the period that %s starts does not wait for a call', async (how) => {
+  test.each(['resetRate', 'reset', 'pin?rate=1'])('%s starts a period that does not wait for a call', async (how) => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=1,period=1m', 'a')
@@ -237,9 +237,9 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 50, 80, 140])
   })
 
-  // [queue.md 6.2: a client resets right after publishing]
+  // A client resets the key immediately after publishing. [queue.md 6.2]
   test.each(['resetRate', 'reset', 'pin?rate=2'])(
-    '%s right after publishing counts what was published',
+    '%s immediately after publishing counts the published messages in the previous period',
     async (how) => {
       const at = world()
       at.destinations.respond(shop, 200)
@@ -251,18 +251,18 @@ describe('configuration [queue.md 6.2]', () => {
     },
   )
 
-  test('what the rate would not have let start before a reset counts after it', async () => {
+  test('a reset counts messages in the new period if the rate would not have admitted them before', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     for (const body of ['a', 'b', 'c']) await publish(at, 'rate=1,period=1m', body)
     await at.send('POST', '/v2/flowControl/k/resetRate')
     await publish(at, 'rate=1,period=1m', 'd')
     await at.clock.drain()
-    // One before the reset, one after it, and one a minute.
+    // One starts before the reset, one after it, and one each minute.
     expect(starts(at)).toEqual([0, 0, 60, 120])
   })
 
-  test('what is due later, or published later, counts when it starts', async () => {
+  test('a reset counts messages that are due or published later when they start', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await publish(at, 'rate=1,period=1m', 'a', { 'Service-Delay': '1s' })
@@ -273,7 +273,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(await read(at)).toMatchObject({ rateCount: 1, waitListSize: 1 })
   })
 
-  test('the invariants agree', async () => {
+  test('are followed according to the invariants', async () => {
     for (const how of ['resetRate', 'reset', 'pin?rate=1', 'pin?rate=3']) {
       for (const before of [0, 1, 2, 3]) {
         const at = world()
@@ -287,7 +287,7 @@ describe('configuration [queue.md 6.2]', () => {
     }
   })
 
-  test('calls from before a reset free nobody else’s slot when they end', async () => {
+  test('a reset leaves the slots of new calls alone when earlier calls end', async () => {
     const at = world()
     slow(at, 100)
     for (const body of ['a', 'b', 'c']) await publish(at, 'parallelism=1', body)
@@ -299,7 +299,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 5, 105])
   })
 
-  test('the older reset clears parallelism and rate', async () => {
+  test('the older reset clears the parallelism and rate counters', async () => {
     const at = world()
     slow(at, 100)
     for (const body of ['a', 'b']) await publish(at, 'parallelism=1,rate=5,period=1h', body)
@@ -309,7 +309,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 5])
   })
 
-  test('numbers that are none and a missing key are refused', async () => {
+  test('reject invalid numbers and a missing key', async () => {
     const at = world()
     for (const path of ['k/pin', 'k/pin?parallelism=0', 'k/pin?rate=x', 'k/pin?rate=1&period=8d', '/pause', 'pause']) {
       expect((await at.send('POST', `/v2/flowControl/${path}`)).status, path).toBe(400)
@@ -318,7 +318,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect((await at.send('GET', '/v2/flowControl/k')).json).toEqual({ error: 'flow control key k not found' })
   })
 
-  test('list, with search', async () => {
+  test('are listed, with search', async () => {
     const at = world()
     for (const key of ['user-1', 'user-2', 'shop']) await publish(at, 'rate=1', 'b', {}, key)
     const keys = async (query = '') =>
@@ -329,7 +329,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(await keys('?search=user')).toEqual(['user-1', 'user-2'])
   })
 
-  test('cancelling a waiting message frees its place', async () => {
+  test('free the place of a waiting message that is canceled', async () => {
     const at = world()
     slow(at, 10)
     await publish(at, 'parallelism=1', 'a')
@@ -357,7 +357,7 @@ describe('global parallelism [queue.md 6.2]', () => {
     expect((await at.send('GET', '/v2/globalParallelism')).json.parallelismCount).toBe(0)
   })
 
-  test('holds messages back only when quotas are enforced', async () => {
+  test('holds messages only when quotas are enforced', async () => {
     for (const [enforceQuotas, wanted] of [
       [false, [0, 0, 0]],
       [true, [0, 0, 10]],

@@ -6,14 +6,14 @@ import { type Forecast, forecastsOf } from '../../src/queue/explain/forecast.js'
 import { isReplay, runs } from '../support/effort.js'
 import { acts, answers, perform, policies, worldOf } from './forecast-world.js'
 
-// The second way of computing is the engine itself, played on without anybody's call.
+// The engine itself is the second way to compute: it continues without any request from outside.
 
 const horizon = 1_800_000
 
 interface Told {
   readonly id: string
   readonly forecast: Forecast
-  /** Attempts that had begun when it was asked for. */
+  /** Number of attempts that had begun at the time of the forecast. */
   readonly begun: number
 }
 
@@ -29,7 +29,7 @@ function told(sandbox: Sandbox): Told[] {
   }))
 }
 
-/** What is wrong with forecasts, after time has gone on from `since`. */
+/** Returns the wrong forecasts, after time has advanced since `since`. */
 function lies(sandbox: Sandbox, since: number, forecasts: readonly Told[]): string[] {
   const { traffic, clock } = sandbox
   const end = clock.now()
@@ -54,7 +54,7 @@ function lies(sandbox: Sandbox, since: number, forecasts: readonly Told[]): stri
   })
 }
 
-/** A key looks at its shuffled line at the instant at which a retry joins it: the line is drawn from without the retry. */
+/** A key draws from its shuffled wait list at the instant at which a retry joins it, so the draw excludes the retry. */
 const sameInstant: [typeof story extends fc.Arbitrary<infer T> ? T : never, number] = [
   {
     script: [{ status: 500, seconds: 0, retryAfter: 10 }],
@@ -82,8 +82,8 @@ const story = fc.record({
   seed: fc.nat(1000),
 })
 
-describe('forecasts come true', () => {
-  test('for every message, at every moment of a world', async () => {
+describe('forecasts', () => {
+  test('come true for every message at every time of a random sandbox', async () => {
     const kinds = { instant: 0, response: 0, pause: 0 }
     await fc.assert(
       fc.asyncProperty(story, fc.nat(12), async ({ script, acts: given, policy, seed }, asksAfter) => {
@@ -100,7 +100,7 @@ describe('forecasts come true', () => {
     if (!isReplay) expect(Math.min(...Object.values(kinds))).toBeGreaterThan(50)
   }, 240_000)
 
-  test('in a world that was loaded, at its time or later', async () => {
+  test('come true in a loaded sandbox, at its time or later', async () => {
     await fc.assert(
       fc.asyncProperty(
         story,

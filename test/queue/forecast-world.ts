@@ -3,9 +3,9 @@ import { createSandbox, type Policy, type Sandbox } from 'stuntdouble'
 import { engineOf } from '../../src/queue/direct-queue.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 
-// Random worlds in which messages wait for each other, and what destinations answer in them.
+// Random sandboxes in which messages wait for each other, with the responses of their destinations.
 
-/** One answer: a status after some seconds, which may ask for another delay. */
+/** Response: a status after some seconds, optionally with a requested delay. */
 export interface ScriptedAnswer {
   readonly status: number
   readonly seconds: number
@@ -120,7 +120,7 @@ function answerFrom(sandbox: Sandbox, script: readonly ScriptedAnswer[]): void {
   })
 }
 
-/** What acts have between them; which of it one has, its name says. */
+/** Resources that all actions share; the name of a resource determines which kind it is. */
 interface Fields {
   readonly act: string
   readonly times: number
@@ -135,7 +135,7 @@ interface Fields {
   readonly which: number
 }
 
-/** Does one thing; what the world refuses does nothing. */
+/** Performs one action. Requests that the sandbox rejects have no effect. */
 export async function perform(given: Act, sandbox: Sandbox): Promise<void> {
   const { queue, clock } = sandbox
   const { flow } = engineOf(queue)

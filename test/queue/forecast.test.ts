@@ -14,8 +14,8 @@ function publish(at: World, options: Record<string, unknown> = {}): string {
 const ids = (at: World, count: number, options?: Record<string, unknown>) =>
   Array.from({ length: count }, () => publish(at, options))
 
-describe('a wait list of a rate [queue.md 6.2]', () => {
-  test('each message is told its own time, and it comes true', async () => {
+describe('forecasts in the wait list of a rate [queue.md 6.2]', () => {
+  test('give each message its own time, and come true', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const all = ids(at, 30, { flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' })
@@ -31,7 +31,7 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
     expect(at.traffic.ofType('attempt').at(-1)!.at).toBe(seconds(50))
   })
 
-  test('what a pause cost is told once it is over', async () => {
+  test('include the cost of a pause after its end', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const all = ids(at, 3, { flowControlKey: 'k', flowControlValue: 'rate=1, period=10s' })
@@ -48,7 +48,7 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
     expect(at.queue.explain(all[2]!)).toContain('the pause cost up to 20s')
   })
 
-  test('one that is not due yet is told when its key lets it start', async () => {
+  test('include when the key admits a message that is not due yet', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     ids(at, 3, { flowControlKey: 'k', flowControlValue: 'rate=1, period=10s', retries: 0 })
@@ -61,28 +61,28 @@ describe('a wait list of a rate [queue.md 6.2]', () => {
   })
 })
 
-describe('a FIFO queue [queue.md 6.1]', () => {
-  test('behind a poison message: who holds the slot, which retry is due, and how long that can last', async () => {
+describe('forecasts in a FIFO queue [queue.md 6.1]', () => {
+  test('name the slot holder, its next retry and the worst case behind a poison message', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     const [poison, second, third] = ids(at, 3, { queue: 'orders' })
     await at.clock.advance('1s')
     const text = at.queue.explain(third!)
     expect(text).toContain(
-      `waits for its turn in queue orders: 1 of 1 slot used by ${poison} (waiting until 2030-01-01 00:00:12 for retry 1 of 3; if all retries fail at once, the last is at 2030-01-01 00:32:48); 2nd in line: 1 message is before it.`,
+      `waits for its turn in queue orders: 1 of 1 slot used by ${poison} (waiting until 2030-01-01 00:00:12 for retry 1 of 3; if all retries fail immediately, the last is at 2030-01-01 00:32:48); 2nd in line: 1 message is before it.`,
     )
     expect(text).toContain(
-      `Its next attempt starts not before 2030-01-01 00:00:12, because ${poison!.slice(0, 7)}… must answer first.`,
+      `Its next attempt starts not before 2030-01-01 00:00:12, because ${poison!.slice(0, 7)}… must get its response first.`,
     )
     const blockedBy = { kind: 'response', messageIds: [poison], holdsSlot: true }
     expect(at.queue.forecast(second!)).toEqual({ notBefore: seconds(12), blockedBy })
     await at.clock.advance('1h')
-    // The poison one is dead by now, and the second holds the slot.
-    expect(at.queue.explain(third!)).toContain(`must answer first`)
+    // The poison message is dead by now, and the second one holds the slot.
+    expect(at.queue.explain(third!)).toContain('must get its response first')
     expect(at.queue.explain(third!)).not.toContain('time has not moved')
   })
 
-  test('a cancelled message frees its slot at a time that is known', async () => {
+  test('know when a canceled message frees its slot', async () => {
     const at = world()
     const [first, second, third] = ids(at, 3, { queue: 'orders', delay: '1m' })
     at.queue.cancel(first!)
@@ -92,7 +92,7 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     expect(at.queue.forecast(third!)).toMatchObject({ notBefore: seconds(60), blockedBy: { messageIds: [second] } })
   })
 
-  test('a pause is told at any distance', async () => {
+  test('name a pause at any distance', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     const [first, second] = ids(at, 2, { queue: 'orders', flowControlKey: 'k', flowControlValue: 'rate=1' })
@@ -101,12 +101,12 @@ describe('a FIFO queue [queue.md 6.1]', () => {
     const blockedBy = { kind: 'pause', flowControlKey: 'k' }
     expect(at.queue.forecast(first!)).toEqual({ notBefore: seconds(12), blockedBy })
     expect(at.queue.forecast(second!)).toMatchObject({ blockedBy })
-    expect(at.queue.explain(second!)).toContain('flow-control key k is paused until somebody resumes it')
+    expect(at.queue.explain(second!)).toContain('flow-control key k is paused until it is resumed')
   })
 })
 
-describe('slots of a key', () => {
-  test('whose answer is needed first', async () => {
+describe('forecasts for slots of a flow-control key', () => {
+  test('name the response that is needed first', async () => {
     const at = world()
     at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('30s')
@@ -116,11 +116,11 @@ describe('slots of a key', () => {
     await at.clock.advance('1s')
     const blockedBy = { kind: 'response', messageIds: all.slice(0, 2), holdsSlot: true }
     expect(at.queue.forecast(all[2]!)).toEqual({ notBefore: seconds(1), blockedBy })
-    // Whatever is answered, the rate has no room for a fourth call.
+    // Regardless of the responses, the rate does not allow a fourth call.
     expect(at.queue.forecast(all[3]!)).toEqual({ notBefore: seconds(10), blockedBy })
   })
 
-  test('a retry may take the place: then its answer decides', async () => {
+  test('depend on the response of a message whose retry may take the slot', async () => {
     const at = world()
     at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('5s')
@@ -133,10 +133,10 @@ describe('slots of a key', () => {
       notBefore: seconds(15),
       blockedBy: { kind: 'response', messageIds: [first], holdsSlot: false },
     })
-    expect(at.queue.explain(late)).toContain('it depends on the answer of msg_')
+    expect(at.queue.explain(late)).toContain('it depends on the response to msg_')
   })
 
-  test('an answer that cannot matter is not named', async () => {
+  test('do not name responses that cannot matter', async () => {
     const at = world()
     at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('5s')
@@ -149,15 +149,15 @@ describe('slots of a key', () => {
   })
 })
 
-test('a rule of faults can change what is told, and that is told', async () => {
+test('a forecast names the fault rules that can change it', async () => {
   const at = world()
   at.sandbox.faults.add({ on: 'queue.delivery', fault: { kind: 'latency', waitMs: 10 } } as never)
   const id = publish(at, { delay: '1m' })
-  expect(at.queue.forecast(id)).toEqual({ at: seconds(60), unless: 'a rule of faults strikes' })
-  expect(at.queue.explain(id)).toContain('unless a rule of faults strikes')
+  expect(at.queue.forecast(id)).toEqual({ at: seconds(60), unless: 'a fault rule applies' })
+  expect(at.queue.explain(id)).toContain('unless a fault rule applies')
 })
 
-test('a service that is down lets nothing start before it is up', async () => {
+test('a forecast starts nothing before a service that is down is up again', async () => {
   const at = world()
   at.destinations.respond(shop, 200)
   const id = publish(at, { delay: '5s' })
@@ -169,7 +169,7 @@ test('a service that is down lets nothing start before it is up', async () => {
   expect(at.traffic.ofType('attempt').map((entry) => entry.at)).toEqual([seconds(30), seconds(60)])
 })
 
-test('on a clock of the host', () => {
+test('a forecast works with a clock that follows the host', () => {
   using sandbox = createSandbox({ clock: 'real' })
   const { queue, clock } = sandbox
   const now = clock.now()
@@ -178,20 +178,20 @@ test('on a clock of the host', () => {
   expect(message.nextAttemptAt).toBeGreaterThanOrEqual(now + 3_600_000)
 })
 
-test('a message that is not there, or that has ended', async () => {
+test('forecast() throws a RangeError for unknown messages and returns undefined for ended ones', async () => {
   const at = world()
   at.destinations.respond(shop, 200)
   const id = publish(at)
   await at.clock.drain()
   expect(at.queue.forecast(id)).toBeUndefined()
   expect(() => at.queue.forecast('msg_x')).toThrow(
-    new RangeError('There is no message "msg_x". Those that wait are in queue.messages.'),
+    new RangeError('There is no message "msg_x". Use an ID from queue.messages.'),
   )
   expect(at.queue.explain(`${id.slice(0, 9)}…`)).toContain(`Did you mean ${id}?`)
 })
 
-describe('what messages wait for', () => {
-  test('a queue', async () => {
+describe('explain() of resources', () => {
+  test('describes a FIFO queue', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500)])
     const [first, second, third] = ids(at, 3, { queue: 'orders' })
@@ -209,7 +209,7 @@ describe('what messages wait for', () => {
     expect(at.queue.explain({ queue: 'ordres' })).toBe('There is no queue "ordres". Did you mean "orders"?')
   })
 
-  test('a flow-control key', async () => {
+  test('describes a flow-control key', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const all = ids(at, 4, { flowControlKey: 'user-1', flowControlValue: 'rate=1, period=10s' })
@@ -220,25 +220,25 @@ describe('what messages wait for', () => {
     expect(at.queue.explain({ flowControlKey: 'user1' })).toContain('Did you mean "user-1"?')
   })
 
-  test('a schedule, with the slots that a pause or the change to summer time skips', async () => {
+  test('describes a schedule, with fire times skipped by a pause or the change to summer time', async () => {
     const at = world({ startAt: '2030-03-30T12:00:00Z' })
     createSchedule({ id: 'nightly', cron: 'CRON_TZ=Europe/Berlin 30 2 * * *', to: shop }, at.sandbox)
     const text = at.queue.explain({ scheduleId: 'nightly' })
     expect(text).toContain(
-      `Schedule nightly (CRON_TZ=Europe/Berlin 30 2 * * *) publishes to ${shop}. Its next slots are 2030-04-01 00:30:00,`,
+      `Schedule nightly (CRON_TZ=Europe/Berlin 30 2 * * *) publishes to ${shop}. Its next fire times are 2030-04-01 00:30:00,`,
     )
     expect(text).toContain(
-      'A slot at 2030-03-31 01:00:00 is skipped, because the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
+      'The fire time 2030-03-31 01:00:00 is skipped, because the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
     )
     await at.clock.advance('1h')
     at.engine.schedules.setPaused(at.engine.schedules.get('nightly')!, true)
     expect(at.queue.explain({ scheduleId: 'nightly' })).toContain(
-      'It is paused since 2030-03-30 13:00:00: its next slots, 2030-04-01 00:30:00, 2030-04-02 00:30:00, 2030-04-03 00:30:00, pass without a message until it is resumed.',
+      'It is paused since 2030-03-30 13:00:00: its next fire times, 2030-04-01 00:30:00, 2030-04-02 00:30:00, 2030-04-03 00:30:00, pass without a message until it is resumed.',
     )
     expect(at.queue.explain({ scheduleId: 'nightli' })).toContain('Did you mean "nightly"?')
   })
 
-  test('a deduplication id', async () => {
+  test('describes a deduplication ID', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     const id = publish(at, { deduplicationId: 'order-1' })
@@ -250,25 +250,25 @@ describe('what messages wait for', () => {
     const { status: code, json } = await at.send('POST', `/v2/publish/${shop}`, {
       headers: { 'Service-Deduplication-Id': 'order-1' },
     })
-    // What it says a publish gets.
+    // A publish gets the response that the text describes.
     expect([code, json]).toEqual([202, { messageId: id, url: shop, deduplicated: true }])
-    expect(text).toContain("gets 202 and that message's id")
+    expect(text).toContain("gets 202 and that message's ID")
     await at.clock.advance('9m')
     expect(at.queue.explain({ deduplicationId: 'order-1' })).toBe(
-      'No message holds deduplication id "order-1": the next publish with it is enqueued.',
+      'No message holds deduplication ID "order-1", so the next publish with it is enqueued.',
     )
   })
 
-  test('anything else is refused with what there is', () => {
+  test('rejects other arguments and names the valid ones', () => {
     const at = world()
     for (const wrong of [{}, { queue: 'a', scheduleId: 'b' }, { queue: 1 }, undefined, 7])
-      expect(() => at.queue.explain(wrong as never)).toThrow(/explain\(\) takes the id of a message, or one of queue,/)
+      expect(() => at.queue.explain(wrong as never)).toThrow(/queue\.explain\(\): .*one of queue,/)
     for (const wrong of [{ topic: 'x' }, { toString: 'x' }])
       expect(() => at.queue.explain(wrong as never)).toThrow(/no option .* The options are queue, flowControlKey,/)
   })
 })
 
-test('10,000 that wait are forecast in one go, with work that grows as their number', async () => {
+test('10,000 waiting messages are forecast together, with linear work', async () => {
   const at = world()
   at.destinations.respond(shop, 200)
   const all = ids(at, 10_000, { flowControlKey: 'k', flowControlValue: 'rate=10, period=1s' })
@@ -278,7 +278,7 @@ test('10,000 that wait are forecast in one go, with work that grows as their num
   expect(at.queue.forecast(all.at(-1)!)).toEqual({ at: seconds(999) })
 })
 
-test('names that nobody typed, or typed without an end, are told as they are', () => {
+test('explain() and forecast() handle unusual and endless names', () => {
   using sandbox = createSandbox()
   const { queue } = sandbox
   queue.publish({ to: 'https://shop.test/orders', flowControlKey: 'k', flowControlValue: 'rate=1' })
@@ -288,5 +288,5 @@ test('names that nobody typed, or typed without an end, are told as they are', (
   const texts = [long, { queue: long }, { flowControlKey: long }, { scheduleId: long }, { deduplicationId: long }]
   for (const what of texts) expect(queue.explain(what).length).toBeLessThan(400)
   for (const wrong of [{ queue: 'orders' }, undefined, () => 1, Symbol('id')])
-    expect(() => queue.forecast(wrong as never)).toThrow(/takes the id of a message; explain\(/)
+    expect(() => queue.forecast(wrong as never)).toThrow(/queue\.forecast\(\): .*Use explain\(/)
 })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { shop, world } from './world.js'
 
-// [service.md: a header is a map of name to array of values; issue: what came several times stays a list]
+// A header is a map of name to array of values, and a header that occurs several times stays a list. [service.md]
 
 const done = 'https://shop.test/done'
 const several = {
@@ -13,8 +13,8 @@ const several = {
   'Service-Retries': '0',
 }
 
-describe('a header that comes several times', () => {
-  test('stays a list in the message, its callback and the log, and is delivered as one', async () => {
+describe('a header that occurs several times', () => {
+  test('stays a list in the message, its callback and the log, and is delivered as a list', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const called = at.destinations.record(done)
@@ -27,7 +27,7 @@ describe('a header that comes several times', () => {
     expect((await at.send('GET', `/v2/messages/${messageId}`)).json.header).toMatchObject({ 'X-A': ['1', '2, 3'] })
   })
 
-  test('stays a list in a schedule and what it triggers, through a dump as well', async () => {
+  test('stays a list in a schedule and its messages, also through a dump', async () => {
     const at = world()
     await at.send('POST', `/v2/schedules/${shop}`, { headers: { ...several, 'Service-Cron': '* * * * *' }, body: 'x' })
     const shown = async () => (await at.send('GET', '/v2/schedules')).json[0]
@@ -45,7 +45,7 @@ describe('a header that comes several times', () => {
     expect(JSON.parse(called.last().text()).sourceHeader).toMatchObject({ 'X-A': ['1', '2, 3'] })
   })
 
-  test('in the answer of a destination stays a list in its callback, the dead letter and the log', async () => {
+  test("stays a list in a destination's response: in the callback, the dead letter and the log", async () => {
     const lines = ['X-A', '1', 'X-A', '2, 3', 'x-a', '4', 'X-B', '5, 6', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']
     const server = createServer((_, response) => response.writeHead(503, lines).end('no'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -72,7 +72,7 @@ describe('a header that comes several times', () => {
     }
   })
 
-  test('in another source replaces it', async () => {
+  test('replaces that of an earlier source', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     at.queue.urlGroups.addEndpoints('g', [shop])
@@ -91,7 +91,7 @@ describe('a header that comes several times', () => {
     ])
   })
 
-  test('passes by Header-Forward as it came', async () => {
+  test('passes unchanged through Header-Forward', async () => {
     const at = world()
     at.destinations.record(shop)
     await at.send('POST', `/v2/publish/${shop}`, { headers: { 'X-A': ['1', '2'], 'Service-Header-Forward': 'true' } })
@@ -104,7 +104,7 @@ describe('a header that comes several times', () => {
   })
 })
 
-describe('plain default headers of a url group', () => {
+describe('default headers of a URL group', () => {
   const raw = { headers: { 'X-Raw': 'raw', 'X-Both': 'group', 'Service-Forward-X-Raw-Always': 'always' } }
   async function delivered(headers: Record<string, string>): Promise<(string | undefined)[]> {
     const at = world()
@@ -117,13 +117,13 @@ describe('plain default headers of a url group', () => {
     return ['x-raw', 'x-both', 'x-raw-always'].map((name) => seen.last().header(name))
   }
 
-  test('count as if the publisher had sent them: delivered under header-forward only', async () => {
+  test('apply as if the publisher had sent them: only under Header-Forward', async () => {
     expect(await delivered({})).toEqual([undefined, undefined, 'always'])
     expect(await delivered({ 'Service-Header-Forward': 'true' })).toEqual(['raw', 'group', 'always'])
     expect(await delivered({ 'Service-Header-Forward': 'true', 'X-Both': 'own' })).toEqual(['raw', 'own', 'always'])
   })
 
-  test('that HTTP cannot carry are refused', async () => {
+  test('are rejected if HTTP cannot carry them', async () => {
     const at = world()
     at.queue.urlGroups.addEndpoints('g', [shop])
     for (const headers of [{ 'no name': 'x' }, { 'X-A': 'two\nlines' }]) {

@@ -3,7 +3,7 @@ import { createSandbox } from '../../src/index.js'
 
 const large = 'x'.repeat(10_000)
 
-test('of messages that are over the oldest leave the log when it keeps more than its share, and are forgotten', async () => {
+test('the message log drops the oldest ended messages when it exceeds its share', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.destinations.on('https://shop.test/*', () => new Response('ok'))
   const ids: string[] = []
@@ -21,7 +21,7 @@ test('of messages that are over the oldest leave the log when it keeps more than
   expect([...known].reverse()).toEqual(ids.slice(-known.size))
 })
 
-test('a message that still waits is never forgotten', async () => {
+test('a pending message never leaves the log', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.destinations.on('https://shop.test/*', () => new Response('ok'))
   const { id } = sandbox.queue.publish({ to: 'https://shop.test/late', delay: '1h' })
@@ -32,7 +32,7 @@ test('a message that still waits is never forgotten', async () => {
   expect(sandbox.traffic.ofType('attempt').at(-1)).toMatchObject({ messageId: id, outcome: { state: 'DELIVERED' } })
 })
 
-test('of dead letters the oldest go when they keep more than their share', async () => {
+test('the oldest dead letters are deleted when they exceed their share', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.destinations.on('https://shop.test/*', () => new Response('no', { status: 500 }))
   const ids: string[] = []
@@ -45,7 +45,7 @@ test('of dead letters the oldest go when they keep more than their share', async
   expect(left).toEqual(ids.slice(-left.length))
 })
 
-test('of deduplication ids the oldest are forgotten first', async () => {
+test('the oldest deduplication IDs are forgotten first', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.destinations.on('https://shop.test/*', () => new Response('ok'))
   const publish = (id: number): string =>

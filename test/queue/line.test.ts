@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { FifoList } from '../../src/queue/message/fifo-list.js'
 import { runs } from '../support/effort.js'
 
-test('behaves like an array that is pushed to and shifted from', () => {
+test('FifoList behaves like an array with push and shift', () => {
   const step = fc.oneof(
     fc.integer({ min: 1, max: 200 }).map((count) => ({ count, push: true })),
     fc.integer({ min: 1, max: 200 }).map((count) => ({ count, push: false })),

@@ -9,8 +9,8 @@ const events = async (at: World, query = '') => (await at.send('GET', `/v2/event
 const told = async (at: World, query = ''): Promise<string[]> =>
   (await events(at, query)).map(({ body, state }: { body: string; state: string }) => `${atob(body)} ${state}`)
 
-describe('entries [queue.md 4.3]', () => {
-  test('every field, by state', async () => {
+describe('entries of the message log [queue.md 4.3]', () => {
+  test('have the documented fields in each state', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500, { body: 'oops', headers: { 'x-a': '1' } })])
     const id = await publish(at, {
@@ -66,7 +66,7 @@ describe('entries [queue.md 4.3]', () => {
     ])
   })
 
-  test('group, endpoint, queue and schedule', async () => {
+  test('contain URL group, endpoint, queue and schedule', async () => {
     const at = world()
     at.destinations.respond('https://*', 200)
     at.queue.urlGroups.addEndpoints('g', [{ url: 'https://shop.test/a', name: 'first' }])
@@ -79,7 +79,7 @@ describe('entries [queue.md 4.3]', () => {
     expect(await events(at, 'scheduleId=s')).toHaveLength(3)
   })
 
-  test('redacted fields are shown as hashes', async () => {
+  test('show redacted fields as hashes', async () => {
     const at = world()
     await publish(at, { 'Service-Redact-Fields': 'body,headers', 'Service-Forward-X-A': '1' })
     const [entry] = await events(at)
@@ -88,7 +88,7 @@ describe('entries [queue.md 4.3]', () => {
   })
 })
 
-describe('filters, order and pages [queue.md 1.10]', () => {
+describe('filters, order and pages of the message log [queue.md 1.10]', () => {
   async function filled(): Promise<{ at: World; ids: string[] }> {
     const at = world()
     at.destinations.respond('https://*', (delivery) => (delivery.text() === '2' ? 500 : 200))
@@ -127,19 +127,19 @@ describe('filters, order and pages [queue.md 1.10]', () => {
     ['url=https%3A%2F%2Fshop.test%2Forders&state=CREATED', ['1 CREATED', '2 CREATED']],
     ['toDate=1893456000000', one],
     ['fromDate=1893456002000&toDate=1893456002000', three],
-  ])('%s', async (query, wanted) => {
+  ])('filters and orders by "%s"', async (query, wanted) => {
     const { at } = await filled()
     expect(await told(at, `order=earliestFirst&${query}`)).toEqual(wanted)
     expect(await told(at, query)).toEqual(wanted.toReversed())
   })
 
-  test('messageId, and messageIds repeated', async () => {
+  test('filters by messageId, and by repeated messageIds', async () => {
     const { at, ids } = await filled()
     expect(await told(at, `messageId=${ids[0]}&order=earliestFirst`)).toEqual(one)
     expect(await told(at, `messageIds=${ids[0]}&messageIds=${ids[1]}&order=earliestFirst`)).toEqual([...one, ...two])
   })
 
-  test('both spellings of the cancelled state are accepted', async () => {
+  test('accepts both spellings of the canceled state', async () => {
     const at = world({ policy: { cancelTiming: 'immediate' } })
     const id = await publish(at, { 'Service-Delay': '1h' })
     await at.send('DELETE', `/v2/messages/${id}`)
@@ -147,11 +147,11 @@ describe('filters, order and pages [queue.md 1.10]', () => {
       expect(await events(at, `state=${state}`)).toMatchObject([{ state: 'CANCELLED' }])
   })
 
-  test.each(['state=DONE', 'messageID=x', 'groupBy=url', 'count=-1', 'cursor=x'])('%s is refused', async (query) => {
+  test.each(['state=DONE', 'messageID=x', 'groupBy=url', 'count=-1', 'cursor=x'])('rejects %s', async (query) => {
     expect((await world().send('GET', `/v2/events?${query}`)).status).toBe(400)
   })
 
-  test('/v2/logs is the same list under both names', async () => {
+  test('returns the same list as /v2/logs', async () => {
     const { at } = await filled()
     const old = (await at.send('GET', '/v2/events?count=4')).json
     const { logs, events: again, cursor } = (await at.send('GET', '/v2/logs?count=4')).json
@@ -161,7 +161,7 @@ describe('filters, order and pages [queue.md 1.10]', () => {
     expect(old).not.toHaveProperty('logs')
   })
 
-  test('groupBy=messageId', async () => {
+  test('groups by message ID', async () => {
     const { at, ids } = await filled()
     const { messages } = (await at.send('GET', '/v2/events?groupBy=messageId')).json
     const shown = messages.map(({ messageId, events: own }: { messageId: string; events: { state: string }[] }) => [
@@ -175,7 +175,7 @@ describe('filters, order and pages [queue.md 1.10]', () => {
     ])
   })
 
-  test('100 by default, at most 1000; the cursor leads through all of it', async () => {
+  test('pages by 100 by default and 1,000 at most, until the cursor ends', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     for (let n = 0; n < 500; n++) at.queue.publish({ to: shop })
@@ -192,15 +192,15 @@ describe('filters, order and pages [queue.md 1.10]', () => {
     expect(seen.size).toBe(1500)
   })
 
-  test('trimBody', async () => {
+  test('trims bodies', async () => {
     const { at } = await filled()
     expect((await events(at, 'trimBody=-1')).some((entry: object) => 'body' in entry)).toBe(false)
     expect((await events(at, 'trimBody=0&count=1'))[0]).not.toHaveProperty('body')
   })
 })
 
-describe('retention [queue.md 5.6]', () => {
-  test('entries leave after the days of the plan, and with them all that is known of the message', async () => {
+describe('retention of the message log [queue.md 5.6]', () => {
+  test('deletes entries and their messages after the days of the plan', async () => {
     const at = world({ policy: { queuePlan: 'free' } })
     at.destinations.respond(shop, 200)
     const id = await publish(at)
@@ -214,7 +214,7 @@ describe('retention [queue.md 5.6]', () => {
     expect(at.queue.explain(id)).toContain('its last log entry has left the retention of 3 days')
   })
 
-  test('a message that still waits is not forgotten', async () => {
+  test('does not forget a pending message', async () => {
     const at = world({ policy: { queuePlan: 'free' } })
     const seen = at.destinations.record(shop)
     const id = await publish(at, { 'Service-Delay': '20d' })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { accepted, type MessageEvent, type MessageState, next } from '../../src/queue/message/state.js'
 import { runs } from '../support/effort.js'
 
-// What a state is left by, and what for; every other event gives the same value back.
+// Lists the events that leave each state, and the next states; every other event must return the same object.
 
 const left: Record<MessageState['is'], Partial<Record<MessageEvent['is'], readonly MessageState['is'][]>>> = {
   planned: {
@@ -31,7 +31,7 @@ const verdict = fc.oneof(
 )
 const by = fc.constantFrom('key' as const, 'plan' as const)
 
-/** Each event as likely as any other. */
+/** All events are equally likely. */
 const events: fc.Arbitrary<MessageEvent> = fc.oneof(
   fc.record({
     is: fc.constant('due' as const),
@@ -60,7 +60,10 @@ const begins = fc
   .tuple(time, fc.constantFrom(undefined, 'turn' as const, 'answer' as const))
   .map(([notBefore, waitsFor]) => accepted(notBefore, waitsFor))
 
-/** Plays events. @param look sees each step */
+/**
+ * Plays events.
+ * @param look is called after each step
+ */
 function play(
   begin: MessageState,
   given: readonly MessageEvent[],
@@ -76,7 +79,7 @@ function play(
 
 const sequences = fc.tuple(begins, fc.array(events, { maxLength: 30 }))
 
-describe('a message state', () => {
+describe('a delivery state', () => {
   test('is left only by the events that are listed for it', () => {
     const seen = new Set<string>()
     fc.assert(
@@ -95,7 +98,7 @@ describe('a message state', () => {
     expect([...seen].sort()).toEqual(all.sort())
   })
 
-  test('is never changed itself', () => {
+  test('is immutable', () => {
     fc.assert(
       fc.property(sequences, ([begin, given]) => {
         play(begin, given, (before, event) => {
@@ -108,7 +111,7 @@ describe('a message state', () => {
     )
   })
 
-  test('counts a retry for each answer that asks for one, and for nothing else', () => {
+  test('counts a retry only for a response that asks for one', () => {
     fc.assert(
       fc.property(sequences, ([begin, given]) => {
         play(begin, given, (before, event, after) => {
@@ -120,7 +123,7 @@ describe('a message state', () => {
     )
   })
 
-  test('begins no attempt once its end was asked for', () => {
+  test('begins no attempt after a cancel was requested', () => {
     fc.assert(
       fc.property(sequences, ([begin, given]) => {
         let isAsked = false

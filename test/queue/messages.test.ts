@@ -10,8 +10,8 @@ const states = async (at: World, id: string): Promise<[string, number][]> =>
     ({ state, time }: { state: string; time: number }) => [state, (time - Date.UTC(2030, 0, 1)) / 1000],
   )
 
-describe('get [queue.md 1.5]', () => {
-  test('every field of a message that has them all', async () => {
+describe('reading a message [queue.md 1.5]', () => {
+  test('returns every field of a message that has all of them', async () => {
     const at = world()
     at.queue.urlGroups.addEndpoints('g', [{ url: shop, name: 'first' }])
     const answer = await at.send('POST', '/v2/publish/g', {
@@ -62,14 +62,14 @@ describe('get [queue.md 1.5]', () => {
     })
   })
 
-  test('a body that is not UTF-8 is base64', async () => {
+  test('returns a body that is not UTF-8 as base64', async () => {
     const at = world()
     const { json } = await at.send('POST', `/v2/publish/${shop}`, { body: '\xff\x00', raw: true })
     const message = (await at.send('GET', `/v2/messages/${json.messageId}`)).json
     expect([message.body, message.bodyBase64]).toEqual([undefined, '/wA='])
   })
 
-  test('answers while the message is pending, being delivered or retried, then 404 when policy says so', async () => {
+  test('works until the message has ended, then responds 404 when the policy requires it', async () => {
     const at = world({ policy: { deliveredRetention: 0 } })
     const during: number[] = []
     let id = ''
@@ -87,8 +87,8 @@ describe('get [queue.md 1.5]', () => {
     expect(during).toEqual([200, 200, 200, 200, 404])
   })
 
-  // [queue.md 1.5]
-  describe('after its delivery', () => {
+  // Rules for delivered messages. [queue.md 1.5]
+  describe('after the delivery of a message', () => {
     const delivered = async (at: World): Promise<string> => {
       at.destinations.respond(shop, 200)
       const id = await publish(at, {}, undefined)
@@ -97,7 +97,7 @@ describe('get [queue.md 1.5]', () => {
     }
     const status = async (at: World, id: string) => (await at.send('GET', `/v2/messages/${id}`)).status
 
-    test('it is read as it was, for as long as the log knows it', async () => {
+    test('reading returns it unchanged as long as the log contains it', async () => {
       const at = world()
       at.destinations.respond(shop, 200)
       const id = await publish(at, { 'Service-Label': 'a' })
@@ -111,7 +111,7 @@ describe('get [queue.md 1.5]', () => {
       expect(await status(at, id)).toBe(404)
     })
 
-    test('the 404 begins when policy.deliveredRetention has passed', async () => {
+    test('reading responds 404 after policy.deliveredRetention', async () => {
       const at = world({ policy: { deliveredRetention: 60_000 } })
       const id = await delivered(at)
       await at.clock.advance(59_999)
@@ -120,7 +120,7 @@ describe('get [queue.md 1.5]', () => {
       expect(await status(at, id)).toBe(404)
     })
 
-    test('it is pending for nobody: no cancel, no release, no list', async () => {
+    test('it is not pending: no cancel, no release, no list', async () => {
       const at = world()
       const id = await delivered(at)
       expect((await at.send('DELETE', `/v2/messages/${id}`)).status).toBe(404)
@@ -131,7 +131,7 @@ describe('get [queue.md 1.5]', () => {
       expect(await status(at, id)).toBe(200)
     })
 
-    test('a dead letter and a cancelled message are gone at once', async () => {
+    test('only delivered messages can be read, no dead letters and no canceled messages', async () => {
       const at = world()
       at.destinations.respond(shop, 500)
       const failed = await publish(at, { 'Service-Retries': '0' })
@@ -143,7 +143,7 @@ describe('get [queue.md 1.5]', () => {
       expect(await status(at, cancelled)).toBe(404)
     })
 
-    test('it survives a dump with the time of its delivery', async () => {
+    test('reading still works after a dump and load, with the time of delivery', async () => {
       const policy = { deliveredRetention: 60_000 }
       const at = world({ policy })
       const id = await delivered(at)
@@ -159,14 +159,14 @@ describe('get [queue.md 1.5]', () => {
     })
   })
 
-  test('an unknown id is 404', async () => {
+  test('responds 404 to an unknown ID', async () => {
     const answer = await world().send('GET', '/v2/messages/msg_nope')
     expect([answer.status, answer.json]).toEqual([404, { error: 'message msg_nope not found' }])
   })
 })
 
-describe('cancel [queue.md 1.5, 4.2]', () => {
-  test('while delayed: CANCEL_REQUESTED at once, CANCELLED when it would have been due, gone meanwhile', async () => {
+describe('canceling messages [queue.md 1.5, 4.2]', () => {
+  test('of a delayed one logs CANCEL_REQUESTED immediately and CANCELLED when it would have been due', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const id = await publish(at, { 'Service-Delay': '60s' })
@@ -184,7 +184,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect(seen.count).toBe(0)
   })
 
-  test('while waiting for a retry', async () => {
+  test('of one that waits for a retry ends it when the retry would have been due', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     const id = await publish(at)
@@ -199,7 +199,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     ])
   })
 
-  test('during an attempt that succeeds: it is delivered', async () => {
+  test('during an attempt that succeeds delivers it', async () => {
     const at = world()
     at.destinations.on(shop, async (_request, task) => {
       await task.sleep('5s')
@@ -217,7 +217,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     ])
   })
 
-  test('during an attempt that fails: CANCELLED at the next due time; FAILED when no retry is left', async () => {
+  test('during an attempt that fails ends it as CANCELLED when it is next due, or as FAILED without retries', async () => {
     for (const [retries, end] of [
       ['3', ['CANCELLED', 17]],
       ['0', ['FAILED', 5]],
@@ -235,7 +235,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     }
   })
 
-  test('at once when the policy says so, and in the other spelling', async () => {
+  test('acts immediately when the policy requires it, with the other spelling', async () => {
     const at = world({ policy: { cancelTiming: 'immediate', canceledSpelling: 'CANCELED' } })
     const id = await publish(at, { 'Service-Delay': '60s' })
     await at.send('DELETE', `/v2/messages/${id}`)
@@ -243,7 +243,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect(at.clock.pending).toEqual([])
   })
 
-  test('at once means for a running attempt: as soon as it has failed', async () => {
+  test('that acts immediately ends a running attempt as soon as it has failed', async () => {
     const at = world({ policy: { cancelTiming: 'immediate' } })
     at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('10s')
@@ -263,7 +263,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect(at.clock.pending).toEqual([])
   })
 
-  test('many: by ids, which ignore the filters; unknown and cancelled ones do not count', async () => {
+  test('by IDs ignores the filters and does not count unknown and canceled ones', async () => {
     const at = world()
     const ids = [
       await publish(at, { 'Service-Delay': '1h' }),
@@ -295,7 +295,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     ['fromDate=1893456000000&toDate=1893456001000', 5],
     ['count=2', 2],
     ['', 5],
-  ])('many: %s cancels %i', async (query, count) => {
+  ])('by filter %s cancels %i', async (query, count) => {
     const at = world()
     at.queue.urlGroups.addEndpoints('g', ['https://other.test/in-group'])
     await publish(at, { 'Service-Label': 'a', 'Service-Delay': '1h' })
@@ -308,14 +308,14 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 5 - count })
   })
 
-  test('many: ids count alone, whatever else is said', async () => {
+  test('by IDs ignores everything else in the request', async () => {
     const at = world()
     const ids = [await publish(at, { 'Service-Delay': '1h' }), await publish(at, { 'Service-Delay': '1h' })]
     const query = `messageIds=${ids[0]}&messageIds=${ids[1]}&count=1&label=x&fromDate=9999999999999`
     expect((await at.send('DELETE', `/v2/messages?${query}`)).json).toEqual({ cancelled: 2 })
   })
 
-  test('many: the older JSON body, empty meaning everything', async () => {
+  test('accepts the older JSON body, and an empty one cancels all', async () => {
     const at = world()
     const id = await publish(at, { 'Service-Delay': '1h', 'Service-Label': 'x' })
     for (let n = 0; n < 3; n++) await publish(at, { 'Service-Delay': '1h' })
@@ -324,7 +324,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect((await at.send('DELETE', '/v2/messages', { body: { messageIds: [] } })).json).toEqual({ cancelled: 3 })
   })
 
-  test('a misspelt filter is refused, as are values that are none [queue.md 1.1]', async () => {
+  test('rejects misspelled filters and invalid values [queue.md 1.1]', async () => {
     const at = world()
     await publish(at, { 'Service-Delay': '1h' })
     for (const query of ['lable=a', 'count=0', 'count=x', 'fromDate=yesterday', 'dlqIds=1']) {
@@ -345,22 +345,22 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     '7',
     'null',
     '{"label":{"a":1}}',
-  ])('the JSON body %s is refused and cancels nothing [1.1]', async (body) => {
+  ])('rejects the JSON body %s and cancels nothing [1.1]', async (body) => {
     const at = world()
     await publish(at, { 'Service-Delay': '1h' })
     expect((await at.send('DELETE', '/v2/messages', { body })).status).toBe(400)
     expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 1 })
   })
 
-  test('at most 500 by count', async () => {
+  test('cancels at most 500 by count', async () => {
     const at = world()
     for (let n = 0; n < 510; n++) at.queue.publish({ to: shop, delay: '1h' })
     expect((await at.send('DELETE', '/v2/messages?count=9999')).json).toEqual({ cancelled: 500 })
   })
 })
 
-describe('deliver now [queue.md 1.5]', () => {
-  test('a delayed message is delivered at once, and its later due time brings nothing', async () => {
+describe('delivering a message now [queue.md 1.5]', () => {
+  test('delivers a delayed message immediately and only once', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const id = await publish(at, { 'Service-Delay': '1h' })
@@ -373,7 +373,7 @@ describe('deliver now [queue.md 1.5]', () => {
     expect(seen.count).toBe(1)
   })
 
-  test('a waiting retry is made now; retried and the retries left stay as planned', async () => {
+  test('makes a waiting retry now and keeps the plan of its retries', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500), fault.status(500), fault.pass()])
     const id = await publish(at, { 'Service-Retries': '2' })
@@ -390,7 +390,7 @@ describe('deliver now [queue.md 1.5]', () => {
     ])
   })
 
-  test('refused for messages of a queue, unknown, finished, cancelled and running ones', async () => {
+  test('rejects queued, unknown, finished, canceled and running messages', async () => {
     const at = world()
     const queued = await publish(at, { 'Service-Delay': '1h' }, `/v2/enqueue/q/${shop}`)
     expect((await at.send('POST', `/v2/messages/${queued}/retry`)).status).toBe(400)
@@ -410,12 +410,12 @@ describe('deliver now [queue.md 1.5]', () => {
   })
 })
 
-describe('explain', () => {
-  test('says why a message is where it is', async () => {
+describe('explain() of a message', () => {
+  test('describes why a message is where it is', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(503)])
     const id = await publish(at)
-    expect(at.queue.explain(id)).toContain('waits for its first attempt at 2030-01-01 00:00:00, due at once')
+    expect(at.queue.explain(id)).toContain('waits for its first attempt at 2030-01-01 00:00:00, due immediately')
     await at.clock.advance('1s')
     expect(at.queue.explain(id)).toBe(
       `Message ${id} to ${shop} waits for retry 1 of 3 at 2030-01-01 00:00:12, delay 12 s from the default back-off after 503.`,
@@ -431,7 +431,7 @@ describe('explain', () => {
     expect(at.queue.explain('msg_x')).toContain('There is no message msg_x')
   })
 
-  test('names who holds what it waits for', async () => {
+  test('names the messages that hold what it waits for', async () => {
     const at = world()
     at.destinations.on(shop, async (_request, task) => {
       await task.sleep('1h')

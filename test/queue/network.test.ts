@@ -19,7 +19,7 @@ function roomOf(bytes: number) {
   return { all, room, heap }
 }
 
-/** Deliveries that run until they are told to end. */
+/** Returns deliveries that run until a function ends them. */
 function deliveriesIn(network: Network) {
   const running: (() => void)[] = []
   const told: string[] = []
@@ -40,7 +40,7 @@ function deliveriesIn(network: Network) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('so many run at once, the others in their order; who is given up leaves', async () => {
+test('Network runs the given number of deliveries, keeps the order of the others, and drops aborted ones', async () => {
   const network = new Network(roomOf(1000).room, 2)
   const { running, told, deliver } = deliveriesIn(network)
   const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map((name) => deliver(name))
@@ -60,7 +60,7 @@ test('so many run at once, the others in their order; who is given up leaves', a
   expect([await e!.over, network.running, network.waiting]).toEqual(['e', 0, 0])
 })
 
-test('a full heap starts none, and the ones that wait go on once there is room', async () => {
+test('Network starts nothing while memory is full, and continues afterwards', async () => {
   const { room, heap } = roomOf(1000)
   const network = new Network(room, 2)
   const { told, deliver } = deliveriesIn(network)
@@ -75,7 +75,7 @@ test('a full heap starts none, and the ones that wait go on once there is room',
   expect(network.waiting).toBe(0)
 })
 
-test('what arrives is counted once and given back, and large answers leave room for small ones', () => {
+test('HeldResponse counts bytes once and returns them, and large responses leave memory for small ones', () => {
   const { all, room } = roomOf(8 * megabyte)
   const network = new Network(room)
   const [large, second, small] = [network.answer(), network.answer(), network.answer()]
@@ -101,7 +101,7 @@ function served(bytes: number, answer: (url: string) => Response | Promise<Respo
   return { sandbox, asked, all, heap }
 }
 
-/** A body of so many chunks, which never ends. */
+/** Returns a body of this many chunks, which never ends. */
 const unending = (chunks: number, size: number) =>
   new Response(
     new ReadableStream({
@@ -112,7 +112,7 @@ const unending = (chunks: number, size: number) =>
     }),
   )
 
-test('the answers on their way count, and one that finds no room fails its attempt with a sentence', async () => {
+test('responses that are being received count, and an attempt fails with a note when one does not fit', async () => {
   const { sandbox, all } = served(4 * megabyte, (given) =>
     given.endsWith('/hangs')
       ? unending(2, megabyte)
@@ -133,17 +133,19 @@ test('the answers on their way count, and one that finds no room fails its attem
     return attempts
   })
   expect(all.held).toBe(2 * megabyte)
-  expect(large).toMatchObject({ reply: { status: 0, error: 'unexpected EOF', note: expect.stringMatching(/no room/) } })
+  expect(large).toMatchObject({
+    reply: { status: 0, error: 'unexpected EOF', note: expect.stringMatching(/too little memory/) },
+  })
   expect(small).toMatchObject({ reply: { status: 200 } })
   sandbox.dispose()
 })
 
-test('a sandbox has so many at once, which are timed from when they go out; when the world is over none goes', async () => {
+test('a sandbox limits parallel deliveries, whose timeouts start with the request, and sends none after its disposal', async () => {
   const open: ((answer: Response) => void)[] = []
   const { sandbox, asked } = served(megabyte, () => new Promise((resolve) => open.push(resolve)))
   for (let n = 0; n < leastParallel + 5; n++) sandbox.queue.publish({ to: `${url}/${n}`, retries: 0 })
   await vi.waitFor(() => expect(asked).toHaveLength(leastParallel))
-  const timed = () => sandbox.clock.pending.filter(({ label }) => label === 'time-out of a delivery').length
+  const timed = () => sandbox.clock.pending.filter(({ label }) => label === 'timeout of a delivery').length
   expect(timed()).toBe(leastParallel)
   open[0]!(new Response(''))
   await vi.waitFor(() => expect(asked).toHaveLength(leastParallel + 1))

@@ -6,8 +6,8 @@ import type { Step } from '../../src/queue/destinations/delivery-script.js'
 import { runs } from '../support/effort.js'
 import { type World, world } from './world.js'
 
-// Random programs of publishes, pauses, cancels, clock moves and outcomes keep the promises of queue.md 4.2, 5.3, 5.4,
-// 6.1 and 6.2, and are replayed byte for byte by their seed.
+// Random programs of publishes, pauses, cancels, clock moves and outcomes satisfy queue.md 4.2, 5.3, 5.4, 6.1 and 6.2,
+// and are replayed byte for byte with their seed.
 
 const hosts = ['https://a.test/', 'https://b.test/', 'https://c.test/']
 const callback = 'https://callback.test/'
@@ -67,7 +67,7 @@ const command = fc.oneof(
 
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never
 
-/** Limits of the two keys: fixed, so that every window can be checked afterwards. */
+/** Limits of the two keys, which are fixed so that every window can be checked afterwards. */
 const limits = {
   k1: { parallelism: 2, value: 'parallelism=2' },
   k2: { rate: 2, period: 10, value: 'rate=2,period=10s' },
@@ -133,7 +133,7 @@ function promises(at: World): void {
       .map(({ messageId }) => messageId),
   )
 
-  // Nothing is lost, nothing is left.
+  // Every message has ended.
   expect(at.queue.messages).toEqual([])
   expect(at.clock.pending).toEqual([])
   for (const message of published) {
@@ -142,17 +142,19 @@ function promises(at: World): void {
     const dead = letters.filter((letter) => letter.messageId === message.messageId)
     const delivered = states.filter((state) => state === 'DELIVERED').length
     expect(delivered + dead.length + (cancelled.has(message.messageId) ? 1 : 0)).toBe(1)
-    // No attempt after success or after the end of a cancelled one; the numbers count up to the retries.
+    // There is no attempt after a success or after the end of a canceled message, and the numbers count up to the
+    // retries.
     expect(states.indexOf('DELIVERED')).toBe(delivered === 1 ? states.length - 1 : -1)
     expect(own.map((attempt) => attempt.retried)).toEqual(own.map((_, index) => index))
     expect(own.length).toBeLessThanOrEqual(message.maxRetries + 1)
-    // Attempts of one message do not overlap, and none comes before its time.
+    // Attempts of one message do not overlap, and none is early.
     for (const [index, attempt] of own.entries()) {
       if (index > 0) expect(attempt.at).toBeGreaterThanOrEqual(own[index - 1]!.outcome!.at)
       const due = index === 0 ? message.notBefore : own[index - 1]!.outcome!.next!.at
       if (!attempt.reason.includes('on request')) expect(attempt.at).toBeGreaterThanOrEqual(due)
     }
-    // Callbacks as many as attempts, one failure callback for each dead letter; none once a cancel was requested.
+    // There is one callback per attempt and one failure callback per dead letter, and none after a cancel was
+    // requested.
     const reports = published.filter((entry) => entry.sourceMessageId === message.messageId)
     if (!requested.has(message.messageId)) {
       expect(reports.filter(({ kind }) => kind === 'callback')).toHaveLength(message.callback ? own.length : 0)
@@ -165,7 +167,7 @@ function promises(at: World): void {
   fifo(at, byMessage)
 }
 
-/** Parallelism and rate of each key, in every window. */
+/** Checks parallelism and rate of each key in every window. */
 function bounds(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): void {
   const callsOf = (key: string) =>
     at.traffic
@@ -178,7 +180,7 @@ function bounds(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): 
     const inFlight = k1.filter((other) => other.seq <= call.seq && other.outcome!.at > call.at)
     expect(inFlight.length).toBeLessThanOrEqual(limits.k1.parallelism)
   }
-  // Fixed windows, each beginning with the first call after the last one ended.
+  // Windows are fixed, and each begins with the first call after the previous one.
   let windowStart = Number.NEGATIVE_INFINITY
   let inWindow = 0
   for (const call of callsOf('k2')) {
@@ -190,7 +192,7 @@ function bounds(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): 
   }
 }
 
-/** Per queue: starts in the order of arrival, never more holders than its parallelism. */
+/** Checks that each queue starts messages in the order of arrival, with no more slots in use than its parallelism. */
 function fifo(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): void {
   for (const name of ['q1', 'q2'] as const) {
     const inQueue = at.traffic.ofType('published').filter((entry) => !entry.deduplicated && entry.queue === name)
@@ -209,8 +211,8 @@ function fifo(at: World, byMessage: ReadonlyMap<string, readonly Attempt[]>): vo
   }
 }
 
-describe('promises', () => {
-  test('hold for random programs', { timeout: 60_000 }, async () => {
+describe('random programs of the queue', () => {
+  test('violate no documented rule', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 1, maxLength: 40 }),
@@ -223,7 +225,7 @@ describe('promises', () => {
     )
   })
 
-  test('the same program twice gives the same traffic', { timeout: 60_000 }, async () => {
+  test('give the same traffic when they run twice', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 5, maxLength: 30 }),

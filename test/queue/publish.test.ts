@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { devUsers } from '../../src/queue/signing/public-users.js'
 import { credentials, shop, world } from './world.js'
 
-describe('destinations [queue.md 1.3]', () => {
-  test('a url answers messageId and url', async () => {
+describe('destinations of a publish [queue.md 1.3]', () => {
+  test('return messageId and url for a URL', async () => {
     const { send } = world()
     const answer = await send('POST', `/v2/publish/${shop}`, { body: 'x' })
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({ messageId: expect.stringMatching(/^msg_[1-9A-HJ-NP-Za-km-z]{56,64}$/), url: shop })
   })
 
-  test("the destination's own query belongs to it, the service's parameters do not", async () => {
+  test("keep their own query, without the service's parameters", async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record('https://shop.test/*')
     const token = encodeURIComponent(devUsers[0].token)
@@ -22,12 +22,12 @@ describe('destinations [queue.md 1.3]', () => {
     expect(seen.last().maxRetries).toBe(0)
   })
 
-  test('a double slash that a proxy collapsed is repaired', async () => {
+  test('are repaired after a proxy collapsed a double slash', async () => {
     const { send } = world()
     expect((await send('POST', '/v2/publish/https:/shop.test/orders')).json.url).toBe(shop)
   })
 
-  test('a percent-encoded destination is accepted and noted, the strict option refuses it', async () => {
+  test('are accepted with a diagnostic when percent-encoded, and rejected by the strict option', async () => {
     const { send, queue } = world()
     const encoded = encodeURIComponent('https://shop.test/orders?x=1')
     expect((await send('POST', `/v2/publish/${encoded}`)).json.url).toBe('https://shop.test/orders?x=1')
@@ -40,14 +40,14 @@ describe('destinations [queue.md 1.3]', () => {
     ])
   })
 
-  test('what is noted is noted once, however often it comes', async () => {
+  test('cause each diagnostic once, however often it occurs', async () => {
     const { send, queue } = world()
     for (let n = 0; n < 3; n++) await send('POST', `/v2/publish/${encodeURIComponent(shop)}`)
     expect(queue.diagnostics).toHaveLength(1)
   })
 
   test.each(['shop.test/orders', 'ftp://shop.test/x', 'localhost:3000/x'])(
-    '%s has an invalid scheme',
+    'are rejected for an invalid scheme: %s',
     async (destination) => {
       const { send } = world()
       const refused = await send('POST', `/v2/publish/${destination}`)
@@ -58,13 +58,13 @@ describe('destinations [queue.md 1.3]', () => {
     },
   )
 
-  test('a legal name that is no url group is not found', async () => {
+  test('are not found when a valid name is not a URL group', async () => {
     const { send } = world()
     const refused = await send('POST', '/v2/publish/nobody')
     expect([refused.status, refused.json.error]).toEqual([404, 'topic nobody not found'])
   })
 
-  test('loopback destinations are allowed, the option refuses them in the live words [queue.md 1.13]', async () => {
+  test("may be loopback URLs, unless the option rejects them with the service's text [queue.md 1.13]", async () => {
     expect((await world().send('POST', '/v2/publish/http://localhost:3000/x')).status).toBe(200)
     const { send } = world({ policy: { rejectLoopback: true } })
     for (const [url, address] of [
@@ -81,7 +81,7 @@ describe('destinations [queue.md 1.3]', () => {
     expect((await send('POST', `/v2/publish/${shop}`)).status).toBe(200)
   })
 
-  test('the body arrives byte for byte', async () => {
+  test('receive the body byte for byte', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     const bytes = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('')
@@ -90,15 +90,15 @@ describe('destinations [queue.md 1.3]', () => {
     expect([...seen.last().bytes]).toEqual(Array.from({ length: 256 }, (_, code) => code))
   })
 
-  test('a trailing slash after a resource is accepted [queue.md 1.1]', async () => {
+  test('may be preceded by a resource with a trailing slash [queue.md 1.1]', async () => {
     const { send } = world()
     expect((await send('POST', '/v2/queues/', { body: { queueName: 'q' } })).status).toBe(200)
     expect((await send('GET', '/v2/queues/')).json).toHaveLength(1)
   })
 })
 
-describe('options [queue.md 2.1, 2.2]', () => {
-  test('query parameters say what headers say; headers win', async () => {
+describe('options of a publish [queue.md 2.1, 2.2]', () => {
+  test('can be query parameters, but headers win', async () => {
     const { send } = world()
     const byQuery = await send('POST', `/v2/publish/${shop}?service-retries=7&service-delay=100s&service-label=a`)
     const byBoth = await send('POST', `/v2/publish/${shop}?service-retries=7`, { headers: { 'Service-Retries': '1' } })
@@ -107,7 +107,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     expect((await send('GET', `/v2/messages/${byBoth.json.messageId}`)).json.maxRetries).toBe(1)
   })
 
-  test('names are case-insensitive', async () => {
+  test('have case-insensitive names', async () => {
     const { send } = world()
     const { json } = await send('POST', `/v2/publish/${shop}?SERVICE-Retries=4`, { headers: { 'sErViCe-LaBeL': 'x' } })
     expect((await send('GET', `/v2/messages/${json.messageId}`)).json).toMatchObject({ maxRetries: 4, label: 'x' })
@@ -128,7 +128,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     ['Content-Based-Deduplication', 'yes'],
     ['Flow-Control-Key', 'a b'],
     ['Redact-Fields', 'cookies'],
-  ])('%s: %s is refused and named', async (header, value) => {
+  ])('are rejected with their name: %s: %s', async (header, value) => {
     const { send } = world()
     const refused = await send('POST', `/v2/publish/${shop}`, { headers: { [`Service-${header}`]: value } })
     expect(refused.status).toBe(400)
@@ -136,7 +136,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     expect((await send('GET', '/v2/events')).json.events).toEqual([])
   })
 
-  test('the field is named in the words of the vendor', async () => {
+  test("are named in the vendor's spelling in errors", async () => {
     const { send } = world({ dialect: 'upstash' })
     const refused = await send('POST', `/v2/publish/${shop}`, { headers: { 'Upstash-Callback-Retries': 'x' } })
     expect(refused.json.error).toContain('invalid Upstash-Callback-Retries: ')
@@ -158,7 +158,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     expect(seen.count).toBe(1)
   })
 
-  test('Not-Before overrides Delay; a past value means at once', async () => {
+  test('Not-Before overrides Delay, and a past value means immediately', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     const headers = { 'Service-Delay': '1h', 'Service-Not-Before': String(clock.now() / 1000 + 30) }
@@ -170,17 +170,17 @@ describe('options [queue.md 2.1, 2.2]', () => {
     expect(seen.last().text()).toBe('later')
   })
 
-  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('Method %s', async (method) => {
+  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('set the method %s', async (method) => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Method': method }, body: 'b' })
     await clock.drain()
     expect(seen.last().method).toBe(method)
-    // A body travels with DELETE, not with GET. [queue.md 3.1]
+    // DELETE is sent with a body, GET without one. [queue.md 3.1]
     expect(seen.last().text()).toBe(method === 'GET' ? '' : 'b')
   })
 
-  test('both flow-control headers go together; the value alone is refused', async () => {
+  test('for flow control go together, and the value alone is rejected', async () => {
     const { send } = world()
     const alone = await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Flow-Control-Value': 'rate=1' } })
     expect(alone.status).toBe(400)
@@ -202,7 +202,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     }
   })
 
-  test('telemetry headers are accepted and not delivered', async () => {
+  test('for telemetry are accepted and not delivered', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     await send('POST', `/v2/publish/${shop}`, {
@@ -212,7 +212,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     expect(seen.last().headers.filter(([name]) => /telemetry/i.test(name))).toEqual([])
   })
 
-  test('a Cron header on publish creates a schedule, as older documents have it', async () => {
+  test('with a Cron header create a schedule, as in older documentation', async () => {
     const { send } = world()
     const answer = await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Cron': '0 * * * *' } })
     expect(answer.json).toEqual({ scheduleId: expect.stringMatching(/^scd_/) })
@@ -220,20 +220,20 @@ describe('options [queue.md 2.1, 2.2]', () => {
 })
 
 describe('forwarded headers [queue.md 2.3, 3.1]', () => {
-  test('Queue-Name is for schedules: a publish does not go through the queue', async () => {
+  test('do not include Queue-Name, which is only for schedules', async () => {
     const { send, queue, engine } = world()
     await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Queue-Name': 'q', 'Service-Delay': '1h' } })
     expect([queue.messages[0]!.settings.queue, engine.lanes.list()]).toEqual([undefined, []])
   })
 
-  test('a value with a line break is no other setting', async () => {
+  test('cannot smuggle a setting in a value with a line break', async () => {
     const { send, queue } = world()
     await send('POST', `/v2/publish/${shop}?service-label=a&service-retries=0&service-delay=1h`)
     await send('POST', `/v2/publish/${shop}?service-label=a%0Aretries:%200&service-delay=1h`)
     expect(queue.messages.map(({ maxRetries }) => maxRetries)).toEqual([0, 3])
   })
 
-  test('Forward- headers are delivered without the prefix, in canonical spelling', async () => {
+  test('are delivered without the Forward- prefix, in canonical spelling', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     const headers = { 'Service-Forward-bypass-tunnel-reminder': '1', 'X-Other': 'no' }
@@ -246,7 +246,7 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
     expect(seen.last().header('x-other')).toBeUndefined()
   })
 
-  test('Header-Forward passes everything but what belongs to the connection and to the service', async () => {
+  test('include everything under Header-Forward except headers of the connection and of the service', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     await send('POST', `/v2/publish/${shop}?service-header-forward=true`, {
@@ -279,16 +279,19 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
   test.each([
     ['the token in the query', { authorization: 'Basic c2hvcDpzZWNyZXQ=' }, 'Basic c2hvcDpzZWNyZXQ='],
     ['the same token in both places', { authorization: `Bearer ${credentials.token}` }, undefined],
-  ])('Header-Forward and Authorization, with %s: only the queue’s own stays back', async (_case, headers, passed) => {
-    const { send, clock, destinations } = world()
-    const seen = destinations.record(shop)
-    const query = `service-header-forward=true&service_token=${encodeURIComponent(credentials.token)}`
-    expect((await send('POST', `/v2/publish/${shop}?${query}`, { token: null, headers })).status).toBe(200)
-    await clock.drain()
-    expect(seen.last().header('authorization')).toBe(passed)
-  })
+  ])(
+    "include the app's own Authorization under Header-Forward, but not the queue's, with %s",
+    async (_case, headers, passed) => {
+      const { send, clock, destinations } = world()
+      const seen = destinations.record(shop)
+      const query = `service-header-forward=true&service_token=${encodeURIComponent(credentials.token)}`
+      expect((await send('POST', `/v2/publish/${shop}?${query}`, { token: null, headers })).status).toBe(200)
+      await clock.drain()
+      expect(seen.last().header('authorization')).toBe(passed)
+    },
+  )
 
-  test('a forwarded Content-Type wins; hop-by-hop and own delivery headers are dropped, other vendor names pass', async () => {
+  test('let a forwarded Content-Type win, drop hop-by-hop and delivery headers, and keep other vendor names', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     await send('POST', `/v2/publish/${shop}`, {
@@ -312,7 +315,7 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
     expect(delivery.header('service-workflow-sdk-version')).toBe('1')
   })
 
-  test('a text beyond latin1 in a batch travels as its UTF-8 bytes and is shown as text', async () => {
+  test('carry text beyond Latin-1 of a batch as UTF-8 bytes, which are shown as text', async () => {
     const { send, clock, destinations } = world()
     const seen: (string | null)[] = []
     destinations.on(shop, (request) => {
@@ -331,11 +334,11 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
     ['service-forward-x=a%0D%0Ab'],
     ['service-forward-=1'],
     ['service-callback-forward-x=a%00'],
-  ])('a header that none can be is refused: %s', async (query) => {
+  ])('reject a header that HTTP cannot carry: %s', async (query) => {
     expect((await world().send('POST', `/v2/publish/${shop}?${query}`)).status).toBe(400)
   })
 
-  test('user and password of a url arrive as basic credentials', async () => {
+  test('carry user and password of a URL as basic credentials', async () => {
     const { send, clock, destinations } = world()
     const seen: unknown[] = []
     destinations.on('https://shop.test/*', (request) => {
@@ -351,7 +354,7 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
     expect(seen).toEqual([['https://shop.test/x', `Basic ${btoa('ann:s@fe')}`]])
   })
 
-  test('no Content-Type is invented', async () => {
+  test('contain no Content-Type unless the publisher sent one', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     await send('POST', `/v2/publish/${shop}`, { body: '{"a":1}' })
@@ -364,7 +367,7 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
   const publish = (queue: ReturnType<typeof world>, headers: Record<string, string>, body = 'b', to = shop) =>
     queue.send('POST', `/v2/publish/${to}`, { headers, body })
 
-  test('a second message of the same id within 10 minutes is answered 202 with the first id', async () => {
+  test('responds 202 with the first ID to a second message with the same ID within 10 minutes', async () => {
     const queue = world()
     const seen = queue.destinations.record(shop)
     const headers = { 'Service-Deduplication-Id': 'order-1' }
@@ -380,7 +383,7 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
     expect(seen.count).toBe(2)
   })
 
-  test('a failed first message still blocks the id', async () => {
+  test('also applies to an ID whose first message failed', async () => {
     const queue = world()
     queue.destinations.respond(shop, 500)
     const headers = { 'Service-Deduplication-Id': 'x', 'Service-Retries': '0' }
@@ -389,12 +392,12 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
     expect((await publish(queue, headers)).status).toBe(202)
   })
 
-  test('an id with a colon is refused in the live words [queue.md 1.13]', async () => {
+  test("rejects an ID with a colon with the service's text [queue.md 1.13]", async () => {
     const refused = await publish(world(), { 'Service-Deduplication-Id': 'a:b' })
     expect([refused.status, refused.json.error]).toEqual([400, "DeduplicationId cannot contain ':'"])
   })
 
-  test('by content: destination, body, Content-Type and forwarded headers count', async () => {
+  test('by content compares destination, body, Content-Type and forwarded headers', async () => {
     const queue = world()
     const base = {
       'Service-Content-Based-Deduplication': 'True',
@@ -407,18 +410,18 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
     expect((await publish(queue, base, 'b', 'https://shop.test/other')).status).toBe(200)
     expect((await publish(queue, { ...base, 'Content-Type': 'text/html' })).status).toBe(200)
     expect((await publish(queue, { ...base, 'Service-Forward-X-A': '2' })).status).toBe(200)
-    // What is not content does not count.
+    // These settings are not part of the content.
     expect((await publish(queue, { ...base, 'Service-Retries': '1' })).status).toBe(202)
   })
 
-  test('the id wins over the content', async () => {
+  test('prefers the ID to the content', async () => {
     const queue = world()
     const both = { 'Service-Content-Based-Deduplication': 'true', 'Service-Deduplication-Id': 'one' }
     await publish(queue, both)
     expect((await publish(queue, { ...both, 'Service-Deduplication-Id': 'two' })).status).toBe(200)
   })
 
-  test('in a group it counts for each endpoint', async () => {
+  test('applies per endpoint in a URL group', async () => {
     const queue = world()
     queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/a'])
     const headers = { 'Service-Deduplication-Id': 'x' }
@@ -434,10 +437,10 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
   })
 })
 
-describe('batch [queue.md 1.4]', () => {
+describe('batches [queue.md 1.4]', () => {
   const batch = (queue: ReturnType<typeof world>, items: unknown) => queue.send('POST', '/v2/batch', { body: items })
 
-  test('items to urls, groups and queues, in order; url only inside group arrays', async () => {
+  test('publish to URLs, URL groups and queues in order; `url` is only in the arrays of groups', async () => {
     const queue = world()
     const seen = queue.destinations.record('https://shop.test/*')
     queue.queue.urlGroups.addEndpoints('g', ['https://shop.test/a', 'https://shop.test/b'])
@@ -464,7 +467,7 @@ describe('batch [queue.md 1.4]', () => {
     expect(seen.requests[0]!.header('content-type')).toBe('text/plain')
   })
 
-  test('a JSON value as body is serialised compactly', async () => {
+  test('serialize a JSON body compactly', async () => {
     const queue = world()
     const seen = queue.destinations.record(shop)
     await batch(queue, [
@@ -475,7 +478,7 @@ describe('batch [queue.md 1.4]', () => {
     expect(seen.requests.map((delivery) => delivery.text())).toEqual(['{"a":[1,"x"]}', '5'])
   })
 
-  test('a content type is a header value', async () => {
+  test('accept a content type as a header value', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
     const item = (type: string) => [{ destination: shop, headers: { 'content-type': type } }]
@@ -486,14 +489,14 @@ describe('batch [queue.md 1.4]', () => {
     expect(seen.requests.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])
   })
 
-  test('an unknown group fails alone, in place', async () => {
+  test('fail only at the item with an unknown URL group', async () => {
     const queue = world()
     const answer = await batch(queue, [{ destination: 'nobody' }, { destination: shop }])
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual([{ error: 'topic nobody not found' }, { messageId: expect.any(String) }])
   })
 
-  test('a malformed item or one over quota refuses the whole batch and accepts nothing', async () => {
+  test('are rejected as a whole for a malformed item or one above the quota', async () => {
     const queue = world({ policy: { enforceQuotas: true, queuePlan: 'free' } })
     const tooLong = { destination: shop, headers: { 'Service-Delay': '8d' } }
     const refused = await batch(queue, [{ destination: shop }, tooLong])
@@ -505,7 +508,7 @@ describe('batch [queue.md 1.4]', () => {
     expect((await queue.send('GET', '/v2/events')).json.events).toEqual([])
   })
 
-  test('duplicates are marked in place', async () => {
+  test('mark duplicates at their items', async () => {
     const queue = world()
     const item = { destination: shop, headers: { 'Service-Deduplication-Id': 'x' } }
     const { json } = await batch(queue, [item, item])
@@ -513,25 +516,28 @@ describe('batch [queue.md 1.4]', () => {
   })
 })
 
-describe('the direct API', () => {
-  test.each(['cron', 'scheduleId', 'queueName', 'headerForward'])('%s is no option of a message', (name) => {
-    const { queue } = world()
-    expect(() => queue.publish({ to: shop, [name]: 'x' })).toThrow(`has no option "${name}"`)
-  })
+describe('queue.publish()', () => {
+  test.each(['cron', 'scheduleId', 'queueName', 'headerForward'])(
+    'rejects %s, which is not an option of a message',
+    (name) => {
+      const { queue } = world()
+      expect(() => queue.publish({ to: shop, [name]: 'x' })).toThrow(`has no option "${name}"`)
+    },
+  )
 
   test.each([
-    ['delay', 90, "Write '1m30s' or '90ms'."],
-    ['timeout', '30', "Write '30s' or '30ms'."],
-    ['callbackTimeout', 5, "Write '5s' or '5ms'."],
-    ['failureCallbackDelay', 'soon', "as a text such as '90s', '5m' or '1d10h30m', got \"soon\"."],
-    ['delay', -1, 'got -1.'],
+    ['delay', 90, "Use '1m30s' or '90ms'."],
+    ['timeout', '30', "Use '30s' or '30ms'."],
+    ['callbackTimeout', 5, "Use '5s' or '5ms'."],
+    ['failureCallbackDelay', 'soon', "must be a duration such as '90s', '5m' or '1d10h30m' (got \"soon\")."],
+    ['delay', -1, '(got -1)'],
     ['delay', Number.NaN, "as a text such as '90s', '5m' or '1d10h30m', got NaN."],
     ['timeout', Number.POSITIVE_INFINITY, 'got Infinity.'],
     ['delay', null, 'got null.'],
     ['delay', [], 'got [].'],
     ['delay', true, 'got true.'],
     ['timeout', '', 'got "".'],
-  ])('%s: %j is no span of time', (name, given, sentence) => {
+  ])('rejects %s: %j, which is not a duration with a unit', (name, given, sentence) => {
     const { queue } = world()
     const options = { to: shop, callback: shop, failureCallback: shop, [name]: given } as never
     expect(() => queue.publish(options)).toThrow(sentence)
@@ -539,13 +545,13 @@ describe('the direct API', () => {
     expect(queue.messages).toEqual([])
   })
 
-  test('a delay below a second', () => {
+  test('accepts a delay below 1 second', () => {
     const { queue, clock } = world()
     const { nextAttemptAt: due } = queue.publish({ to: shop, delay: '1s500ms' })
     expect(due - clock.now()).toBe(1500)
   })
 
-  test('publishes a JSON body, forwards headers, reads options from the same table', async () => {
+  test('publishes a JSON body, forwards headers and reads options from the same table', async () => {
     const { queue, clock, destinations } = world()
     const seen = destinations.record(shop)
     const message = queue.publish({

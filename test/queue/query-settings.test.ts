@@ -1,12 +1,12 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
-// queue.md 1.3: remove from the destination's query only the token and the service's own parameters.
+// Only the token and the service's own parameters are removed from the destination's query. [queue.md 1.3]
 describe.each([
   ['neutral', 'service', 'service_token', 'upstash'],
   ['upstash', 'upstash', 'qstash_token', 'service'],
-] as const)('settings in the query, in the words of %s', (dialect, prefix, tokenName, foreign) => {
-  test('configure the message, and everything else stays with the destination byte for byte', async () => {
+] as const)('settings in the query in dialect %s', (dialect, prefix, tokenName, foreign) => {
+  test('configure the message, and all other parameters stay with the destination byte for byte', async () => {
     using sandbox = createSandbox({ dialect })
     const orders = sandbox.destinations.record('https://shop.test/*')
     const own = `${prefix}-retries=5&${prefix}-delay=1m&${tokenName}=${encodeURIComponent(sandbox.tokens.queue)}`
@@ -20,7 +20,7 @@ describe.each([
     expect(orders.last()).toMatchObject({ url: `https://shop.test/orders?${theirs}`, maxRetries: 5 })
   })
 
-  test('a header wins over the query', async () => {
+  test('yield to headers', async () => {
     using sandbox = createSandbox({ dialect })
     await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/https://shop.test/?${prefix}-retries=5`, {
       method: 'POST',
@@ -29,7 +29,7 @@ describe.each([
     expect(sandbox.queue.messages[0]?.maxRetries).toBe(2)
   })
 
-  test("somebody else's token parameter does not sign in", async () => {
+  test('do not accept the token parameter of another dialect', async () => {
     using sandbox = createSandbox({ dialect })
     const wrong = dialect === 'neutral' ? 'qstash_token' : 'service_token'
     const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/keys?${wrong}=${sandbox.tokens.queue}`)

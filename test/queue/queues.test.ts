@@ -5,7 +5,7 @@ import { shop, type World, world } from './world.js'
 const enqueue = (at: World, body: string, headers: Record<string, string> = {}, queue = 'q') =>
   at.send('POST', `/v2/enqueue/${queue}/${shop}`, { headers, body }).then(({ json }) => json.messageId as string)
 
-/** `a 0-5`: body and seconds from start to end of every attempt. */
+/** Returns body and seconds from start to end of every attempt, such as `a 0-5`. */
 const spans = (at: World) =>
   at.traffic.ofType('attempt').map(({ body, at: begun, outcome }) => {
     const second = (time: number) => (time - Date.UTC(2030, 0, 1)) / 1000
@@ -19,8 +19,8 @@ function slow(at: World, seconds: number): void {
   })
 }
 
-describe('FIFO [queue.md 6.1]', () => {
-  test('one after the other by default, in the order of arrival', async () => {
+describe('FIFO queues [queue.md 6.1]', () => {
+  test('deliver one message after the other by default, in the order of arrival', async () => {
     const at = world()
     slow(at, 5)
     for (const body of ['a', 'b', 'c']) await enqueue(at, body)
@@ -28,7 +28,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(spans(at)).toEqual(['a 0-5', 'b 5-10', 'c 10-15'])
   })
 
-  test('parallelism p: up to p hold slots, starts stay in order', async () => {
+  test('with parallelism p use up to p slots and start in order', async () => {
     const at = world()
     slow(at, 5)
     await at.send('POST', '/v2/queues', { body: { queueName: 'q', parallelism: 2 } })
@@ -37,7 +37,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(spans(at)).toEqual(['a 0-5', 'b 0-5', 'c 5-10', 'd 5-10', 'e 10-15'])
   })
 
-  test('a message waiting for its retry keeps its slot', async () => {
+  test('keep the slot of a message that waits for its retry', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500), fault.pass(), fault.pass()])
     await enqueue(at, 'a')
@@ -46,7 +46,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(spans(at)).toEqual(['a 0-0', 'a 12-12', 'b 12-12'])
   })
 
-  test('a failed message makes room too', async () => {
+  test('free the slot of a failed message', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500), fault.pass()])
     await enqueue(at, 'a', { 'Service-Retries': '0' })
@@ -55,7 +55,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(spans(at)).toEqual(['a 0-0', 'b 0-0'])
   })
 
-  test('the next one waits until the callbacks of the current one have finished', async () => {
+  test('start the next message only after the callbacks of the current one have finished', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     at.destinations.script('https://shop.test/cb', [fault.status(500), fault.pass()])
@@ -73,7 +73,7 @@ describe('FIFO [queue.md 6.1]', () => {
     ])
   })
 
-  test('and until its failure callback has finished', async () => {
+  test('start the next message only after its failure callback has finished', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(500), fault.pass()])
     at.destinations.respond('https://shop.test/failed', async (_delivery, task) => {
@@ -86,7 +86,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(spans(at).filter((span) => /^[ab] /.test(span))).toEqual(['a 0-0', 'b 7-7'])
   })
 
-  test('a delayed head waits and keeps the order', async () => {
+  test('keep the order behind a delayed first message', async () => {
     const at = world()
     slow(at, 1)
     await enqueue(at, 'a', { 'Service-Delay': '30s' })
@@ -96,7 +96,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(at.traffic.ofType('attempt')[1]!.waitReason).toBe('31 s for its turn in queue q')
   })
 
-  test('queues do not wait for each other', async () => {
+  test('do not wait for each other', async () => {
     const at = world()
     slow(at, 5)
     await enqueue(at, 'a', {}, 'one')
@@ -105,7 +105,7 @@ describe('FIFO [queue.md 6.1]', () => {
     expect(spans(at)).toEqual(['a 0-5', 'b 0-5'])
   })
 
-  test('a cancelled message is passed over; its entry comes when it was due', async () => {
+  test('skip a canceled message, whose entry is logged when it was due', async () => {
     const at = world()
     slow(at, 5)
     await enqueue(at, 'a')
@@ -118,8 +118,8 @@ describe('FIFO [queue.md 6.1]', () => {
   })
 })
 
-describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
-  test('paused: accepts, does not start; a running attempt goes on; lag grows', async () => {
+describe('pause, parallelism and lag of a FIFO queue [queue.md 6.1, 1.6]', () => {
+  test('a paused queue accepts messages but starts none; a running attempt continues; the lag grows', async () => {
     const at = world()
     slow(at, 5)
     await enqueue(at, 'a')
@@ -147,26 +147,29 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
       'delay 10 s from the retry delay 10000 after 500, then 50 s until queue q was resumed',
     ],
     ['a head in a wait list', { 'Service-Flow-Control-Key': 'k' }, [], [60], '55 s until queue q was resumed'],
-  ])('paused: %s that comes due waits for the end of the pause', async (_case, headers, before, after, waited) => {
-    const at = world()
-    at.destinations.script(shop, _case === 'a retry' ? [fault.status(500)] : [])
-    await at.send('POST', '/v2/flowControl/k/pause')
-    await enqueue(at, 'a', headers)
-    await at.clock.advance('5s')
-    await at.send('POST', '/v2/queues/q/pause')
-    await at.send('POST', '/v2/flowControl/k/resume')
-    await at.clock.advance('55s')
-    const starts = () => at.traffic.ofType('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
-    expect(starts()).toEqual(before)
-    expect(at.queue.explain(at.queue.messages[0]!.id)).toMatch(/queue q/)
-    await at.send('POST', '/v2/queues/q/resume')
-    await at.clock.drain()
-    expect(starts()).toEqual(after)
-    expect(at.traffic.ofType('attempt').at(-1)!.waitReason).toBe(waited)
-    expect((await at.send('GET', '/v2/flowControl/k')).json.parallelismCount).toBe(0)
-  })
+  ])(
+    'a paused queue holds %s that becomes due until the end of the pause',
+    async (_case, headers, before, after, waited) => {
+      const at = world()
+      at.destinations.script(shop, _case === 'a retry' ? [fault.status(500)] : [])
+      await at.send('POST', '/v2/flowControl/k/pause')
+      await enqueue(at, 'a', headers)
+      await at.clock.advance('5s')
+      await at.send('POST', '/v2/queues/q/pause')
+      await at.send('POST', '/v2/flowControl/k/resume')
+      await at.clock.advance('55s')
+      const starts = () => at.traffic.ofType('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
+      expect(starts()).toEqual(before)
+      expect(at.queue.explain(at.queue.messages[0]!.id)).toMatch(/queue q/)
+      await at.send('POST', '/v2/queues/q/resume')
+      await at.clock.drain()
+      expect(starts()).toEqual(after)
+      expect(at.traffic.ofType('attempt').at(-1)!.waitReason).toBe(waited)
+      expect((await at.send('GET', '/v2/flowControl/k')).json.parallelismCount).toBe(0)
+    },
+  )
 
-  test('a message that came due during a pause can be cancelled, and the next one follows', async () => {
+  test('a message that became due during a pause can be canceled, and the next one follows', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     await enqueue(at, 'a', { 'Service-Delay': '10s' })
@@ -179,7 +182,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     expect(seen.requests.map((delivery) => delivery.text())).toEqual(['b'])
   })
 
-  test('changing the parallelism acts at once', async () => {
+  test('a change of the parallelism takes effect immediately', async () => {
     const at = world()
     slow(at, 10)
     for (const body of ['a', 'b', 'c', 'd']) await enqueue(at, body)
@@ -189,7 +192,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     expect(spans(at)).toEqual(['a 0-10', 'b 2-12', 'c 2-12', 'd 10-20'])
   })
 
-  test('a schedule publishing into a queue does not reset its parallelism', async () => {
+  test('a schedule that publishes into a queue does not reset its parallelism', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     await at.send('POST', '/v2/queues', { body: { queueName: 'q', parallelism: 4 } })
@@ -202,8 +205,8 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
   })
 })
 
-describe('resources [queue.md 1.6]', () => {
-  test('create, update, read, list, delete', async () => {
+describe('endpoints of FIFO queues [queue.md 1.6]', () => {
+  test('create, update, read, list and delete queues', async () => {
     const at = world()
     const upsert = (body: unknown) => at.send('POST', '/v2/queues', { body })
     const created = await upsert({ queueName: 'a.b-c_1' })
@@ -238,7 +241,7 @@ describe('resources [queue.md 1.6]', () => {
     expect((await at.send('POST', `/v2/enqueue/a%20b/${shop}`)).status).toBe(400)
   })
 
-  test('deleting a queue drops its pending messages with CANCELLED entries', async () => {
+  test('log CANCELLED for pending messages of a deleted queue', async () => {
     const at = world()
     slow(at, 5)
     await enqueue(at, 'a')
@@ -251,7 +254,7 @@ describe('resources [queue.md 1.6]', () => {
     expect(events.map(({ state }: { state: string }) => state)).toEqual(['CANCELLED', 'CANCEL_REQUESTED', 'CREATED'])
   })
 
-  test('enqueue accepts a url group', async () => {
+  test('accept a URL group as the target of an enqueue', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
     at.queue.urlGroups.addEndpoints('g', ['https://shop.test/a', 'https://shop.test/b'])

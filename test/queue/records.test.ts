@@ -10,8 +10,8 @@ interface Row extends IndexedRecord {
 
 const fields = { color: (row: Row) => row.color, tags: (row: Row) => row.tags }
 
-describe('records', () => {
-  test('filters, dates, order, cursors and deletions agree with a plain list', () => {
+describe('indexed records', () => {
+  test('agree with a plain list for filters, dates, order, cursors and deletions', () => {
     const command = fc.oneof(
       fc.record({
         do: fc.constant('add' as const),

@@ -6,11 +6,11 @@ import { queueReference } from '../support/queue-reference.js'
 
 const page = readFileSync(new URL('../../docs/reference/queue.md', import.meta.url), 'utf8')
 
-test('the page of the queue is up to date: `npm run docs` writes it', () => {
+test('docs/reference/queue.md is up to date; `npm run docs` writes it', () => {
   expect(page).toBe(queueReference(queueEndpoints))
 })
 
-test('it lists every endpoint and every publish option', () => {
+test('docs/reference/queue.md lists every endpoint and every publish option', () => {
   for (const { summary } of queueEndpoints) expect(page).toContain(summary)
   for (const { name, about } of publishOptions) {
     expect(page).toContain(`service-${name}`)

@@ -8,8 +8,8 @@ import type { Entry } from '../../src/kernel/traffic-log.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { runs, seedOr } from '../support/effort.js'
 
-// Two regions of one account: clock, chance, destinations and the traffic log in common, and nothing else.
-// [queue.md 1.13, 2.3, 9; the multi-region page of the service's documentation]
+// Two regions of one account share the clock, the random streams, the destinations and the traffic log, and nothing
+// else. [queue.md 1.13, 2.3, 9; the multi-region page of the service's documentation]
 
 const shop = 'https://shop.test/orders'
 const startAt = '2030-01-01T00:00:00Z'
@@ -18,7 +18,7 @@ type Region = (typeof regions)[number]
 
 const sandboxOf = (options: SandboxOptions = {}): Sandbox => createSandbox({ dialect: 'upstash', startAt, ...options })
 
-/** The SDK's client as an app in this region makes it. */
+/** Creates the SDK's client as an app in this region does. */
 function clientOf(sandbox: Sandbox, region: Region): Client {
   const prefix = region.replaceAll('-', '_').toUpperCase()
   return new Client({
@@ -35,38 +35,35 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-describe('the SDK, told a region', () => {
-  test.each(regions)(
-    '%s: publishes there, and verifies its deliveries with the keys of that region',
-    async (region) => {
-      using sandbox = sandboxOf()
-      replaceFetch(sandbox)
-      for (const [name, value] of Object.entries(sandbox.env)) vi.stubEnv(name, value)
-      vi.stubEnv('QSTASH_REGION', region.replaceAll('-', '_').toUpperCase())
-      const verified: unknown[] = []
-      sandbox.destinations.on(shop, async (request) => {
-        const given = { signature: request.headers.get('upstash-signature')!, body: await request.text() }
-        const upstashRegion = request.headers.get('upstash-region')!
-        verified.push(upstashRegion, await new Receiver().verify({ ...given, upstashRegion }))
-        const other = upstashRegion === 'US-EAST-1' ? 'EU-CENTRAL-1' : 'US-EAST-1'
-        verified.push(await new Receiver().verify({ ...given, upstashRegion: other }).catch(() => 'refused'))
-        return new Response()
-      })
-      const { messageId } = await new Client({ retry: false }).publishJSON({ url: shop, body: { id: 1 } })
-      const [here, there] =
-        region === 'us-east-1'
-          ? [sandbox.queueIn('us-east-1'), sandbox.queue]
-          : [sandbox.queue, sandbox.queueIn('us-east-1')]
-      expect([here.messages.map(({ id }) => id), there.messages]).toEqual([[messageId], []])
-      await sandbox.clock.drain()
-      expect(verified).toEqual([region.toUpperCase(), true, 'refused'])
-      expect(delivered(here, { to: shop }).pass).toBe(true)
-      expect(delivered(there, { to: shop }).pass).toBe(false)
-      expect(delivered(sandbox, { to: shop }).pass).toBe(true)
-    },
-  )
+describe('the SDK with a region', () => {
+  test.each(regions)('publishes in %s and verifies its deliveries with the keys of that region', async (region) => {
+    using sandbox = sandboxOf()
+    replaceFetch(sandbox)
+    for (const [name, value] of Object.entries(sandbox.env)) vi.stubEnv(name, value)
+    vi.stubEnv('QSTASH_REGION', region.replaceAll('-', '_').toUpperCase())
+    const verified: unknown[] = []
+    sandbox.destinations.on(shop, async (request) => {
+      const given = { signature: request.headers.get('upstash-signature')!, body: await request.text() }
+      const upstashRegion = request.headers.get('upstash-region')!
+      verified.push(upstashRegion, await new Receiver().verify({ ...given, upstashRegion }))
+      const other = upstashRegion === 'US-EAST-1' ? 'EU-CENTRAL-1' : 'US-EAST-1'
+      verified.push(await new Receiver().verify({ ...given, upstashRegion: other }).catch(() => 'refused'))
+      return new Response()
+    })
+    const { messageId } = await new Client({ retry: false }).publishJSON({ url: shop, body: { id: 1 } })
+    const [here, there] =
+      region === 'us-east-1'
+        ? [sandbox.queueIn('us-east-1'), sandbox.queue]
+        : [sandbox.queue, sandbox.queueIn('us-east-1')]
+    expect([here.messages.map(({ id }) => id), there.messages]).toEqual([[messageId], []])
+    await sandbox.clock.drain()
+    expect(verified).toEqual([region.toUpperCase(), true, 'refused'])
+    expect(delivered(here, { to: shop }).pass).toBe(true)
+    expect(delivered(there, { to: shop }).pass).toBe(false)
+    expect(delivered(sandbox, { to: shop }).pass).toBe(true)
+  })
 
-  test('the keys of the regions differ, whatever they come of; rotating one leaves the other', () => {
+  test('has different keys in each region, and a rotation affects only one of them', () => {
     for (const options of [
       {},
       { secret: 'sixteen characters' },
@@ -89,8 +86,8 @@ describe('the SDK, told a region', () => {
   })
 })
 
-describe('nothing else is shared', () => {
-  test('one deduplication id publishes once in each region', async () => {
+describe('regions do not share resources', () => {
+  test('a deduplication ID publishes once in each region', async () => {
     using sandbox = sandboxOf()
     replaceFetch(sandbox)
     const ids: string[] = []
@@ -107,7 +104,7 @@ describe('nothing else is shared', () => {
     ])
   })
 
-  test('a message of one region cannot be read or cancelled in the other, nor a dead letter or a schedule', async () => {
+  test('messages, dead letters and schedules of one region cannot be read or canceled in the other', async () => {
     using sandbox = sandboxOf()
     replaceFetch(sandbox)
     sandbox.destinations.respond(shop, 500)
@@ -132,7 +129,7 @@ describe('nothing else is shared', () => {
     expect(sandbox.checkInvariants().violations).toEqual([])
   })
 
-  test('flow control of one name counts for each region by itself', async () => {
+  test('a flow-control key counts for each region separately', async () => {
     using sandbox = sandboxOf()
     const running: string[] = []
     sandbox.destinations.on(shop, async (request, task) => {
@@ -150,7 +147,7 @@ describe('nothing else is shared', () => {
     expect(sandbox.checkInvariants().violations).toEqual([])
   })
 
-  test('a token that only one region knows: sandbox.queue is the one of that region', async () => {
+  test('sandbox.queue belongs to the region whose token is set', async () => {
     using sandbox = sandboxOf({ policy: { homeRegion: 'us-east-1' } })
     replaceFetch(sandbox)
     const { messageId } = await clientOf(sandbox, 'us-east-1').publish({ url: shop })
@@ -161,14 +158,14 @@ describe('nothing else is shared', () => {
     )
   })
 
-  test('a region that there is not', () => {
+  test('an unknown region is rejected', () => {
     using sandbox = sandboxOf()
     expect(() => sandbox.queueIn('us-west-1' as never)).toThrow(
       'There is no region "us-west-1". Did you mean "us-east-1"? The regions are us-east-1, eu-central-1.',
     )
   })
 
-  test('an outage of one region leaves the other', async () => {
+  test('an outage of one region does not affect the other', async () => {
     using sandbox = sandboxOf()
     replaceFetch(sandbox)
     sandbox.faults.add({ on: 'queue.request', fault: { kind: 'outage', region: 'us-east-1', status: 503 } })
@@ -178,8 +175,8 @@ describe('nothing else is shared', () => {
   })
 })
 
-describe('dumps', () => {
-  test('the times of both are shifted, and the statistics count both', async () => {
+describe('dumps of two regions', () => {
+  test('can be loaded with shifted times, and the statistics count both', async () => {
     using sandbox = sandboxOf()
     sandbox.destinations.respond(shop, 500)
     for (const region of regions) {
@@ -200,7 +197,7 @@ describe('dumps', () => {
     expect(earlier.traffic.ofType('attempt')).toHaveLength(2)
   })
 
-  test('both regions come back; a world of one region has a dump as before', async () => {
+  test('restore both regions; with one region the dump has its previous form', async () => {
     using sandbox = sandboxOf()
     sandbox.destinations.respond(shop, 500)
     const one = sandbox.queue.publish({ to: shop, delay: '1h' })
@@ -233,7 +230,7 @@ describe('dumps', () => {
     expect(copy.queueIn('us-east-1').messages).toEqual([])
   })
 
-  test('a world with a secret keeps its own keys in both regions', () => {
+  test("keep a sandbox's own keys in both regions if it has a secret", () => {
     using from = sandboxOf()
     from.queueIn('us-east-1').publish({ to: shop })
     using into = sandboxOf({ secret: 'sixteen characters' })
@@ -243,8 +240,8 @@ describe('dumps', () => {
   })
 })
 
-describe('the log', () => {
-  test('tells the region where both were used, and only there', async () => {
+describe('the traffic log with two regions', () => {
+  test('contains the region only if both are used', async () => {
     using sandbox = sandboxOf()
     sandbox.destinations.respond(shop, 200)
     sandbox.queueIn('us-east-1').publish({ to: shop })
@@ -266,7 +263,7 @@ describe('the log', () => {
   })
 })
 
-describe('two regions are two sandboxes with one clock', () => {
+describe('two regions behave like two sandboxes with one clock', () => {
   type Step =
     | { readonly kind: 'publish'; readonly options: Record<string, string | number> }
     | { readonly kind: 'cancel'; readonly nth: number }
@@ -312,7 +309,7 @@ describe('two regions are two sandboxes with one clock', () => {
     },
   )
 
-  /** A destination that answers by the time and the path alone, so that it gives all worlds the same. */
+  /** Destination whose responses depend only on time and path, so that they are the same in all sandboxes. */
   function serve({ destinations, clock }: Sandbox): void {
     destinations.respond('https://shop.test/*', async (_delivery, task) => {
       const fails = Math.floor(clock.now() / 7000) % 3 !== 0
@@ -335,7 +332,7 @@ describe('two regions are two sandboxes with one clock', () => {
     }
   }
 
-  /** What one region wrote, without what names it and its ids. */
+  /** Returns the entries of one region, without the region and its IDs. */
   function course(entries: readonly Entry[]): string {
     const names = new Map<string, string>()
     const named = (_: string, value: unknown): unknown => {
@@ -370,7 +367,9 @@ describe('two regions are two sandboxes with one clock', () => {
       .join('\n')
   }
 
-  test('a random program on two regions equals two programs on two sandboxes', { timeout: 120_000 }, async () => {
+  test('for a random program on two regions, compared with two programs on two sandboxes', {
+    timeout: 120_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), step), { maxLength: 25 }), async (program) => {
         using both = sandboxOf()
@@ -395,7 +394,7 @@ describe('two regions are two sandboxes with one clock', () => {
     )
   })
 
-  test('the home region does not notice the other: its attempts and its dump stay the same', async () => {
+  test('with the same attempts and dump of the home region, whether or not the other is used', async () => {
     const played = async (withOther: boolean): Promise<unknown> => {
       using sandbox = sandboxOf()
       serve(sandbox)
@@ -408,7 +407,7 @@ describe('two regions are two sandboxes with one clock', () => {
       const own = sandbox.queue.traffic
         .ofType('attempt')
         .map(({ at, messageId, headers, body, reason: why, outcome }) => ({
-          // The id of a signature comes of the number of the attempt in the one log.
+          // The ID of a signature depends on the number of the attempt in the common log.
           ...{ at, messageId, body, why, outcome, headers: headers.filter(([name]) => name !== 'Upstash-Signature') },
         }))
       expect(own.length).toBeGreaterThan(6)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { shop, world } from './world.js'
 
-test('reset: nothing is left, destinations and signing keys stay, ids begin again', async () => {
+test('queue.reset() removes everything except destinations and signing keys, and IDs start again', async () => {
   const at = world()
   const seen = at.destinations.record('https://*', 500)
   const publish = () =>
@@ -30,7 +30,7 @@ test('reset: nothing is left, destinations and signing keys stay, ids begin agai
   expect(seen.count).toBe(3)
 })
 
-test('an attempt that runs while the queue is reset ends without consequence', async () => {
+test('an attempt in flight during queue.reset() ends without consequence', async () => {
   const at = world()
   const callbacks = at.destinations.record('https://shop.test/cb')
   at.destinations.on(shop, async (_request, task) => {

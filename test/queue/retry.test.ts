@@ -6,7 +6,7 @@ import { defaultBackoff, readWait } from '../../src/queue/delivery/retry.js'
 import { parseRetryExpression } from '../../src/queue/settings/retry-expression.js'
 import { shop, type World, world } from './world.js'
 
-/** Seconds between the attempts of one message whose destination answers 503 with these headers. */
+/** Returns the seconds between the attempts of one message whose destination responds 503 with these headers. */
 async function gaps(
   headers: Record<string, string>,
   answer: Record<string, string> = {},
@@ -19,18 +19,18 @@ async function gaps(
   return times.slice(1).map((time, index) => (time - times[index]!) / 1000)
 }
 
-describe('the default back-off [queue.md 5.2]', () => {
-  test('is the published table: 12 s, 2 m 28 s, 30 m 8 s, 6 h 7 m 6 s, then 24 h', async () => {
+describe('the default backoff [queue.md 5.2]', () => {
+  test('equals the published table: 12 s, 2 m 28 s, 30 m 8 s, 6 h 7 m 6 s, then 24 h', async () => {
     expect(await gaps({})).toEqual([12, 148, 1808, 22_026, 86_400, 86_400])
   })
 
-  test('min(86400, e^(2.5·n)) seconds, cut to whole ones', () => {
+  test('is min(86400, e^(2.5·n)) seconds, cut to whole seconds', () => {
     for (let n = 1; n < 20; n++) {
       expect(defaultBackoff(n, defaultPolicy)).toBe(Math.trunc(Math.min(86_400, Math.E ** (2.5 * n))) * 1000)
     }
   })
 
-  test('the stale factor 2 and exact values are a policy away', () => {
+  test('can have the older factor 2 and exact values by policies', () => {
     expect(defaultBackoff(1, { ...defaultPolicy, backoffFactor: 2, roundBackoff: false })).toBe(7389)
   })
 })
@@ -57,7 +57,7 @@ describe('retry-delay expressions [queue.md 5.2]', () => {
     ['1e3', [1000]],
     ['((((5))))', [5]],
     ['pow(2, max(1, min(3, retried)))', [2, 2, 4]],
-  ])('%s', (text, values) => {
+  ])('evaluates %s', (text, values) => {
     const expression = parseRetryExpression(text)
     for (const [retried, value] of values.entries()) expect(expression.evaluate(retried)).toBeCloseTo(value, 1)
   })
@@ -79,11 +79,11 @@ describe('retry-delay expressions [queue.md 5.2]', () => {
     '1; 2',
     'retried()',
     '#',
-  ])('%j is refused', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseRetryExpression(text)).toThrow(SyntaxError)
   })
 
-  test('agrees with JavaScript on random arithmetic', () => {
+  test('agree with JavaScript on random arithmetic', () => {
     const atom = fc.oneof(fc.integer({ min: 0, max: 999 }).map(String), fc.constant('retried'))
     const { tree } = fc.letrec<{ tree: string }>((tie) => ({
       tree: fc.oneof(
@@ -111,11 +111,11 @@ describe('retry-delay expressions [queue.md 5.2]', () => {
     )
   })
 
-  test('milliseconds; retried is 0 before the first retry', async () => {
+  test('are milliseconds, and `retried` is 0 before the first retry', async () => {
     expect(await gaps({ 'Service-Retries': '3', 'Service-Retry-Delay': '1000 * (1 + retried)' })).toEqual([1, 2, 3])
   })
 
-  test('a negative result is 0, the cap is a day, not finite means the default back-off', async () => {
+  test('turn a negative result into 0, cap at a day, and use the default backoff for infinite results', async () => {
     expect(await gaps({ 'Service-Retries': '1', 'Service-Retry-Delay': '0 - 5' })).toEqual([0])
     expect(await gaps({ 'Service-Retries': '1', 'Service-Retry-Delay': '100000000' })).toEqual([86_400])
     expect(await gaps({ 'Service-Retries': '2', 'Service-Retry-Delay': '1 / retried' })).toEqual([12, 0.001])
@@ -123,7 +123,7 @@ describe('retry-delay expressions [queue.md 5.2]', () => {
   })
 })
 
-describe('what the destination asks for [queue.md 5.2]', () => {
+describe('the delay that a destination asks for [queue.md 5.2]', () => {
   test.each([
     ['30', 30_000],
     ['0', 0],
@@ -143,11 +143,11 @@ describe('what the destination asks for [queue.md 5.2]', () => {
     ['', undefined],
     ['5 s', undefined],
     ['Tue, 41 Jan 2030 00:00:30 GMT', undefined],
-  ])('%j is %s ms', (value, wait) => {
+  ])('is parsed: %j is %s ms', (value, wait) => {
     expect(readWait(value, Date.UTC(2030, 0, 1))).toBe(wait)
   })
 
-  test('dates are read as JavaScript reads them', () => {
+  test('parses dates as JavaScript does', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('1980-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),
@@ -160,28 +160,28 @@ describe('what the destination asks for [queue.md 5.2]', () => {
   })
 
   test.each(['Retry-After', 'X-RateLimit-Reset', 'x-ratelimit-reset-requests', 'X-RateLimit-Reset-Tokens'])(
-    '%s overrides the back-off and the expression',
+    'in %s overrides the backoff and the expression',
     async (header) => {
       expect(await gaps({ 'Service-Retries': '1' }, { [header]: '7' })).toEqual([7])
       expect(await gaps({ 'Service-Retries': '1', 'Service-Retry-Delay': '1000' }, { [header]: '7s' })).toEqual([7])
     },
   )
 
-  test('the expression wins when the policy says so', async () => {
+  test('yields to the expression when the policy requires it', async () => {
     const at = world({ policy: { retryHeadersOverrideExpression: false } })
     expect(await gaps({ 'Service-Retries': '1', 'Service-Retry-Delay': '1000' }, { 'Retry-After': '7' }, at)).toEqual([
       1,
     ])
   })
 
-  test('the first header in order counts; one that cannot be read is ignored', async () => {
+  test('is the first readable header in the documented order', async () => {
     const both = { 'X-RateLimit-Reset-Tokens': '4', 'X-RateLimit-Reset': '3', 'Retry-After': '2' }
     expect(await gaps({ 'Service-Retries': '1' }, both)).toEqual([2])
     expect(await gaps({ 'Service-Retries': '1' }, { ...both, 'Retry-After': 'soon' })).toEqual([3])
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': 'soon' })).toEqual([12])
   })
 
-  test('0 is at once, exactly a day is honoured, more than a day is the back-off instead', async () => {
+  test('of 0 is immediate, of exactly a day is honored, and of more than a day is the backoff instead', async () => {
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '0' })).toEqual([0])
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86400' })).toEqual([86_400])
     const at = world()
@@ -191,7 +191,7 @@ describe('what the destination asks for [queue.md 5.2]', () => {
     )
   })
 
-  test('a success does not look at them', async () => {
+  test('is ignored in a successful response', async () => {
     const at = world()
     at.destinations.script(shop, [fault.status(200, { headers: { 'retry-after': '5' } })])
     await at.send('POST', `/v2/publish/${shop}`)

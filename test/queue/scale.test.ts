@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { shop, world } from './world.js'
 
-describe('many of everything', () => {
-  test('a wait list of 20 000 empties in order, without a deep stack', async () => {
+describe('large numbers of messages', () => {
+  test('a wait list of 20,000 empties in order, without a deep stack', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     for (let n = 0; n < 20_000; n++)
@@ -14,7 +14,7 @@ describe('many of everything', () => {
     expect(at.engine.flow.inFlight).toBe(0)
   })
 
-  test('a queue of 20 000 does too', async () => {
+  test('a FIFO queue of 20,000 empties in order', async () => {
     const at = world()
     at.destinations.respond(shop, 200)
     for (let n = 0; n < 20_000; n++) at.queue.publish({ to: shop, body: String(n), queue: 'q' })
@@ -24,7 +24,7 @@ describe('many of everything', () => {
     expect((await at.send('GET', '/v2/queues/q')).json.lag).toBe(0)
   })
 
-  test('cancelling 20 000 by label in pages of 100 leaves nothing', async () => {
+  test('canceling 20,000 by label in pages of 100 leaves nothing', async () => {
     const at = world()
     for (let n = 0; n < 20_000; n++) at.queue.publish({ to: shop, delay: '1h', label: n % 2 ? 'odd' : 'even' })
     let cancelled = 0
@@ -37,7 +37,7 @@ describe('many of everything', () => {
     expect(at.queue.messages).toHaveLength(10_000)
   })
 
-  test('30 days of an every-minute schedule fire 43 200 times', async () => {
+  test('an every-minute schedule fires 43,200 times in 30 days', async () => {
     const at = world()
     let fired = 0
     at.destinations.respond(shop, () => {
@@ -47,7 +47,7 @@ describe('many of everything', () => {
     await at.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })
     await at.clock.advance('30d')
     expect(fired).toBe(43_200)
-    // The log keeps seven days, and with it the messages.
+    // The log keeps entries, and with them messages, for seven days.
     at.engine.log.prune(at.clock.now())
     expect(at.engine.courier.byId.size).toBeLessThanOrEqual(7 * 1440 + 1)
   })

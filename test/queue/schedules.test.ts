@@ -9,7 +9,7 @@ const create = (at: World, cron: string, headers: Record<string, string> = {}, b
 
 const read = async (at: World, id: string) => (await at.send('GET', `/v2/schedules/${id}`)).json
 
-/** The first slots after an instant, as ISO texts. */
+/** Returns the first fire times after an instant, as ISO texts. */
 function slots(cron: string, from: string, count: number): string[] {
   const expression = new CronExpression(cron)
   const found: string[] = []
@@ -28,7 +28,7 @@ describe('cron expressions [queue.md 7]', () => {
     ['0 9,17 * * MON-FRI', '2030-01-04T10:00:00Z', ['2030-01-04T17:00:00.000Z', '2030-01-07T09:00:00.000Z']],
     ['30 6 1 jan,jul *', '2030-01-01T07:00:00Z', ['2030-07-01T06:30:00.000Z', '2031-01-01T06:30:00.000Z']],
     ['0 0 29 2 *', '2030-01-01T00:00:00Z', ['2032-02-29T00:00:00.000Z', '2036-02-29T00:00:00.000Z']],
-    // Both day fields restricted: either matches.
+    // If both day fields are restricted, either may match.
     [
       '0 0 13 * FRI',
       '2030-09-01T00:00:00Z',
@@ -39,7 +39,7 @@ describe('cron expressions [queue.md 7]', () => {
     ['@daily', '2030-01-01T00:10:00Z', ['2030-01-02T00:00:00.000Z']],
     ['0 0 * * 7', '2030-01-01T00:00:00Z', ['2030-01-06T00:00:00.000Z']],
     ['  0   4 * * *  ', '2030-01-01T00:00:00Z', ['2030-01-01T04:00:00.000Z']],
-  ])('%s after %s', (cron, from, wanted) => {
+  ])('gives the fire times of %s after %s', (cron, from, wanted) => {
     expect(slots(cron, from, wanted.length)).toEqual(wanted)
   })
 
@@ -68,14 +68,14 @@ describe('cron expressions [queue.md 7]', () => {
     '@Daily',
     'CRON_TZ=Mars/Base 0 0 * * *',
     'CRON_TZ=Europe/Berlin',
-    // Names of IANA only, although the host knows more.
+    // Only IANA names are accepted, although the host knows more.
     'CRON_TZ=+02:00 0 0 * * *',
     'CRON_TZ=PST 0 0 * * *',
     'CRON_TZ=europe/berlin 0 0 * * *',
     'CRON_TZ=EUROPE/BERLIN 0 0 * * *',
     'CRON_TZ=Local 0 0 * * *',
     'TZ=IST 0 0 * * *',
-  ])('%j is refused with 400', async (cron) => {
+  ])('rejects %j with 400', async (cron) => {
     const answer = await create(world(), cron)
     expect([answer.status, answer.json.error]).toEqual([400, expect.stringMatching(/^Invalid cron expression: ./)])
   })
@@ -94,12 +94,12 @@ describe('cron expressions [queue.md 7]', () => {
     'Zulu',
     'Antarctica/DumontDUrville',
     'Africa/Dar_es_Salaam',
-  ])('%s is a zone', async (zone) => {
+  ])('accepts the zone %s', async (zone) => {
     for (const prefix of ['CRON_TZ', 'TZ'])
       expect((await create(world(), `${prefix}=${zone} 0 4 * * *`)).status).toBe(200)
   })
 
-  // The tables of the library's own tests. [robfig/cron v3: parser_test.go]
+  // These are the tables of the library's own tests. [robfig/cron v3: parser_test.go]
   test.each([
     ['5--5', 'too many hyphens'],
     ['jan-x', 'failed to parse int from'],
@@ -109,7 +109,7 @@ describe('cron expressions [queue.md 7]', () => {
     ['60', 'end of range \\(60\\) above maximum \\(59\\)'],
     ['5-3', 'beyond end of range'],
     ['*/0', 'should be a positive number'],
-  ])('the minute %j is refused in the words of the Go library', (minute, text) => {
+  ])('rejects the minute %j with the text of the Go library', (minute, text) => {
     expect(() => new CronExpression(`${minute} * * * *`)).toThrow(new RegExp(text))
   })
   test.each([
@@ -118,7 +118,7 @@ describe('cron expressions [queue.md 7]', () => {
     ['@unrecognized', 'unrecognized descriptor: @unrecognized'],
     ['', 'empty spec string'],
     ['99999999999 * * * *', 'end of range (99999999999) above maximum (59): 99999999999'],
-  ])('%j is refused in the words of the Go library', (cron, text) => {
+  ])('rejects %j with the text of the Go library', (cron, text) => {
     expect(() => new CronExpression(cron)).toThrow(text)
   })
 
@@ -134,12 +134,12 @@ describe('cron expressions [queue.md 7]', () => {
     ['1,,3', [1, 3]],
     ['?/30', [0, 30]],
     ['1,2-4,58/1', [1, 2, 3, 4, 58, 59]],
-  ])('the minute %j names %j', (minute, minutes) => {
+  ])('expands the minute %j to %j', (minute, minutes) => {
     const found = slots(`${minute} 0 * * *`, '2029-12-31T23:59:00Z', minutes.length)
     expect(found.map((slot) => new Date(slot).getUTCMinutes())).toEqual(minutes)
   })
 
-  test('a step of one is no restriction of days, any other step is', () => {
+  test('treats a step of one as no restriction of days, and any other step as a restriction', () => {
     const days = (cron: string) => slots(cron, '2030-01-01T12:00:00Z', 3).map((slot) => new Date(slot).getUTCDate())
     // 2030-01-07 is a Monday.
     expect(days('0 0 */1 * MON')).toEqual([7, 14, 21])
@@ -148,7 +148,7 @@ describe('cron expressions [queue.md 7]', () => {
     expect(days('0 0 1-31 * MON')).toEqual([2, 3, 4])
   })
 
-  test('policy.cronDialect reads as a crontab does: 7 is a Sunday, and a step needs a range', async () => {
+  test('read like a crontab with policy.cronDialect: 7 is a Sunday, and a step needs a range', async () => {
     const at = world({ policy: { cronDialect: 'crontab' } })
     const { json } = await create(at, '0 0 * * 5-7')
     await at.sandbox.clock.advanceTo('2030-01-05T12:00:00Z')
@@ -157,7 +157,7 @@ describe('cron expressions [queue.md 7]', () => {
     expect((await create(at, '@every 5m')).status).toBe(400)
   })
 
-  test('policy.cronEvery takes @every with a Go duration', async () => {
+  test('accept @every with a Go duration with policy.cronEvery', async () => {
     const at = world({ policy: { cronEvery: 'accept' }, startAt: '2030-01-01T00:00:10Z' })
     const seen = at.sandbox.destinations.record(shop)
     expect((await create(at, '@every 1m30s')).status).toBe(200)
@@ -175,28 +175,28 @@ describe('cron expressions [queue.md 7]', () => {
     expect((await read(at, 'fast')).nextScheduleTime - at.sandbox.clock.now()).toBe(1000)
   })
 
-  test('zones by CRON_TZ', () => {
+  test('accept time zones with CRON_TZ', () => {
     expect(slots('CRON_TZ=America/New_York 0 4 * * *', '2030-01-01T00:00:00Z', 1)).toEqual(['2030-01-01T09:00:00.000Z'])
     expect(slots('CRON_TZ=America/New_York 0 4 * * *', '2030-07-01T00:00:00Z', 1)).toEqual(['2030-07-01T08:00:00.000Z'])
     expect(slots('CRON_TZ=Asia/Kolkata 0 4 * * *', '2030-01-01T00:00:00Z', 1)).toEqual(['2030-01-01T22:30:00.000Z'])
   })
 
-  test('a local time that does not exist is skipped', () => {
-    // Clocks go from 02:00 to 03:00 on 10 March 2030 in New York.
+  test('skip a local time that does not exist', () => {
+    // Clocks are set forward from 02:00 to 03:00 on 10 March 2030 in New York.
     expect(slots('CRON_TZ=America/New_York 30 2 * * *', '2030-03-09T00:00:00Z', 3)).toEqual([
       '2030-03-09T07:30:00.000Z',
       '2030-03-11T06:30:00.000Z',
       '2030-03-12T06:30:00.000Z',
     ])
-    // By half an hour on Lord Howe: 02:00 to 02:30 on 6 October 2030.
+    // On Lord Howe they move by half an hour: 02:00 to 02:30 on 6 October 2030.
     expect(slots('CRON_TZ=Australia/Lord_Howe 15 2 * * *', '2030-10-04T16:00:00Z', 2)).toEqual([
       '2030-10-06T15:15:00.000Z',
       '2030-10-07T15:15:00.000Z',
     ])
   })
 
-  test('one that occurs twice fires once, at the first', () => {
-    // 01:30 comes twice on 3 November 2030 in New York: 05:30 and 06:30 UTC.
+  test('fire once, at the first, for a local time that occurs twice', () => {
+    // 01:30 occurs twice on 3 November 2030 in New York: at 05:30 and 06:30 UTC.
     expect(slots('CRON_TZ=America/New_York 30 1 * * *', '2030-11-03T00:00:00Z', 2)).toEqual([
       '2030-11-03T05:30:00.000Z',
       '2030-11-04T06:30:00.000Z',
@@ -208,14 +208,14 @@ describe('cron expressions [queue.md 7]', () => {
     ])
   })
 
-  // Debian's cron(8): a change of the clocks does not touch jobs whose hour is a wildcard.
+  // Debian's cron(8) does not move jobs whose hour is a wildcard when clocks change.
   test.each([
     ['*/30 * * * *', 30],
     ['0 * * * *', 60],
     ['@hourly', 60],
     ['20 0-23 * * *', 60],
     ['* * * * *', 1],
-  ])('%s names no hour and keeps its interval while clocks are set back and forward', (cron, minutes) => {
+  ])('keep their interval for %s, without a fixed hour, while clocks change', (cron, minutes) => {
     for (const [zone, from] of [
       ['America/New_York', '2030-11-03T03:55:00Z'],
       ['America/New_York', '2030-03-10T05:55:00Z'],
@@ -227,7 +227,7 @@ describe('cron expressions [queue.md 7]', () => {
     }
   })
 
-  test('every second hour goes on in both passes, as cron does it', () => {
+  test('fire every second hour in both passes of a repeated hour, as cron does', () => {
     // Berlin shows 02:00 at 00:00 and at 01:00 UTC on 27 October 2030.
     expect(slots('CRON_TZ=Europe/Berlin 0 */2 * * *', '2030-10-26T22:30:00Z', 3)).toEqual([
       '2030-10-27T00:00:00.000Z',
@@ -236,7 +236,7 @@ describe('cron expressions [queue.md 7]', () => {
     ])
   })
 
-  test('every slot shows a local time that the fields name, and shows it for the first time', () => {
+  test('give only local times that match the fields, each at its first occurrence', () => {
     const zones = [
       'America/New_York',
       'Europe/Berlin',
@@ -266,8 +266,8 @@ describe('cron expressions [queue.md 7]', () => {
   })
 })
 
-describe('firing [queue.md 7]', () => {
-  test('publishes at each slot exactly; the message carries the schedule id and the creator’s address', async () => {
+describe('firing of schedules [queue.md 7]', () => {
+  test("publishes exactly at each fire time, with the schedule's ID and the creator's address", async () => {
     const at = world({ startAt: '2030-01-01T00:00:10Z' })
     const seen = at.destinations.record(shop)
     const { json } = await create(
@@ -286,7 +286,7 @@ describe('firing [queue.md 7]', () => {
     expect(seen.last().text()).toBe('tick')
   })
 
-  test('drain does not wait for schedules, but for what they published', async () => {
+  test('is not awaited by drain(), but the published messages are', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     await create(at, '* * * * *')
@@ -299,7 +299,7 @@ describe('firing [queue.md 7]', () => {
     ).toHaveLength(4)
   })
 
-  test('Delay applies to the created messages: created at the slot, delivered later; Not-Before is not for schedules', async () => {
+  test('applies Delay to each message, but not Not-Before', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     await create(at, '0 1 * * *', { 'Service-Delay': '30s', 'Service-Not-Before': '9999999999' })
@@ -308,7 +308,7 @@ describe('firing [queue.md 7]', () => {
     expect(seen.last().at).toBe(Date.UTC(2030, 0, 1, 1, 0, 30))
   })
 
-  test('to a url group: one message for each endpoint as it is then', async () => {
+  test('publishes to each endpoint that a URL group has at that time', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
     at.queue.urlGroups.addEndpoints('g', ['https://shop.test/a'])
@@ -323,7 +323,7 @@ describe('firing [queue.md 7]', () => {
     expect((await create(at, '* * * * *', {}, 'x', 'nobody')).status).toBe(404)
   })
 
-  test('to a url group: its default headers stand under the schedule’s own, as they are then [queue.md 8]', async () => {
+  test("applies the default headers that a URL group has at that time, below the schedule's own [queue.md 8]", async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     at.queue.urlGroups.addEndpoints('g', [shop])
@@ -343,7 +343,7 @@ describe('firing [queue.md 7]', () => {
     ])
   })
 
-  test('last and next times, and the states of the last messages', async () => {
+  test('shows the last and next times, and the states of the last messages', async () => {
     const at = world({ startAt: '2030-01-01T00:00:10Z' })
     at.destinations.respond(shop, async (_delivery, task) => {
       await task.sleep('10s')
@@ -364,7 +364,7 @@ describe('firing [queue.md 7]', () => {
     expect((await read(at, json.scheduleId)).lastScheduleStates).toEqual({ [id!]: 'FAIL' })
   })
 
-  test('a cancelled message of the last trigger has not failed', async () => {
+  test('does not count a canceled message as failed', async () => {
     const at = world()
     const { json } = await create(at, '* * * * *', { 'Service-Delay': '10s' })
     await at.clock.advance('1m')
@@ -373,7 +373,7 @@ describe('firing [queue.md 7]', () => {
     expect(Object.values((await read(at, json.scheduleId)).lastScheduleStates)).toEqual(['IN_PROGRESS'])
   })
 
-  test('fire now, in our own API, leaves the slots alone', async () => {
+  test('with schedules.fire() leaves the fire times unchanged', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const { json } = await create(at, '0 * * * *')
@@ -382,15 +382,15 @@ describe('firing [queue.md 7]', () => {
     await at.clock.advance(0)
     expect(seen.last().messageId).toBe(message!.id)
     expect((await read(at, json.scheduleId)).nextScheduleTime).toBe(Date.UTC(2030, 0, 1, 1))
-    expect(() => at.queue.schedules.fire('scd_x')).toThrow('There is no schedule "scd_x"')
+    expect(() => at.queue.schedules.fire('scd_x')).toThrow('there is no schedule "scd_x"')
     expect(
       at.queue.schedules.upcoming(json.scheduleId, { from: at.clock.now(), to: at.clock.now() + 7_200_000 }),
     ).toHaveLength(3)
   })
 })
 
-describe('resources [queue.md 1.7, 7]', () => {
-  test('create answers the id; a body-less schedule shows none', async () => {
+describe('endpoints of schedules [queue.md 1.7, 7]', () => {
+  test('return the ID at creation, and show no body of a schedule without one', async () => {
     const at = world()
     const answer = await create(at, '0 4 * * *', {
       'Service-Delay': '25s',
@@ -417,25 +417,28 @@ describe('resources [queue.md 1.7, 7]', () => {
     })
   })
 
-  test.each(['PATCH', 'POST'])('pause and resume by %s, idempotent; missed slots are not made up', async (method) => {
-    const at = world()
-    const seen = at.destinations.record(shop)
-    const { json } = await create(at, '* * * * *')
-    for (let twice = 0; twice < 2; twice++)
-      expect((await at.send(method, `/v2/schedules/${json.scheduleId}/pause`)).status).toBe(200)
-    await at.clock.advance('150s')
-    expect(await read(at, json.scheduleId)).toMatchObject({
-      isPaused: true,
-      nextScheduleTime: Date.UTC(2030, 0, 1, 0, 3),
-    })
-    for (let twice = 0; twice < 2; twice++)
-      expect((await at.send(method, `/v2/schedules/${json.scheduleId}/resume`)).status).toBe(200)
-    await at.clock.advance('60s')
-    expect(seen.count).toBe(1)
-    expect((await at.send(method, '/v2/schedules/scd_x/pause')).status).toBe(404)
-  })
+  test.each(['PATCH', 'POST'])(
+    'pause and resume idempotently by %s, and skipped fire times are not made up',
+    async (method) => {
+      const at = world()
+      const seen = at.destinations.record(shop)
+      const { json } = await create(at, '* * * * *')
+      for (let twice = 0; twice < 2; twice++)
+        expect((await at.send(method, `/v2/schedules/${json.scheduleId}/pause`)).status).toBe(200)
+      await at.clock.advance('150s')
+      expect(await read(at, json.scheduleId)).toMatchObject({
+        isPaused: true,
+        nextScheduleTime: Date.UTC(2030, 0, 1, 0, 3),
+      })
+      for (let twice = 0; twice < 2; twice++)
+        expect((await at.send(method, `/v2/schedules/${json.scheduleId}/resume`)).status).toBe(200)
+      await at.clock.advance('60s')
+      expect(seen.count).toBe(1)
+      expect((await at.send(method, '/v2/schedules/scd_x/pause')).status).toBe(404)
+    },
+  )
 
-  test('each slot that a pause skips is an entry, which follows from the pause', async () => {
+  test('log each fire time that a pause skips, caused by the pause', async () => {
     const at = world()
     at.destinations.record(shop)
     const { json } = await create(at, '0 * * * *')
@@ -459,23 +462,20 @@ describe('resources [queue.md 1.7, 7]', () => {
     ['Europe/Berlin', '*/10 2 * * *', '2030-03-30T12:00:00Z', '2030-03-31T01:00:00.000Z', '02:00 to 03:00'],
     ['America/New_York', '15 2 * * 0', '2030-03-09T12:00:00Z', '2030-03-10T07:00:00.000Z', '02:00 to 03:00'],
     ['Australia/Lord_Howe', '10 2 * * *', '2030-10-05T12:00:00Z', '2030-10-05T15:30:00.000Z', '02:00 to 02:30'],
-  ])(
-    'summer time in %s: what %s names does not exist, and an entry says so',
-    async (zone, cron, from, instant, gap) => {
-      const at = world({ startAt: from })
-      at.destinations.record(shop)
-      await create(at, `CRON_TZ=${zone} ${cron}`)
-      await at.clock.advance('1d')
-      const settings = at.traffic.ofType('setting')
-      const skipped = settings.filter(({ change }) => change === 'skipped')
-      expect(skipped.map((entry) => [new Date(entry.at).toISOString(), entry.value?.because])).toEqual([
-        [instant, `the clocks of ${zone} are set forward from ${gap}`],
-      ])
-      expect(settings.filter(({ change }) => change === 'fired')).toEqual([])
-    },
-  )
+  ])('log nonexistent summer times in %s for %s', async (zone, cron, from, instant, gap) => {
+    const at = world({ startAt: from })
+    at.destinations.record(shop)
+    await create(at, `CRON_TZ=${zone} ${cron}`)
+    await at.clock.advance('1d')
+    const settings = at.traffic.ofType('setting')
+    const skipped = settings.filter(({ change }) => change === 'skipped')
+    expect(skipped.map((entry) => [new Date(entry.at).toISOString(), entry.value?.because])).toEqual([
+      [instant, `the clocks of ${zone} are set forward from ${gap}`],
+    ])
+    expect(settings.filter(({ change }) => change === 'fired')).toEqual([])
+  })
 
-  test('what is deleted or replaced skips nothing', async () => {
+  test('log no skipped times for deleted or replaced schedules', async () => {
     const at = world({ startAt: '2030-03-30T12:00:00Z' })
     at.destinations.record(shop)
     const { json } = await create(at, 'CRON_TZ=Europe/Berlin 30 2 * * *')
@@ -486,7 +486,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect(at.traffic.ofType('setting').filter(({ change }) => change === 'skipped')).toEqual([])
   })
 
-  test('the same id replaces everything; creation time and pause are kept', async () => {
+  test('replace everything for an existing ID, but keep creation time and pause', async () => {
     const at = world()
     await create(at, '* * * * *', { 'Service-Schedule-Id': 's.1', 'Service-Callback': 'https://shop.test/cb' }, 'first')
     await at.send('PATCH', '/v2/schedules/s.1/pause')
@@ -500,7 +500,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect(at.traffic.ofType('published')).toEqual([])
   })
 
-  test('deleting leaves messages that were created', async () => {
+  test('keep created messages when a schedule is deleted', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const { json } = await create(at, '* * * * *', { 'Service-Delay': '1h' })
@@ -512,7 +512,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect((await at.send('GET', '/v2/schedules')).json).toEqual([])
   })
 
-  test('a Cron header on an enqueue schedules into that queue [queue.md 2.2]', async () => {
+  test('create a schedule into a queue for an enqueue with a Cron header [queue.md 2.2]', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const { json } = await at.send('POST', `/v2/enqueue/q/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })
@@ -521,7 +521,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect([seen.count, at.traffic.ofType('published')[0]!.queue]).toEqual([1, 'q'])
   })
 
-  test('bad ids and a missing cron are refused', async () => {
+  test('reject invalid IDs and a missing cron expression', async () => {
     const at = world()
     expect((await create(at, '* * * * *', { 'Service-Schedule-Id': 'a b' })).status).toBe(400)
     const refused = await at.send('POST', `/v2/schedules/${shop}`)
@@ -530,7 +530,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect((await at.send('GET', '/v2/schedules/scd_x')).status).toBe(404)
   })
 
-  test('deduplication is checked when it is created, not when it fires', async () => {
+  test('check deduplication at the creation, not when the schedule fires', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const headers = { 'Service-Deduplication-Id': 'one' }
@@ -545,7 +545,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect((await at.send('GET', '/v2/schedules')).json).toHaveLength(1)
   })
 
-  test('redaction applies to get and list', async () => {
+  test('apply redaction to get and list', async () => {
     const at = world()
     const { json } = await create(at, '* * * * *', { 'Service-Redact-Fields': 'body' }, 'secret')
     expect((await read(at, json.scheduleId)).body).toMatch(/^REDACTED:[0-9a-f]{64}$/)

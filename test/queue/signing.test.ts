@@ -18,7 +18,7 @@ async function delivered(body = '{"a":1}', options: Parameters<typeof world>[0] 
 }
 
 describe('delivery signatures [queue.md 9]', () => {
-  test('header, claims and key, as jose reads them', async () => {
+  test('have header, claims and key that jose accepts', async () => {
     const { delivery, signature } = await delivered('body ✓')
     const { payload, protectedHeader } = await jwtVerify(signature, keyBytes(credentials.current), {
       issuer: 'Service',
@@ -27,7 +27,7 @@ describe('delivery signatures [queue.md 9]', () => {
     expect(payload).toEqual({
       iss: 'Service',
       sub: `${shop}?x=1`,
-      // In the past of any host, whatever the virtual date.
+      // This is before the date of any host, for all virtual dates.
       iat: Date.UTC(2020, 0, 1) / 1000,
       nbf: 0,
       exp: expect.any(Number),
@@ -37,7 +37,7 @@ describe('delivery signatures [queue.md 9]', () => {
     await expect(jwtVerify(signature, keyBytes(credentials.next))).rejects.toThrow()
   })
 
-  test('the wide window verifies at any host date, the real one expires after 300 s', async () => {
+  test('verify at any host date in the wide window, and expire after 300 s in the real one', async () => {
     for (const date of ['1999-01-01', '2030-06-01', '2999-12-31']) {
       const { signature } = await delivered()
       await jwtVerify(signature, keyBytes(credentials.current), { currentDate: new Date(date) })
@@ -49,7 +49,7 @@ describe('delivery signatures [queue.md 9]', () => {
     await expect(verifyAt('2030-01-01T00:05:01Z')).rejects.toThrow('"exp" claim timestamp check failed')
   })
 
-  test('the whole body is covered, also when it is not text', async () => {
+  test('cover the whole body, also when it is not text', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     await at.send('POST', `/v2/publish/${shop}`, { body: '\xff\xfe\x00', raw: true })
@@ -62,7 +62,7 @@ describe('delivery signatures [queue.md 9]', () => {
     )
   })
 
-  test('each attempt is signed with the key that is current then', async () => {
+  test('use the key that is current at each attempt', async () => {
     const at = world()
     const seen = at.destinations.record(shop, 500)
     await at.send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Retries': '1' } })
@@ -75,7 +75,7 @@ describe('delivery signatures [queue.md 9]', () => {
     expect(rotated.current).toBe(credentials.next)
   })
 
-  test('it does not matter when, or whether, a signature is looked at', async () => {
+  test('do not depend on when, or whether, they are read', async () => {
     const run = async (look: boolean) => {
       const at = world()
       const seen = at.destinations.record(shop)
@@ -90,8 +90,8 @@ describe('delivery signatures [queue.md 9]', () => {
   })
 })
 
-describe('keys [queue.md 1.11, 9]', () => {
-  test('rotation: next becomes current, a fresh one next', async () => {
+describe('signing keys [queue.md 1.11, 9]', () => {
+  test('rotate: next becomes current, and a new key becomes next', async () => {
     const at = world()
     const { current, next } = credentials
     expect((await at.send('GET', '/v2/keys')).json).toEqual({ current, next })
@@ -104,23 +104,23 @@ describe('keys [queue.md 1.11, 9]', () => {
   })
 })
 
-describe('the signing laboratory', () => {
+describe('queue.sign()', () => {
   const request = { url: shop, body: '{"id":42}' }
   const receiver = new Receiver({ currentSigningKey: credentials.current, nextSigningKey: credentials.next })
   const verify = (signature: string) => receiver.verify({ signature, body: request.body, url: request.url })
 
-  test('a valid signature is accepted by the receiver of the SDK, with the current key and with the next', async () => {
+  test("returns a signature that the SDK's receiver accepts, with the current key and the next one", async () => {
     const { queue } = world({ dialect: 'upstash' })
     await expect(verify(queue.sign(request))).resolves.toBe(true)
     await expect(verify(queue.sign(request, { key: 'next' }))).resolves.toBe(true)
   })
 
-  test('the receiver accepts real deliveries', async () => {
+  test('is not needed for real deliveries, which the receiver accepts', async () => {
     const { delivery, signature } = await delivered('{"a":1}', { dialect: 'upstash' })
     await expect(receiver.verify({ signature, body: delivery.text(), url: delivery.url })).resolves.toBe(true)
   })
 
-  // What the receiver says: queue.md 9, "Receiver behaviour".
+  // Texts of the receiver: queue.md 9, "Receiver behaviour".
   const refusals: Record<SignatureFlaw, string | RegExp> = {
     url: `invalid subject: ${shop}?other, want: ${shop}`,
     body: /^body hash does not match, want: \S+, got: \S+$/,
@@ -134,27 +134,30 @@ describe('the signing laboratory', () => {
     tampered: 'signature verification failed',
   }
 
-  test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('wrong %s is refused', async (wrong) => {
-    const at = world({ dialect: 'upstash' })
-    let reader = receiver
-    if (wrong.startsWith('rotated')) {
-      at.queue.signingKeys.rotate()
-      at.queue.signingKeys.rotate()
-      // Somebody who kept up with the rotations refuses the old keys …
-      const { current, next } = at.queue.signingKeys
-      reader = new Receiver({ currentSigningKey: current, nextSigningKey: next })
-      if (wrong === 'rotated-twice') {
-        // … and somebody who did not accepts the very key that has gone.
-        await expect(verify(at.queue.sign(request, { flaw: wrong }))).resolves.toBe(true)
+  test.each(Object.keys(signatureFlaws) as SignatureFlaw[])(
+    'returns a signature that the receiver rejects, for flaw %s',
+    async (wrong) => {
+      const at = world({ dialect: 'upstash' })
+      let reader = receiver
+      if (wrong.startsWith('rotated')) {
+        at.queue.signingKeys.rotate()
+        at.queue.signingKeys.rotate()
+        // A receiver with the rotated keys rejects the old keys.
+        const { current, next } = at.queue.signingKeys
+        reader = new Receiver({ currentSigningKey: current, nextSigningKey: next })
+        if (wrong === 'rotated-twice') {
+          // A receiver without the rotated keys accepts exactly the key that was rotated away.
+          await expect(verify(at.queue.sign(request, { flaw: wrong }))).resolves.toBe(true)
+        }
       }
-    }
-    const signature = at.queue.sign(request, { flaw: wrong })
-    const refused = await reader.verify({ signature, body: request.body, url: request.url }).catch((error) => error)
-    expect(refused.name).toBe('SignatureError')
-    expect(refused.message).toMatch(refusals[wrong])
-  })
+      const signature = at.queue.sign(request, { flaw: wrong })
+      const refused = await reader.verify({ signature, body: request.body, url: request.url }).catch((error) => error)
+      expect(refused.name).toBe('SignatureError')
+      expect(refused.message).toMatch(refusals[wrong])
+    },
+  )
 
-  test('exactly one thing is wrong with it', async () => {
+  test('changes exactly one thing for each flaw', async () => {
     const { queue } = world({ dialect: 'upstash' })
     const claims = (signature: string) =>
       JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
@@ -171,7 +174,7 @@ describe('the signing laboratory', () => {
     expect(changed('key')).toEqual([])
   })
 
-  test('claims can be set or left out one by one; clockTolerance works as in production', async () => {
+  test('sets or omits single claims, and clockTolerance works as in production', async () => {
     const { queue } = world({ dialect: 'upstash' })
     await expect(
       verify(queue.sign(request, { claims: { nbf: undefined, exp: undefined, jti: undefined } })),
@@ -186,11 +189,11 @@ describe('the signing laboratory', () => {
     }
   })
 
-  test('misuse is told with the next step', () => {
+  test('throws an error with advice for invalid arguments', () => {
     const { queue } = world()
-    expect(() => queue.sign(request, { flaw: 'rotated-twice' })).toThrow('call queue.signingKeys.rotate() twice first')
+    expect(() => queue.sign(request, { flaw: 'rotated-twice' })).toThrow('Call queue.signingKeys.rotate() twice first')
     expect(() => queue.sign(request, { flaw: 'expird' as never })).toThrow('Did you mean "expired"?')
-    expect(() => queue.sign(request, { flaw: 'toString' as never })).toThrow('No signature is wrong as "toString"')
-    expect(() => queue.sign({ url: shop, body: 'x' }, { flaw: 'reserialized' })).toThrow('Give a JSON text')
+    expect(() => queue.sign(request, { flaw: 'toString' as never })).toThrow('there is no flaw "toString"')
+    expect(() => queue.sign({ url: shop, body: 'x' }, { flaw: 'reserialized' })).toThrow('Pass a JSON text')
   })
 })

@@ -4,7 +4,7 @@ import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { publishOptions } from '../../src/queue/settings/publish-options.js'
 import { shop, type World, world } from './world.js'
 
-/** A queue with something of everything, and a message in every state that lasts. */
+/** Queue with every kind of resource, and a message in every lasting state. */
 async function busy(): Promise<World> {
   const w = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
   const { queue, engine, destinations, clock, send } = w
@@ -40,7 +40,7 @@ async function busy(): Promise<World> {
 const copied = (dump: QueueDump): QueueDump => JSON.parse(JSON.stringify(dump)) as QueueDump
 
 describe('a queue as JSON', () => {
-  test('dump, load and dump again are the same, through JSON', async () => {
+  test('is the same after dump, load and dump again, through JSON', async () => {
     const { queue } = await busy()
     const dump = copied(queue.dump())
     expect(new Set(dump.messages.map(({ state }) => state))).toEqual(
@@ -54,7 +54,7 @@ describe('a queue as JSON', () => {
     expect(copied(other.queue.dump())).toEqual(dump)
   })
 
-  test('the log, the memory of duplicates and the signing keys survive', async () => {
+  test('contains the log, the remembered duplicates and the signing keys', async () => {
     const { queue, clock, destinations, send } = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
     const logOf = async (of: { send: World['send'] }) => (await of.send('GET', '/v2/logs')).json
     destinations.script(shop, [fault.status(503, { body: 'down' })])
@@ -79,7 +79,7 @@ describe('a queue as JSON', () => {
     expect(other.queue.messages.map(({ url }) => url)).toContain(shop)
   })
 
-  test('every option survives, those of callbacks too', () => {
+  test('contains every option, including those of callbacks', () => {
     const values: Record<string, string> = {
       method: 'PUT',
       timeout: '7.5',
@@ -116,14 +116,14 @@ describe('a queue as JSON', () => {
     expect(again).toEqual(dumped)
   })
 
-  test('a loaded queue goes on where the other would have gone on', async () => {
+  test('lets a loaded queue continue where the original would have continued', async () => {
     const first = await busy()
     const second = world({ startAt: '2030-01-01T09:00:00.200Z', seed: 3 })
     second.queue.load(copied(first.queue.dump()))
     const stories = []
     for (const { queue, engine, clock, traffic, destinations, sandbox } of [first, second]) {
       destinations.respond('https://*', 200)
-      // Who waits for flow control waits again.
+      // Messages that wait for flow control wait again.
       await clock.advance(0)
       const from = traffic.size
       queue.resumeQueue('line')
@@ -139,7 +139,7 @@ describe('a queue as JSON', () => {
     expect(second.queue.dump().messages.filter(({ state }) => !/DELIVERED|FAILED|CANCELLED/.test(state))).toEqual([])
   })
 
-  test('a delivery under way is due again at once, as after a restart', async () => {
+  test('makes a delivery that was in flight due again immediately, as after a restart', async () => {
     const first = world()
     first.destinations.on(shop, async (_, task) => {
       await task.sleep('10s')
@@ -156,7 +156,7 @@ describe('a queue as JSON', () => {
     expect(second.queue.dump().messages[0]).toMatchObject({ state: 'DELIVERED', retried: 0 })
   })
 
-  test('the attempts of a loaded message are numbered from where they were', async () => {
+  test('numbers the attempts of a loaded message from where they were', async () => {
     const at = world()
     at.destinations.respond(shop, 500)
     at.queue.publish({ to: shop, retries: 2 })
@@ -173,14 +173,14 @@ describe('a queue as JSON', () => {
     ])
   })
 
-  test('a message that a fault made vanish is not there', () => {
+  test('does not contain a message that a fault dropped', () => {
     const { queue, sandbox, clock } = world()
     sandbox.faults.add({ on: 'queue.delivery', fault: { kind: 'drop' } })
     queue.publish({ to: shop })
     return clock.drain().then(() => expect(queue.dump().messages).toEqual([]))
   })
 
-  test('a FIFO queue keeps its order, and the slot of a message whose callback is under way', async () => {
+  test('keeps the order of a FIFO queue, and the slot of a message whose callback is pending', async () => {
     const first = world()
     first.destinations.respond(shop, 200).respond('https://shop.test/done', 500)
     first.queue.publish({ to: shop, queue: 'line', body: 'a', callback: 'https://shop.test/done', callbackRetries: 1 })
@@ -197,7 +197,7 @@ describe('a queue as JSON', () => {
     expect(seen).toEqual(['callback', 'b', 'c'])
   })
 
-  test('new ids are others than the loaded ones', async () => {
+  test('gives new messages IDs that differ from the loaded ones', async () => {
     const first = await busy()
     const second = world({ startAt: '2030-01-01T09:00:00.200Z', seed: 3 })
     second.queue.load(first.queue.dump())
@@ -214,7 +214,7 @@ describe('a queue as JSON', () => {
     expect(new Set(second.queue.deadLetters.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('a loaded dead letter can be published again', async () => {
+  test('lets a loaded dead letter be published again', async () => {
     const first = await busy()
     const second = world({ startAt: '2030-01-01T09:00:00.200Z' })
     second.queue.load(first.queue.dump())
@@ -227,23 +227,23 @@ describe('a queue as JSON', () => {
   })
 })
 
-describe('what is no dump is told, and changes nothing', () => {
+describe('an invalid dump throws an error and changes nothing', () => {
   const start = '2030-01-01T09:00:00.200Z'
   const changes: [string, (dump: QueueDump) => unknown, string][] = [
     ['nothing', () => undefined, 'This is not a dump of a queue: load() takes what dump() returned.'],
     ['a store', (dump) => ({ ...dump, format: 'stuntdouble/store' }), 'format: '],
     [
-      'a bad field',
+      'an invalid field',
       (dump) => ({ ...dump, messages: [{ ...dump.messages[0], retried: -1 }] }),
       'messages.0.retried: Invalid value',
     ],
     [
-      'a bad option',
+      'an invalid option',
       (dump) => ({ ...dump, messages: [{ ...dump.messages[0], settings: { retries: 'many' } }] }),
       'of the dump cannot be loaded: invalid Service-Retries: "many" is not a non-negative integer.',
     ],
     [
-      'a message twice',
+      'two messages with one ID',
       (dump) => ({ ...dump, messages: [dump.messages[0], dump.messages[0]] }),
       'The dump has two messages msg_',
     ],
@@ -253,37 +253,37 @@ describe('what is no dump is told, and changes nothing', () => {
       'The dead letter 1893488400000-0 of the dump belongs to message',
     ],
     [
-      'a dead letter of a message that lives',
+      'a dead letter of a pending message',
       (dump) => ({ ...dump, messages: dump.messages.map((message) => ({ ...message, state: 'CREATED' })) }),
       'whose state is CREATED and not FAILED.',
     ],
     [
-      'a callback of nothing',
+      'a callback without its source message',
       (dump) => ({ ...dump, messages: [{ ...dump.messages[0], source: 'msg_x' }] }),
-      'reports on msg_x, which is not in the dump.',
+      'is a callback of msg_x, which is not in the dump.',
     ],
     [
-      'a schedule to nowhere',
+      'a schedule with an incomplete URL',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], destination: 'https://' }] }),
       'of the dump cannot be loaded: invalid destination url: endpoint',
     ],
     [
-      'a schedule to a name that no group can have',
+      'a schedule to an impossible name of a URL group',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], destination: 'ht!tp:' }] }),
       'of the dump cannot be loaded: invalid destination url: ',
     ],
     [
-      'a bad cron',
+      'an invalid cron expression',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], cron: '* *' }] }),
       'of the dump cannot be loaded: Invalid cron expression: expected exactly 5 fields, found 2',
     ],
     [
-      'a future',
+      'a time in the future',
       (dump) => ({ ...dump, messages: [{ ...dump.messages[0], createdAt: Date.parse(start) + 1 }] }),
-      'was created at 2030-01-01T09:00:00.201Z, and the clock stands at 2030-01-01T09:00:00.200Z: load it into a sandbox whose startAt is not before that.',
+      'was created at 2030-01-01T09:00:00.201Z, but the clock of the sandbox is at 2030-01-01T09:00:00.200Z.',
     ],
   ]
-  test.each(changes)('%s', async (_, change, sentence) => {
+  test.each(changes)('for: %s', async (_, change, sentence) => {
     const dump = copied((await busy()).queue.dump())
     const { queue } = world({ startAt: start })
     queue.publish({ to: shop, delay: '1h' })

@@ -9,8 +9,8 @@ const read = async (at: World, name = 'g') => (await at.send('GET', `/v2/topics/
 const a = 'https://shop.test/a'
 const b = 'https://shop.test/b'
 
-describe('url groups [queue.md 8, 1.8]', () => {
-  test('upsert creates, adds, and changes by name first, else by url', async () => {
+describe('URL groups [queue.md 8, 1.8]', () => {
+  test('add endpoints, or change them by name first, otherwise by URL', async () => {
     const at = world()
     const created = await upsert(at, [{ url: a, name: 'first one' }, { url: b }])
     expect([created.status, created.text]).toEqual([200, ''])
@@ -22,7 +22,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
       endpoints: [{ name: 'first one', url: a }, { url: b }],
     })
     await at.clock.advance('1s')
-    // A known name with a new url replaces the url; a known url with a new name gets the name.
+    // A known name with a new URL replaces the URL; a known URL with a new name gets the name.
     await upsert(at, [
       { url: 'https://shop.test/a2', name: 'first one' },
       { url: b, name: 'second' },
@@ -47,19 +47,19 @@ describe('url groups [queue.md 8, 1.8]', () => {
     [[{ name: 'no url' }]],
     [[{ url: 'shop.test/a' }]],
     [[{ url: a, name: 5 }]],
-  ])('endpoints %j are refused', async (endpoints) => {
+  ])('reject the endpoints %j', async (endpoints) => {
     const at = world()
     expect((await upsert(at, endpoints)).status).toBe(400)
     expect((await at.send('GET', '/v2/topics')).json).toEqual([])
   })
 
-  test('names have letters, digits, _ - and .', async () => {
+  test('accept names of letters, digits, _ - and .', async () => {
     const at = world()
     expect((await upsert(at, [{ url: a }], 'a_b-c.1')).status).toBe(200)
     expect((await upsert(at, [{ url: a }], 'a%20b')).status).toBe(400)
   })
 
-  test('remove by name or url; the group goes with its last endpoint; an unknown group is an error', async () => {
+  test('remove endpoints by name or URL; without endpoints the group is deleted; an unknown group is an error', async () => {
     const at = world()
     const remove = (endpoints: unknown) => at.send('DELETE', '/v2/topics/g/endpoints', { body: { endpoints } })
     expect((await remove([{ url: a }])).status).toBe(404)
@@ -72,7 +72,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     expect((await at.send('POST', '/v2/publish/g')).status).toBe(404)
   })
 
-  test('deleting leaves messages in flight alone; an unknown name is no error', async () => {
+  test('leave messages in flight alone when deleted, and an unknown name is not an error', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*')
     await upsert(at, [{ url: a }])
@@ -83,7 +83,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     expect(seen.last().url).toBe(a)
   })
 
-  test('fan-out: one message each, with its own retries and log', async () => {
+  test('publish one message per endpoint, with its own retries and log', async () => {
     const at = world()
     at.destinations.respond(a, 200)
     at.destinations.respond(b, 500)
@@ -95,7 +95,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     expect(attempts.filter(({ messageId }) => messageId === json[1].messageId)).toHaveLength(2)
   })
 
-  test('default headers: strings or arrays, under the own headers of a publish; PATCH replaces the set', async () => {
+  test('apply default headers, strings or arrays, below those of a publish; PATCH replaces the set', async () => {
     const at = world()
     const seen = at.destinations.record('https://shop.test/*', 500)
     await upsert(at, [{ url: a }])
@@ -142,7 +142,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     { 'service-forward-bad name': 'x' },
   ]
   test.each(bad)(
-    'default headers that no publish could use are refused, and those before stay: %j',
+    'reject default headers that no publish could use, and keep the previous ones: %j',
     async (headers) => {
       const at = world()
       await upsert(at, [{ url: a }])
@@ -161,7 +161,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     ['Upstash-', { 'Service-Retries': '1' }, 'Service-'],
     ['Service-', { 'Upstash-Retries': '1' }, 'Upstash-'],
   ])(
-    'defaults in %s that lack a key: a publish with %j is refused in the words of %s',
+    'check defaults in %s without a key: a publish with %j is rejected in the spelling of %s',
     async (prefix, headers, words) => {
       const at = world({ dialect: 'auto' })
       await upsert(at, [{ url: a }])
@@ -183,7 +183,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     { 'Service-Feature-Set': 'LazyFetch' },
     { 'X-Plain': 'many' },
   ]
-  test.each(partial)('default headers may need what a publish brings: %j', async (headers) => {
+  test.each(partial)('accept default headers that need a setting of the publish: %j', async (headers) => {
     const at = world()
     await upsert(at, [{ url: a }])
     expect((await at.send('PATCH', '/v2/topics/g', { body: { headers } })).status).toBe(200)
@@ -196,13 +196,16 @@ describe('url groups [queue.md 8, 1.8]', () => {
   })
 })
 
-describe('merging endpoints', () => {
+describe('merging endpoints of a URL group', () => {
   interface Given {
     readonly url: string
     readonly name?: string
   }
 
-  /** As the documentation has it: one with the same name is changed, else one with the same url, else it is added. */
+  /**
+   * Reference from the documentation: an endpoint with the same name is changed, otherwise one with the same URL,
+   * otherwise it is added.
+   */
   function slowly(before: readonly Given[], given: readonly Given[]): Given[] {
     const list = [...before]
     for (const { url, name } of given) {
@@ -222,7 +225,7 @@ describe('merging endpoints', () => {
     { requiredKeys: ['url'] },
   )
 
-  test('is what a search through the list for each gives', () => {
+  test('gives the same result as a search through the list for each endpoint', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(endpoint, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }),

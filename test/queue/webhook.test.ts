@@ -1,9 +1,9 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
-// Example: the queue in front of an endpoint that a third party calls and that may be down. The third party can set
-// neither headers nor a body of ours: everything is said in the url. [service.md B; queue.md 2.1, 2.3]
-test('a third-party webhook goes through the queue and survives an outage of its endpoint', async () => {
+// Example: the queue before an endpoint that a third party requests and that may be down. The third party cannot set
+// headers or a body for the queue, so the URL contains everything. [service.md B; queue.md 2.1, 2.3]
+test('a third-party webhook passes through the queue and survives an outage of its endpoint', async () => {
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { clock, destinations, urls, tokens } = sandbox
 
@@ -24,7 +24,7 @@ test('a third-party webhook goes through the queue and survives an outage of its
     return new Response('thanks')
   })
 
-  // What the payment provider does, knowing nothing of a queue.
+  // The payment provider sends this request and knows nothing about a queue.
   const answer = await sandbox.fetch(webhook, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-payment-signature': 't=1,v1=abc' },

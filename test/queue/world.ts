@@ -21,7 +21,7 @@ export interface WorldOptions {
 
 export const [credentials] = devUsers
 
-/** A sandbox as the tests of the queue speak to it: plain calls, no Request and Response. */
+/** Sandbox for the tests of the queue, with plain requests instead of Request and Response. */
 export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...options }: WorldOptions = {}) {
   const sandbox = createSandbox({
     startAt,
@@ -50,10 +50,10 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
 export type World = ReturnType<typeof world>
 
 export interface CallInit {
-  /** A list: the header comes several times. */
+  /** Values of a header that occurs several times. */
   headers?: Record<string, string | readonly string[]>
   body?: unknown
-  /** The body is a byte string already. */
+  /** Whether the body is a byte string already. */
   raw?: boolean
   token?: string | null
   base?: string

@@ -20,7 +20,7 @@ test.each<[string, () => unknown, RegExp]>([
   [
     'an unknown invariant',
     () => sandbox.assertInvariants({ only: 'zzz' as never }),
-    /no invariant "zzz"\. The invariants are no-lost/,
+    /no invariant "zzz"\. Use one of no-lost/,
   ],
 ])('%s: a sentence with the next step', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)

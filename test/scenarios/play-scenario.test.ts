@@ -370,7 +370,11 @@ describe('a play', () => {
   })
 
   test.each([
-    ['a delivery that nobody answers', { destinations: [] as never[], steps: [order, drain] }, /Nobody answers at/],
+    [
+      'a delivery that nobody answers',
+      { destinations: [] as never[], steps: [order, drain] },
+      /No destination responds at/,
+    ],
     [
       'a script that is not played to its end',
       {

@@ -39,10 +39,12 @@ describe('why a run is where it is', () => {
     world.serve('/run', (context) => context.call('pay', { url: 'https://third.test/' }) as Promise<never>)
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.advance('12s')
-    expect(explained(world)).toContain('which is called for step "pay" of workflow run wfr_one, is being delivered')
+    expect(explained(world)).toContain(
+      'which carries the request of step "pay" of workflow run wfr_one, is being delivered',
+    )
     await world.clock.advance('10s')
     expect(explained(world)).toContain(
-      'which brings the answer of step "pay" of workflow run wfr_one, is being delivered',
+      'which carries the response for step "pay" of workflow run wfr_one, is being delivered',
     )
   })
 
@@ -54,7 +56,7 @@ describe('why a run is where it is', () => {
     await world.clock.advance('15s')
     const held = [...engineOf(world.queue).whereabouts()].find(([, place]) => place === 'held')!
     expect(world.queue.explain(held[0])).toContain(
-      'which carries step "charge" of workflow run wfr_one, is held until the endpoint has answered the call that submitted it',
+      'which carries step "charge" of workflow run wfr_one, is held until the endpoint has responded to the delivery that submitted it',
     )
     expect(world.checkInvariants().violations).toEqual([])
   })

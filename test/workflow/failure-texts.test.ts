@@ -111,7 +111,7 @@ test('nobody at the url of the workflow', async () => {
     'run wfr_one failed before its next step after 1 attempt: dial tcp: lookup app.test: no such host.',
   ])
   const [cause = ''] = failureOf(state).split('\nExpected ')
-  expect(cause).toContain(`Nobody answers at ${url}`)
+  expect(cause).toContain(`No destination responds at ${url}`)
   expect(cause).toContain(`Register destinations.on('${url}', handler)`)
 })
 

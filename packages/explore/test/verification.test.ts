@@ -160,7 +160,7 @@ describe('the wrapper of the SDK', () => {
   test('refuses everything but what is for another url, and the text says that it never looks', async () => {
     expect(await above(wrapped(), upstash)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not answer as it should:
-        ✗ url (claim sub names another url): accepted with 200
+        ✗ url (claim sub names another URL): accepted with 200
           → claim sub is not compared with the app's own url, so what was signed for another route counts here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do.
       The other 16 deliveries of this check were answered as they should be."
     `)

@@ -123,7 +123,7 @@ describe('a verification that leaves something out', () => {
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: ignoresTime, [mails]: verified(mail) } })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw: 'expired' } }])
     expect(message).toContain(
-      `${orders} answered 200 to a delivery that was signed wrongly (claim exp is over), although it refuses one that was signed with a wrong key.`,
+      `${orders} answered 200 to a delivery that was signed wrongly (claim exp is in the past), although it refuses one that was signed with a wrong key.`,
     )
   })
 })

@@ -31,7 +31,7 @@ describe.each(kinds)('%s', (_, make) => {
     expect((await us.messages).map(({ id }) => id)).toEqual([away])
     expect((await sandbox.queue.messages).map(({ id }) => id)).toEqual([home])
     expect(await sandbox.queue.getMessage(away)).toBeUndefined()
-    expect(await us.explain(away)).toContain('due at once')
+    expect(await us.explain(away)).toContain('due immediately')
     const rotated = await us.signingKeys.rotate()
     expect(sandbox.env.US_EAST_1_QUEUE_CURRENT_SIGNING_KEY).toBe(rotated.current)
     expect(await sandbox.queue.signingKeys.current).toBe(sandbox.env.QUEUE_CURRENT_SIGNING_KEY)

@@ -116,7 +116,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
 
     test('are known by name', async () => {
       await expect((async () => sandbox.assertInvariants({ only: 'no-lost-mesage' }))()).rejects.toThrow(
-        'did you mean "no-lost-message"?',
+        'Did you mean "no-lost-message"?',
       )
     })
   })

@@ -130,7 +130,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await queue.forecast(first)).toEqual({ at: now + 11_000 })
       const blockedBy = { kind: 'response', messageIds: [first], holdsSlot: true }
       expect(await queue.forecast(second)).toEqual({ notBefore: now + 11_000, blockedBy })
-      expect(await queue.explain(second)).toContain('must answer first')
+      expect(await queue.explain(second)).toContain('must get its response first')
       expect(await queue.explain({ queue: 'orders' })).toContain(`The first is ${second}.`)
       expect(await queue.explain({ deduplicationId: 'order-1' })).toContain(`by message ${second}`)
       expect(await queue.explain({ flowControlKey: 'k' })).toContain('There is no flow-control key "k".')
@@ -535,7 +535,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('a recorder that nothing reached says so', async () => {
       const recorder = await sandbox.destinations.record(shop)
-      await expect((async () => recorder.last())()).rejects.toThrow(`Nothing has arrived at ${shop} yet`)
+      await expect((async () => recorder.last())()).rejects.toThrow(`arrived at ${shop} yet`)
     })
   })
 

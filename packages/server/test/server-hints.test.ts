@@ -41,7 +41,7 @@ test('a delivery that may not leave', async () => {
   expect(traffic.ofType('attempt').at(-1)!.outcome).toMatchObject({ status: 200 })
 })
 
-test('a production address of the vendor', async () => {
+test('a production host of the vendor', async () => {
   await using server = await startServer({ port: 0, clock: 'manual', dialect: 'upstash' })
   const { destinations, queue, clock } = server.tenant('w1')
   queue.publish({ to: 'https://qstash.upstash.io/v2/queues', retries: 0 })

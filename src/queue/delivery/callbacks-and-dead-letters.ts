@@ -16,16 +16,19 @@ import type { CallbackSettings } from '../settings/message-settings.js'
 
 export interface Reported {
   readonly message: Message
-  /** Number of the attempt that is reported. */
+  /** Number of the attempt that the callback reports. */
   readonly retried: number
   readonly reply: RawOutcome
-  /** Set for a failure callback. */
+  /** ID of the dead letter, for a failure callback. */
   readonly dlqId?: string
   /** `seq` of the attempt in the traffic log. */
   readonly cause: number
 }
 
-/** The message that reports an attempt to a callback url: an ordinary message of its own. [queue.md 3.2, 5.4] */
+/**
+ * Returns the message that reports an attempt to a callback URL; it is delivered like any other message. [queue.md 3.2,
+ * 5.4]
+ */
 export function callbackDraft(reported: Reported, callback: CallbackSettings, policy: ResolvedPolicy): Draft {
   const { message, cause } = reported
   const kind = reported.dlqId === undefined ? 'callback' : 'failure-callback'
@@ -40,7 +43,7 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
   }
 }
 
-/** Fields in the order in which a captured body has them. [queue.md 5.4] */
+/** Returns the body of a callback, with its fields in the order of a captured body. [queue.md 5.4] */
 export function callbackBody(
   { message, retried, reply, dlqId }: Reported,
   policy: ResolvedPolicy,
@@ -69,7 +72,7 @@ export function callbackBody(
   return message.part === undefined ? body : message.part.reported(body)
 }
 
-/** An answer as far as the plan keeps it. [queue.md 5.4, 5.6] */
+/** Cuts the body of a response to the size that the plan keeps. [queue.md 5.4, 5.6] */
 export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome {
   return reply.body.length <= maxMessageSize ? reply : { ...reply, body: reply.body.slice(0, maxMessageSize) as Bytes }
 }
@@ -79,13 +82,13 @@ export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'createdAt'> {
   readonly response: Pick<DeadLetter['response'], 'status' | 'error' | 'body'>
 }
 
-/** A message that failed for good, with the last answer. [queue.md 5.5] */
+/** Message that failed finally, with the last response. [queue.md 5.5] */
 export class DeadLetter {
   static {
     loggedAsJson(DeadLetter)
   }
 
-  /** `<milliseconds>-<n>` */
+  /** ID in the form `<milliseconds>-<n>`. */
   readonly id: string
   /** @internal */
   readonly seq: number
@@ -116,7 +119,7 @@ export class DeadLetter {
   }
 }
 
-/** The dead-letter queue, oldest first, within its retention. */
+/** Dead-letter queue, oldest first, within its retention. */
 export class DeadLetters {
   readonly #byId = new Map<string, DeadLetter>()
   readonly #records = new Records<DeadLetter>({
@@ -134,7 +137,7 @@ export class DeadLetters {
   #latest = -1
   #atLatest = 0
 
-  /** @param kept what it may hold: beyond it the oldest go before their time */
+  /** @param kept memory limit; beyond it the oldest dead letters are deleted before their retention ends */
   constructor(now: () => number, retention: number, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#now = now
     this.#retention = retention
@@ -146,7 +149,10 @@ export class DeadLetters {
     return this.#byId.size
   }
 
-  /** @param known id and time of one that is loaded, in the order of the times */
+  /**
+   * Adds a dead letter.
+   * @param known ID and time of a loaded dead letter; these come in the order of their times
+   */
   add(message: Message, reply: RawOutcome, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()
     const now = known?.time ?? this.#now()

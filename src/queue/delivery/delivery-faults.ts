@@ -9,11 +9,11 @@ import type { Message } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { RetryWait } from '../message/state.js'
 
-// What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
+// Applies fault rules to deliveries: before the attempt, which may be delayed or dropped, and during the attempt.
 
-/** What rules do to a message that is due, or that waits for a later delivery. */
+/** Effect of fault rules on a message that is due or held for a later delivery. */
 export type Prevention =
-  /** Its attempt is made at another time. `before`: what it had waited for until then. */
+  /** The attempt happens at another time. `before` is the reason for the previous wait. */
   | {
       readonly is: 'moved'
       readonly message: Message
@@ -27,11 +27,11 @@ interface HeldBack {
   readonly message: Message
   readonly point: DeliveryInjectionPoint
   readonly record: InjectionRecord
-  /** Attempts with a later entry come after it. */
+  /** Attempts with a higher `seq` come after the message was held. */
   readonly since: number
   readonly withinMs: number
   readonly at: number
-  /** What it had waited for before. */
+  /** Reason for the previous wait. */
   readonly before: RetryWait | undefined
 }
 
@@ -42,23 +42,26 @@ export interface Restart {
   readonly downMs: number
 }
 
-/** The faults of rules that an attempt meets. */
+/** Fault rules that were injected into an attempt. */
 export interface AttemptFaults {
   readonly encounters: readonly AppliedFault[]
-  /** The service restarts before the delivery, or after it. */
+  /** Restart of the service before or after the delivery. */
   readonly restart: Restart | undefined
 }
 
 export class DeliveryFaultRules {
   readonly source: FaultSource
-  /** Messages that wait for a later delivery to go first. */
+  /** Messages that a fault holds until a later delivery has ended. */
   heldBack: HeldBack[] = []
 
   constructor(source: FaultSource) {
     this.source = source
   }
 
-  /** Asks the rules about a message that is due. @returns why its attempt does not happen now */
+  /**
+   * Evaluates the fault rules for a due message.
+   * @returns why its attempt does not happen now
+   */
   prevent(message: Message, now: number): Prevention | undefined {
     if (message.injections !== undefined) {
       this.#goOn(message)
@@ -105,7 +108,7 @@ export class DeliveryFaultRules {
         waitForNext: (withinMs) => {
           const record = strike.log(message.lastEntrySeq, message.url)
           const point = strike.point as DeliveryInjectionPoint
-          // A message's own trail is older than every attempt that begins from now on.
+          // The message's own entry is older than every attempt that begins from now on.
           this.heldBack.push({ message, point, record, since: message.lastEntrySeq, withinMs, at: now, before })
           later(until + withinMs, 'held for a later delivery')
         },
@@ -122,15 +125,18 @@ export class DeliveryFaultRules {
     return { is: 'moved', message, to: until, before, because: reasons.join(', then ') }
   }
 
-  /** A held message is due because no later one came. */
+  /** Continues with a held message that is due because no later delivery ended in time. */
   #goOn(message: Message): void {
     const at = this.heldBack.findIndex((held) => held.message === message)
     if (at === -1) return
     const [held] = this.heldBack.splice(at, 1)
-    held!.record.effect = `held in vain: no later delivery within ${formatDuration(held!.withinMs)}`
+    held!.record.effect = `held: no later delivery within ${formatDuration(held!.withinMs)}`
   }
 
-  /** An attempt has ended. @returns what was held back for a later one, which goes now, one at a time */
+  /**
+   * Releases messages after an attempt has ended.
+   * @returns the messages that were held for a later delivery and are delivered now, one at a time
+   */
   *gone(attempt: Attempt, now: number): Iterable<Prevention> {
     const points = [pointOf(attempt.message), narrowPointOf(attempt.message)]
     const waits = (held: HeldBack): boolean =>
@@ -139,15 +145,16 @@ export class DeliveryFaultRules {
     if (released.length === 0) return
     this.heldBack = this.heldBack.filter((held) => !waits(held))
     for (const { message, record, at, before } of released) {
-      // Already gone, or under way: its rule was removed in the meantime. Or it is parked in a paused queue.
+      // Skip messages that were delivered or are in flight because their rule was removed, and those parked in a paused
+      // queue.
       if (message.delivery.is !== 'planned' || message.injections === undefined) continue
-      record.effect = `held until ${attempt.messageId} had gone`
+      record.effect = `held until ${attempt.messageId} had ended`
       const because = `held for a later delivery, ${formatDuration(now - at)}`
       yield { is: 'moved', message, to: now, before, because }
     }
   }
 
-  /** What the attempt that begins now meets; the strikes are written down behind its entry. */
+  /** Returns the faults of an attempt that begins now, and logs each injection after the attempt's entry. */
   begin(attempt: Attempt, strikes: readonly Injection[]): AttemptFaults | undefined {
     let restart: Restart | undefined
     const encounters: AppliedFault[] = []
@@ -181,13 +188,13 @@ function pointOf({ kind }: Message): DeliveryInjectionPoint {
   return kind === 'message' ? 'queue.delivery' : 'queue.callback'
 }
 
-/** What a delivery is to a workflow run: the rules of this point are asked first. */
+/** Returns the injection point for deliveries of a workflow run, whose rules are evaluated first. */
 function narrowPointOf({ part, kind }: Message): DeliveryInjectionPoint | undefined {
   if (part === undefined || kind === 'failure-callback') return undefined
   return part.isCall ? 'workflow.call' : 'workflow.step'
 }
 
-/** What rules may ask about a delivery; its step may have to be read from the body. */
+/** Returns the facts about a delivery that fault rules can match. The step may have to be read from the body. */
 function deliveryFacts(message: Message): FaultFacts {
   const { origin, settings, part } = message
   return {

@@ -4,11 +4,14 @@ import type { Attempt, DeliveryWriter } from '../message/message-entries.js'
 import { faultySignature } from '../signing/signature-lab.js'
 import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '../signing/signing.js'
 
-/** Builds the headers of a delivery when they are read: most are never looked at. [queue.md 3.1] */
+/**
+ * Returns a writer that builds the headers of a delivery when they are read, because most are never read. [queue.md
+ * 3.1]
+ */
 export function deliveryWriter(random: Random, window: SignatureWindow, keys: SigningKeys): DeliveryWriter {
   const signatureOf = (attempt: Attempt): ((issuer: string) => string) => {
-    // From a stream of its own, so that it does not matter when, and whether, the header is read, nor in which steps the
-    // test moved time.
+    // The random stream is separate, so that the ID does not depend on whether and when the header is read, nor on the
+    // steps in which the test moved time.
     const jti = singleId(random.fork(`jwt/${attempt.messageId}/${attempt.at}/${attempt.number}`), 'jwt_', 28)
     const { at, key, signing, message } = attempt
     if (signing !== undefined) {

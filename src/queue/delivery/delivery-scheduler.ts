@@ -41,19 +41,19 @@ export interface DeliverySchedulerOptions extends Omit<InFlightOptions, 'outcome
   readonly traffic: TrafficLog
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
-  /** The queue of this name, which is made if there is none. */
+  /** Returns the FIFO queue of this name, and creates it if it does not exist. */
   readonly fifoQueueOf: (name: string) => FifoQueue<Message>
   readonly faults?: FaultSource | undefined
 }
 
-/** A message of a dump. */
+/** Message of a dump. */
 export interface RestoredMessage extends DumpedState {
   readonly id: string
   readonly createdAt: number
   readonly notBefore: number
 }
 
-/** A line of the log of a dump. */
+/** Entry of the message log of a dump. */
 export interface RestoredLogEntry extends LogDetail {
   readonly message: string
   readonly state: LoggedState
@@ -65,17 +65,17 @@ const delivered: AttemptVerdict = { is: 'delivered' }
 const begun: MessageEvent = { is: 'begun' }
 const mayStart: MessageEvent = { is: 'due', isPaused: false }
 
-/** What the log says of an attempt that a restart cut off. */
+/** Error of an attempt that a restart cut off. */
 const restarted = 'the service restarted'
 
-/** How long a message id is, `msg_` apart. [queue.md 12] */
+/** Length of a message ID after `msg_`. [queue.md 12] */
 const messageIdLength = 60
 
 /** Carries messages from acceptance to their end. */
 export class DeliveryScheduler {
-  /** Every message that the log still knows. */
+  /** Every message that the message log still contains. */
   readonly byId: Map<string, Message> = new Map()
-  /** Messages that have neither ended nor been cancelled. */
+  /** Messages that have neither ended nor been canceled. */
   readonly live: Records<Message> = new Records(messageFields)
   readonly log: MessageLog
   readonly deadLetters: DeadLetters
@@ -121,7 +121,7 @@ export class DeliveryScheduler {
     })
   }
 
-  /** Accepts a message and has it delivered. */
+  /** Accepts a message and schedules its delivery. */
   accept(draft: Draft): Message {
     const { clock, traffic, destinations, fifoQueueOf: laneOf } = this.#options
     const now = clock.now()
@@ -154,7 +154,7 @@ export class DeliveryScheduler {
     return message
   }
 
-  /** One that no loaded message has. */
+  /** Returns an ID that no loaded message has. */
   #nextId(): string {
     let id = this.#ids.next()
     while (this.#loaded && this.byId.has(id)) id = this.#ids.next()
@@ -162,9 +162,10 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Restores a message of a dump, oldest first and callbacks after what they report on. Nothing is added to the traffic log,
-   * because nothing happened.
-   * @param logged whether `restored` will bring its past; else its log begins with what is known of it now
+   * Restores a message of a dump. Messages come oldest first, and callbacks after the message that they report. Nothing
+   * is added to the traffic log, because nothing happened.
+   * @param logged whether `restored()` will add the message's past to the message log; otherwise its log begins with
+   * its present state
    */
   restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
     const { settings, source } = draft
@@ -195,7 +196,9 @@ export class DeliveryScheduler {
     return message
   }
 
-  /** All messages of a dump are back: the log gets their past, oldest first, and the queues continue. */
+  /**
+   * Ends the restoration of a dump: writes the past to the message log, oldest first, and continues the FIFO queues.
+   */
   restored(log: readonly RestoredLogEntry[]): void {
     for (const { message: id, state, time, ...detail } of log) {
       const message = this.byId.get(id)
@@ -206,7 +209,7 @@ export class DeliveryScheduler {
     }
     const now = this.#options.clock.now()
     for (const message of this.byId.values()) {
-      // Its call ended together with the world that made it.
+      // The delivery ended together with the sandbox that made it.
       if (isUnderWay(message.state)) this.log.write(message, waitingState(message), now)
     }
     const lanes = new Set<FifoQueue<Message>>()
@@ -214,7 +217,7 @@ export class DeliveryScheduler {
       const lane = message.settings.queue === undefined ? undefined : this.#options.fifoQueueOf(message.settings.queue)
       if (lane === undefined) continue
       lanes.add(lane)
-      // It has ended, but its callbacks have not: it keeps its slot.
+      // A message whose callbacks have not ended keeps its slot.
       if (message.isEnded && message.openCallbacks > 0) {
         message.lane = lane
         lane.holding.add(message)
@@ -223,33 +226,36 @@ export class DeliveryScheduler {
     for (const lane of lanes) this.advanceLane(lane)
   }
 
-  /** Forgets everything: nothing is delivered any more, attempts that run end without consequence. */
+  /** Stops all deliveries. Attempts that are in flight end without consequence. */
   stop(): void {
     this.#stopped = true
     for (const message of this.byId.values()) message.timer?.cancel()
     this.flow.stop()
   }
 
-  /** Lets as many waiting messages of a queue begin as there are slots. */
+  /** Starts as many waiting messages of a FIFO queue as there are free slots. */
   advanceLane(lane: FifoQueue<Message>): void {
     const now = this.#options.clock.now()
     for (const message of lane.unpark()) this.#free(message, now, lane.name)
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) this.#free(message, now, lane.name)
   }
 
-  /** What a message waited for has come. */
+  /** Plans a message whose wait has ended. */
   #free(message: Message, now: number, queue: string): void {
     if (this.#happens(message, { is: 'freed', now, notBefore: message.notBefore, queue })) this.#setTimer(message)
   }
 
-  /** @returns whether that changed anything */
+  /**
+   * Applies an event to the state of a message.
+   * @returns whether the state changed
+   */
   #happens(message: Message, event: MessageEvent): boolean {
     const before = message.delivery
     message.delivery = next(before, event)
     return message.delivery !== before
   }
 
-  /** Requests the end of a message; `false` when it has ended or was cancelled before. [queue.md 4.2] */
+  /** Requests the end of a message; returns `false` when it has ended or was canceled before. [queue.md 4.2] */
   cancel(message: Message): boolean {
     if (!message.visible) return false
     this.live.delete(message)
@@ -259,7 +265,7 @@ export class DeliveryScheduler {
     return true
   }
 
-  /** Ends a message of a run that is over; one that is being delivered ends with its attempt. */
+  /** Ends a message of a run that has ended. A message that is being delivered ends with its attempt. */
   drop(message: Message): void {
     if (message.isEnded) return
     this.live.delete(message)
@@ -277,7 +283,7 @@ export class DeliveryScheduler {
     } else if (message.delivery.is === 'planned' && delivery.is !== 'planned') this.#setTimer(message)
   }
 
-  /** Delivers a waiting message now; the plan of its retries stays as it is. [queue.md 1.5] */
+  /** Delivers a waiting message now; the plan of its retries stays unchanged. [queue.md 1.5] */
   release(message: Message): void {
     if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
     message.timer?.cancel()
@@ -285,21 +291,21 @@ export class DeliveryScheduler {
     this.#setTimer(message)
   }
 
-  /** The call that submitted a message has answered: its delivery is planned. */
+  /** Plans the delivery of a message after the response to the request that submitted it. */
   letGo(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'waiting' || delivery.waitsFor !== 'answer') return
     this.#free(message, this.#options.clock.now(), '')
   }
 
-  /** Of a message that is planned now. */
+  /** Sets the timer of a planned message. */
   #setTimer(message: Message): void {
     if (this.#stopped) return
     const options = message.awaited ? undefined : notAwaited
     message.timer = this.#options.clock.schedule(message.nextAttemptAt, this.#label(message.url), message, options)
   }
 
-  /** A message that a drain waits for is behind this one: this one counts, too. */
+  /** Lets a drain wait for a message, because another one that a drain waits for comes after it in the queue. */
   #waitFor(message: Message): void {
     if (message.awaited) return
     message.awaited = true
@@ -318,11 +324,11 @@ export class DeliveryScheduler {
     return label
   }
 
-  /** The timer of a message fired. */
+  /** Handles the timer of a message. */
   #due(message: Message, task: Task): Promise<void> | void {
     const { lane, delivery } = message
     message.timer = undefined
-    // One that is admitted has its slots until it starts or its attempt is given up.
+    // An admitted message keeps its slots until it starts or its attempt is abandoned.
     const isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
     const faults = this.#faults?.source.isInactive === false ? this.#faults : undefined
     const until = faults?.source.downUntil?.queue
@@ -342,7 +348,7 @@ export class DeliveryScheduler {
     this.#note(message, 'WAITING', waitingReason(message))
   }
 
-  /** It is due, and does not start: it has ended, is parked, or waits until the service is up. */
+  /** Handles a message that is due and does not start: it has ended, is parked, or waits until the service is up. */
   #putOff(message: Message, isAdmitted: boolean): void {
     const { lane, delivery } = message
     if (delivery.is === 'planned') {
@@ -368,18 +374,18 @@ export class DeliveryScheduler {
     message.part?.begins(message)
     const { injections: strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
-    // The next attempt asks again, whether or not this one is struck.
+    // The next attempt evaluates the rules again, whether or not a fault was injected into this one.
     message.injections = undefined
     if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
   }
 
-  /** Messages that a fault holds until another delivery has gone. */
+  /** Messages that a fault holds until another delivery has ended. */
   heldBack(): readonly Message[] {
     return this.#faults?.heldBack.map(({ message }) => message) ?? []
   }
 
-  /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
+  /** Restarts the service: attempts in flight are cut off and made again once it is up, and no retry is counted. */
   restart(until: number): void {
     this.#faults?.source.markDown('queue', until)
     this.#inFlight.restart(until)
@@ -399,7 +405,7 @@ export class DeliveryScheduler {
     else this.#setTimer(message)
   }
 
-  /** A fault made a message vanish, or due at another time. A slot that it has is kept then. */
+  /** Applies a fault that drops a message or moves its attempt. A moved message keeps its slot. */
   #prevented(prevention: Prevention, now: number): void {
     const { message } = prevention
     if (prevention.is === 'vanished') {
@@ -412,7 +418,7 @@ export class DeliveryScheduler {
     this.#setTimer(message)
   }
 
-  /** A fault made it vanish: the queue continues as if it had ended. */
+  /** Drops a message because of a fault; the FIFO queue continues as if the message had ended. */
   #vanish(message: Message): void {
     const { delivery } = message
     this.#happens(message, { is: 'vanished' })
@@ -422,16 +428,16 @@ export class DeliveryScheduler {
     this.#conclude(message)
   }
 
-  /** The answer came after the attempt had been given up. */
+  /** Handles a response that arrived after the attempt had timed out. */
   #late(attempt: Attempt, reply: RawOutcome): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
-    const end = attempt.reply?.error === restarted ? 'the restart' : 'the time-out'
+    const end = attempt.reply?.error === restarted ? 'the restart' : 'the timeout'
     attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after ${end}`
     traffic.complete(attempt)
   }
 
-  /** The destination answered, or time ran out. */
+  /** Handles the response of the destination, or the timeout of the attempt. */
   #settle(attempt: Attempt, given: RawOutcome): void {
     if (this.#stopped) return
     const { clock, traffic, limits, policy } = this.#options
@@ -460,7 +466,7 @@ export class DeliveryScheduler {
     if (this.#faults !== undefined && this.#faults.heldBack.length > 0)
       for (const released of this.#faults.gone(attempt, now)) this.#prevented(released, now)
     message.part?.ends(message, reply, error)
-    // What follows from the answer may have ended it.
+    // A consequence of the response, such as the end of the run, may already have ended the message.
     if (message.delivery !== delivery) return
     if (delivery.is === 'planned') this.#setTimer(message)
     if (delivery.is !== 'ended') return
@@ -493,7 +499,9 @@ export class DeliveryScheduler {
     attempt.end(now, reply, state, undefined, error)
   }
 
-  /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
+  /**
+   * Publishes a callback after every attempt and the failure callback after the last one; none for a canceled message.
+   */
   #report(attempt: Attempt, reply: RawOutcome, error: string | undefined): void {
     const { policy, traffic } = this.#options
     const { message } = attempt
@@ -525,7 +533,7 @@ export class DeliveryScheduler {
     this.#conclude(message)
   }
 
-  /** A message has ended; once its callbacks have, too, its queue continues. */
+  /** Concludes a message that has ended; once its callbacks have ended, too, its FIFO queue continues. */
   #conclude(message: Message): void {
     let one: Message | undefined = isConcluded(message) ? message : undefined
     for (; one !== undefined; one = concludedWith(one)) {
@@ -551,7 +559,7 @@ export class DeliveryScheduler {
   }
 }
 
-/** The state after a restart of a message that was being delivered. */
+/** Returns the state, after a restart, of a message that was being delivered. */
 function waitingState({ retried }: { readonly retried: number }): LoggedState {
   return retried === 0 ? 'CREATED' : 'RETRY'
 }

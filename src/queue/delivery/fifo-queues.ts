@@ -4,7 +4,7 @@ import type { Message } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName } from '../settings/url.js'
 
-/** All queues by name. */
+/** FIFO queues by name. */
 export class FifoQueues {
   readonly #lanes = new Map<string, FifoQueue<Message>>()
   readonly #now: () => number
@@ -25,7 +25,7 @@ export class FifoQueues {
     return [...this.#lanes.values()]
   }
 
-  /** The queue of this name, made with parallelism 1 when there is none. */
+  /** Returns the FIFO queue of this name; creates it with parallelism 1 if it does not exist. */
   open(name: string): FifoQueue<Message> {
     const known = this.#lanes.get(name)
     if (known !== undefined) return known
@@ -44,7 +44,10 @@ export class FifoQueues {
     return lane
   }
 
-  /** Refuses a bad name and what the plan does not allow. An existing queue may be changed when the plan is full. */
+  /**
+   * Rejects an invalid name and values above the quota. An existing queue may be changed even if the quota of queues is
+   * reached.
+   */
   check(name: string, parallelism: number | undefined): void {
     checkName(name, 'queue name')
     const { enforceQuotas, quotaStatus } = this.#policy

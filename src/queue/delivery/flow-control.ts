@@ -8,20 +8,20 @@ import { next } from '../message/state.js'
 import type { NoteSetting } from '../settings/settings-log.js'
 import { type FlowCaller, FlowKey, type PinnedLimits, WaitList } from './flow-key.js'
 
-/** What holds a message, as part of a sentence. */
+/** Reason why a message is held, as a clause. */
 export interface Holding {
   readonly by: 'key' | 'plan'
   readonly reason: string
 }
 
-/** Who may call now: parallelism and rate by key, and all calls in flight together. */
+/** State of flow control: parallelism and rate by key, and the number of all deliveries in flight. */
 export class FlowControl<C extends FlowCaller = Message> {
   readonly keys: Map<string, FlowKey<C>> = new Map()
-  /** Calls in flight over all keys and none. */
+  /** Deliveries in flight, with and without a key. */
   inFlight = 0
-  /** Calls in flight that the plan allows, `undefined` when it is not enforced. */
+  /** Maximum number of deliveries in flight in the plan; `undefined` when it is not enforced. */
   readonly globalMax: number | undefined
-  /** Who waits for one of them. */
+  /** Messages that wait for a free delivery of the plan. */
   readonly heldByPlan: WaitList<C> = new WaitList()
 
   constructor(globalMax: number | undefined) {
@@ -42,8 +42,8 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 
   /**
-   * Asks for a due message whether it may start now; if so it has its slots. Otherwise it is in a wait list.
-   * @param isInOrder whether those who wait are admitted in the order in which they came
+   * Requests the start of a due message. If it may start now, it gets its slots; otherwise it enters a wait list.
+   * @param isInOrder whether waiting messages are admitted in the order of arrival
    */
   ask(caller: C, now: number, isInOrder: boolean): Holding | undefined {
     const key = this.keyOfCaller(caller)
@@ -53,7 +53,7 @@ export class FlowControl<C extends FlowCaller = Message> {
     return { by: 'key', reason }
   }
 
-  /** Takes one of the calls of the plan, or waits for one. */
+  /** Takes one delivery of the plan, or enters its wait list. */
   askPlan(caller: C): Holding | undefined {
     if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
       this.heldByPlan.enter(caller)
@@ -63,7 +63,7 @@ export class FlowControl<C extends FlowCaller = Message> {
     return undefined
   }
 
-  /** Admits the first who waits for a call of the plan, if there is one. */
+  /** Admits the first message that waits for the plan, if a delivery is free. */
   admitByPlan(): C | undefined {
     const { heldByPlan, globalMax } = this
     if (globalMax === undefined) return undefined
@@ -76,13 +76,16 @@ export class FlowControl<C extends FlowCaller = Message> {
     return undefined
   }
 
-  /** All who wait for a key or the plan. */
+  /** All messages that wait for a key or the plan. */
   *held(): Iterable<C> {
     for (const { held } of this.keys.values()) yield* held.all()
     yield* this.heldByPlan.all()
   }
 
-  /** A call has ended: its slots are free. @returns the key of which it gives one back */
+  /**
+   * Frees the slots of a delivery that has ended.
+   * @returns the key whose slot became free
+   */
   release(caller: C): FlowKey<C> | undefined {
     this.inFlight--
     const key = this.keyOfCaller(caller)
@@ -90,12 +93,15 @@ export class FlowControl<C extends FlowCaller = Message> {
     return key
   }
 
-  /** A held message ends without a call. @returns the key of which it gives back a slot */
+  /**
+   * Removes a held message that ends without a delivery.
+   * @returns the key whose slot became free
+   */
   leave(caller: C, by: Holding['by']): FlowKey<C> | undefined {
     const key = this.keyOfCaller(caller)
     if (by === 'plan') this.heldByPlan.leave(caller)
     else key?.held.leave(caller)
-    // One that waits for the plan already holds its slot of the key.
+    // A message that waits for the plan already has its slot of the key.
     return key?.running.delete(caller) === true ? key : undefined
   }
 
@@ -107,7 +113,10 @@ export class FlowControl<C extends FlowCaller = Message> {
     return Object.assign(this.keyOf(name), { paused: false })
   }
 
-  /** The same with other callers. @param of `undefined` leaves a caller out */
+  /**
+   * Returns a copy with other callers.
+   * @param of maps a caller; `undefined` omits it
+   */
   copy<D extends FlowCaller>(of: (caller: C) => D | undefined): FlowControl<D> {
     const copy = new FlowControl<D>(this.globalMax)
     for (const [name, key] of this.keys) copy.keys.set(name, key.copy(of))
@@ -117,7 +126,7 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 }
 
-/** Called when messages are held back and let go. */
+/** Logs that a message is held or admitted. */
 export type NoteDecision = (
   message: Message,
   decision: FlowControlEntry['decision'],
@@ -127,21 +136,21 @@ export type NoteDecision = (
 
 export interface AdmissionsOptions {
   readonly clock: ServiceClock
-  /** Calls in flight that the plan allows, `undefined` when it is not enforced. */
+  /** Maximum number of deliveries in flight in the plan; `undefined` when it is not enforced. */
   readonly globalMax: number | undefined
-  /** Begins the attempt of a message that was held and is admitted. */
+  /** Begins the attempt of a message that was held and is now admitted. */
   readonly start: (message: Message) => void
   readonly note: NoteSetting
   readonly decide: NoteDecision
-  /** Picks who leaves a wait list; without it, who came first. */
+  /** Draws which message leaves a wait list; without it, messages leave in the order of arrival. */
   readonly draws?: Random | undefined
 }
 
-/** Interprets flow control: it gives it the time and the draws, writes down what it decides, and wakes its keys. */
+/** Runs flow control: supplies time and random draws, logs its decisions, and sets the timers of its keys. */
 export class Admissions {
   readonly control: FlowControl
   readonly #options: AdmissionsOptions
-  /** By key: the end of the rate period that messages wait for. */
+  /** Timer of each key for the end of the rate period for which messages wait. */
   readonly #wakes = new Map<FlowKey, Timer>()
 
   constructor(options: AdmissionsOptions) {
@@ -161,17 +170,20 @@ export class Admissions {
     return this.control.keyOf(name)
   }
 
-  /** What will be drawn for the wait lists, without drawing it; `undefined` where nothing is left to chance. */
+  /** Copy of the random stream for the wait lists, for forecasts; `undefined` if nothing is drawn. */
   get comingDraws(): Random | undefined {
     return this.#options.draws?.copy()
   }
 
-  /** When a key looks at its wait list again. */
+  /** Returns the timer that checks the wait list of a key again. */
   wakeOf(key: FlowKey): Timer | undefined {
     return this.#wakes.get(key)
   }
 
-  /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
+  /**
+   * Applies the flow-control limits of a message that arrives. The latest message decides, unless the limits are
+   * pinned.
+   */
   arrive(message: Message): void {
     const flow = message.settings.flowControl
     if (flow === undefined) return
@@ -186,7 +198,7 @@ export class Admissions {
 
   #noteLimits(key: FlowKey, change: string): void {
     const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
-    // A period is one second by default.
+    // A period is 1 second by default.
     const told = rate === undefined && period === 1 ? undefined : period
     this.#options.note('flow-control', key.key, change, { parallelism, rate, period: told })
   }
@@ -208,7 +220,7 @@ export class Admissions {
     message.delivery = next(message.delivery, { is: 'held', now, by })
   }
 
-  /** A call ended: its slots are free. */
+  /** Frees the slots of a delivery that has ended. */
   release(message: Message): void {
     const key = this.control.release(message)
     if (key !== undefined) this.#admitWaiting(key)
@@ -216,7 +228,7 @@ export class Admissions {
       this.#admitted(one, this.#now())
   }
 
-  /** A held message is about to end. */
+  /** Removes a held message that is about to end. */
   leave(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'held') return
@@ -224,7 +236,7 @@ export class Admissions {
     if (key !== undefined) this.#admitWaiting(key)
   }
 
-  /** Starts as many waiting messages as there is room for, in order, and comes back when the period ends. */
+  /** Starts as many waiting messages as the limits allow, in order, and sets a timer for the end of the period. */
   #admitWaiting(key: FlowKey): void {
     const { draws } = this.#options
     const now = this.#now()
@@ -278,7 +290,7 @@ export class Admissions {
     this.#admitWaiting(key)
   }
 
-  /** Fixes limits against those that messages bring; resets the rate count and the period. */
+  /** Pins limits so that messages cannot change them; resets the rate count and the period. */
   pin(name: string, limits: PinnedLimits): void {
     const key = this.keyOf(name)
     const left = key.rateLeft(this.#now())
@@ -287,7 +299,7 @@ export class Admissions {
     this.#restartPeriod(key, left)
   }
 
-  /** The values stay in force until a message brings others. */
+  /** Unpins limits. The values stay in force until a message brings others. */
   unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
     const key = this.keyOf(name)
     if (which.parallelism) key.pinnedParallelism = false
@@ -301,7 +313,7 @@ export class Admissions {
     this.#restartPeriod(key, key.rateLeft(this.#now()))
   }
 
-  /** The older reset: parallelism and rate counters. */
+  /** Resets the parallelism and rate counters, as the older endpoint does. */
   reset(name: string): void {
     const key = this.keyOf(name)
     key.running.clear()

@@ -3,24 +3,24 @@ import { FifoList } from '../message/fifo-list.js'
 import type { Message } from '../message/message.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
-// Who may call now, as values: nothing here reads a clock, writes a log, draws or calls back.
+// Flow control as plain values: no function here reads a clock, writes a log, draws or calls back.
 
-/** What flow control knows of a message. */
+/** Message as flow control sees it. */
 export interface FlowCaller {
-  /** Messages that came later have a higher one. */
+  /** Sequence number; later messages have a higher one. */
   readonly seq: number
   readonly nextAttemptAt: number
-  /** A drain waits for it. */
+  /** Whether a drain waits for it. */
   readonly awaited: boolean
   readonly settings: Pick<PublishSettings, 'flowControl'>
 }
 
-/** Callers that are held, first come first. */
+/** Callers that are held, in the order of arrival. */
 export class WaitList<C extends FlowCaller> {
   readonly #line = new FifoList<C | undefined>()
-  /** Those who left early: their places are skipped later. */
+  /** Callers that left early; `shift()` skips their places. */
   readonly #left = new Set<C>()
-  /** Those whom no drain waits for. */
+  /** Callers for which no drain waits. */
   readonly #unawaited = new Set<C>()
   #size = 0
 
@@ -28,12 +28,12 @@ export class WaitList<C extends FlowCaller> {
     return this.#size
   }
 
-  /** Places in it, those of callers who have left included. */
+  /** Number of places, including those of callers that have left. */
   get places(): number {
     return this.#line.length
   }
 
-  /** Whether a drain waits for any of them. */
+  /** Whether a drain waits for any of the callers. */
   get awaited(): boolean {
     return this.#size > this.#unawaited.size
   }
@@ -44,18 +44,21 @@ export class WaitList<C extends FlowCaller> {
     if (!caller.awaited) this.#unawaited.add(caller)
   }
 
-  /** It will not be admitted: its place is skipped later. */
+  /** Removes a caller that will not be admitted; its place is skipped later. */
   leave(caller: C): void {
     this.#left.add(caller)
     this.#forget(caller)
   }
 
-  /** Puts the caller in this place first, where chance decides who goes. */
+  /** Moves the caller in this place to the front, for a random order. */
   promote(place: number): void {
     this.#line.promote(place)
   }
 
-  /** Takes the first place away. @returns who stood there, if it has not left */
+  /**
+   * Removes the first place.
+   * @returns its caller, unless the caller has left
+   */
   shift(): C | undefined {
     const caller = this.#line.shift()
     if (caller === undefined || (this.#left.size > 0 && this.#left.delete(caller))) return undefined
@@ -72,7 +75,10 @@ export class WaitList<C extends FlowCaller> {
     return this.#line.all().filter((caller) => caller !== undefined && !this.#left.has(caller)) as C[]
   }
 
-  /** Gives another, empty list the same places. @param of `undefined` leaves a place empty */
+  /**
+   * Copies the places to another, empty list.
+   * @param of maps a caller; `undefined` leaves its place empty
+   */
   copyTo<D extends FlowCaller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
     for (const caller of this.#line.all()) {
       const other = caller === undefined || this.#left.has(caller) ? undefined : of(caller)
@@ -82,21 +88,21 @@ export class WaitList<C extends FlowCaller> {
   }
 }
 
-/** The limits and counters of one flow-control key, and who waits for it. [queue.md 6.2] */
+/** Limits and counters of one flow-control key, with the callers that wait for it. [queue.md 6.2] */
 export class FlowKey<C extends FlowCaller = Message> {
   parallelismMax: number | undefined
   rateMax: number | undefined
-  /** Seconds. */
+  /** Rate period in seconds. */
   ratePeriod = 1
   rateCount = 0
-  /** Milliseconds, `undefined` before the first call. */
+  /** Start of the rate period in milliseconds; `undefined` before the first delivery. */
   ratePeriodStart: number | undefined
   pinnedParallelism = false
   pinnedRate = false
   paused = false
-  /** `seq` of the message that came last. */
+  /** `seq` of the latest message. */
   latestSeq = 0
-  /** What was due before the present period was begun by hand, and has yet to start: it counts in the one before. */
+  /** Deliveries left for messages that were due before a manual restart of the period; they count in the previous one. */
   overdue: { readonly upTo: number; readonly at: number; readonly room: number } | undefined
   readonly running: Set<C> = new Set()
   readonly held: WaitList<C> = new WaitList()
@@ -115,14 +121,14 @@ export class FlowKey<C extends FlowCaller = Message> {
     return (this.ratePeriodStart ?? Number.NEGATIVE_INFINITY) + this.ratePeriod * 1000
   }
 
-  /** When the present period began, in milliseconds: one without calls as well, which follows the one before. */
+  /** Returns the start of the current period in milliseconds. A period without deliveries follows the previous one. */
   presentPeriodStart(now: number): number {
     const { ratePeriodStart: start = now } = this
     const length = this.ratePeriod * 1000
     return start + Math.floor(Math.max(0, now - start) / length) * length
   }
 
-  /** The period that has ended counts no more. */
+  /** Resets the count when the period has ended. */
   refresh(now: number): void {
     if (now >= this.periodEnd()) this.rateCount = 0
   }
@@ -132,12 +138,12 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.hasSlot() && this.hasRate(now)
   }
 
-  /** Whether the parallelism allows another call. */
+  /** Whether the parallelism limit allows another delivery. */
   hasSlot(): boolean {
     return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
   }
 
-  /** Whether the rate allows another call. */
+  /** Whether the rate limit allows another delivery. */
   hasRate(now: number): boolean {
     return this.rateMax === undefined || now >= this.periodEnd() || this.rateCount < this.rateMax
   }
@@ -147,14 +153,16 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.held.size > 0 && this.hasRoom(now)
   }
 
-  /** Admits the first in line, which has its slot then; `undefined` where that one has left. */
+  /** Admits the first caller, which then has its slot; returns `undefined` if that caller has left. */
   admit(now: number): C | undefined {
     const caller = this.held.shift()
     if (caller !== undefined) this.take(caller, now)
     return caller
   }
 
-  /** Whether a due message may start: it has its slot then. Otherwise the caller puts it into `held`. */
+  /**
+   * Whether a due message may start, and then it has its slot. Otherwise the caller of this method adds it to `held`.
+   */
   ask(caller: C, now: number): boolean {
     if (this.takeOverdue(caller)) return true
     if (this.held.size > 0 || !this.hasRoom(now)) return false
@@ -162,7 +170,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return true
   }
 
-  /** Whether a message takes up what the period before the present one had left. */
+  /** Whether a message uses a delivery that the previous period had left, and takes it. */
   takeOverdue(caller: C): boolean {
     const { overdue } = this
     if (overdue === undefined || this.held.size > 0 || overdue.room <= 0) return false
@@ -172,7 +180,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return true
   }
 
-  /** Takes a slot and one of the calls of the period. */
+  /** Takes a slot and one delivery of the period. */
   take(caller: C, now: number): void {
     if (now >= this.periodEnd()) {
       this.ratePeriodStart = now
@@ -182,29 +190,29 @@ export class FlowKey<C extends FlowCaller = Message> {
     this.running.add(caller)
   }
 
-  /** When those who are held have to be looked at again, if only time can admit one. */
+  /** Returns when held messages must be checked again, if only the passage of time can admit one. */
   wakeAt(now: number): number | undefined {
     const rateLimits =
       !this.paused && this.held.size > 0 && this.rateMax !== undefined && this.rateCount >= this.rateMax
     return rateLimits ? Math.max(now, this.periodEnd()) : undefined
   }
 
-  /** Calls that the rate still allows. */
+  /** Returns how many deliveries the rate still allows. */
   rateLeft(now: number): number {
     this.refresh(now)
     return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
   }
 
   /**
-   * Why no message may start now, as part of a sentence.
-   * @param isInOrder whether those who wait are admitted in the order in which they came
+   * Returns why no message may start now, as a clause.
+   * @param isInOrder whether waiting messages are admitted in the order of arrival
    */
   blockedBy(now: number, isInOrder: boolean): string {
     if (this.paused) return 'paused'
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
       return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
     if (this.rateMax !== undefined && this.rateCount >= this.rateMax) {
-      // Others may use up the next period, too: its end says something only about those whom it admits.
+      // Other messages may use up the next period, too, so its end is reported only to the messages that it admits.
       const left = isInOrder && this.held.size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
       const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
       return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
@@ -212,7 +220,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return `${this.waitListSize} before it in the wait list`
   }
 
-  /** How many can start when the present period ends, while the calls that are in flight go on. */
+  /** Returns how many messages can start when the period ends, while the deliveries in flight continue. */
   #roomAfterPeriod(): number {
     const { rateMax = Number.POSITIVE_INFINITY, parallelismMax = Number.POSITIVE_INFINITY } = this
     return Math.min(rateMax, parallelismMax - this.parallelismCount)
@@ -222,23 +230,23 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.held.size === 0 ? '' : `, ${this.held.size} before it`
   }
 
-  /** Whether limits that a message brings are others than those in force. */
+  /** Whether the limits of a message differ from those in force. */
   differs({ parallelism, rate, period }: FlowControlLimits): boolean {
     if (!this.pinnedParallelism && this.parallelismMax !== parallelism) return true
     return !this.pinnedRate && (this.rateMax !== rate || this.ratePeriod !== period)
   }
 
-  /** Takes the limits that a message brings, unless they are pinned. */
+  /** Applies the limits of a message, unless they are pinned. */
   limit(limits: FlowControlLimits, now: number): void {
     if (!this.pinnedParallelism) this.parallelismMax = limits.parallelism
     if (this.pinnedRate) return
-    // A period that is over is not revived by a longer one.
+    // A longer period must not revive a period that has ended.
     if (now >= this.periodEnd()) this.ratePeriodStart = undefined
     this.rateMax = limits.rate
     this.ratePeriod = limits.period
   }
 
-  /** Fixes limits against those that messages bring. */
+  /** Pins limits so that messages cannot change them. */
   pin({ parallelism, rate, period }: PinnedLimits): void {
     if (parallelism !== undefined) {
       this.parallelismMax = parallelism
@@ -251,9 +259,9 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Begins a period. On the service, what was published just before has mostly started by then; here its timer may not
-   * have fired yet. [queue.md 6.2]
-   * @param left calls that the period before would have allowed
+   * Starts a new period. On the service, messages that were published just before have usually started by then; in the
+   * sandbox their timers may not have fired yet. [queue.md 6.2]
+   * @param left deliveries that the previous period would have allowed
    */
   restartPeriod(now: number, left: number): void {
     this.overdue = { upTo: this.latestSeq, at: now, room: left }
@@ -265,7 +273,10 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.held.all()
   }
 
-  /** The same with other callers, for forecasts. @param of `undefined` leaves a caller out */
+  /**
+   * Returns a copy with other callers, for forecasts.
+   * @param of maps a caller; `undefined` omits it
+   */
   copy<D extends FlowCaller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
     const { key: _key, running, held, ...plain } = this
     Object.assign(copy, plain)
@@ -278,7 +289,7 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 }
 
-/** Limits that are fixed by hand. `period`: seconds. */
+/** Limits that are pinned by hand. `period` is in seconds. */
 export interface PinnedLimits {
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined

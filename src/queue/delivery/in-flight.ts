@@ -10,15 +10,15 @@ import type { RawOutcome } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { AttemptFaults } from './delivery-faults.js'
 
-/** Decides what becomes of an attempt. */
+/** Handles the results of attempts. */
 export interface Outcomes {
-  /** The destination answered, or time ran out. */
+  /** Handles the response of the destination, or the timeout. */
   settle(attempt: Attempt, reply: RawOutcome): void
-  /** The answer came after the attempt had been given up. */
+  /** Handles a response that arrives after the attempt has timed out. */
   late(attempt: Attempt, reply: RawOutcome): void
-  /** It was cut off by a restart, and is due again at this time. */
+  /** Handles an attempt that a restart cut off; it is due again at this time. */
   makeAgain(attempt: Attempt, until: number): void
-  /** A fault restarts the service, which is up again at this time. */
+  /** Handles a fault that restarts the service, which is up again at this time. */
   restart(until: number): void
 }
 
@@ -29,11 +29,11 @@ export interface InFlightOptions {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
   readonly outcomes: Outcomes
-  /** Whether a restart can cut calls off: only then are they kept. */
+  /** Whether a restart can cut attempts off; only then are they remembered. */
   readonly keeps: boolean
 }
 
-/** The calls whose answers are awaited. */
+/** Attempts whose responses are awaited. */
 export class InFlight {
   readonly clock: ServiceClock
   readonly longestBody: number
@@ -57,7 +57,7 @@ export class InFlight {
     return this.#random
   }
 
-  /** Delivers, and sees to the answer. */
+  /** Delivers an attempt and handles its response. */
   begin(attempt: Attempt, task: Task, met?: AttemptFaults): Promise<void> | void {
     const { timeout = this.#longest } = attempt.message.settings
     const call = new RunningCall(task, Math.min(timeout, this.#longest), attempt, this)
@@ -76,7 +76,7 @@ export class InFlight {
       if (keeps) this.#calls.add(call)
       call.watch(reply.note)
     } else {
-      // A handler may have slept without waiting for it: the alarm is set.
+      // A handler may have slept without awaiting it, and then the timeout is already set.
       call.end(reply)
     }
   }
@@ -86,7 +86,7 @@ export class InFlight {
     this.#options.outcomes.settle(call.attempt, reply)
   }
 
-  /** Cuts off what is in flight: it is made again once the service is up. */
+  /** Cuts off the attempts in flight; they are made again once the service is up. */
   restart(until: number): void {
     const calls = [...this.#calls]
     this.#calls.clear()
@@ -99,7 +99,7 @@ export class InFlight {
     if (this.#options.keeps) this.#calls.add(call)
   }
 
-  /** The service restarts before the delivery, or when the handler has answered. */
+  /** Restarts the service before the delivery, or after the handler has responded. */
   #runIntoRestart(call: RunningCall, { restart, encounters }: AttemptFaults): Promise<void> | void {
     const { attempt } = call
     const { destinations, outcomes } = this.#options
@@ -128,17 +128,17 @@ function deed({ error, status }: RawOutcome): string {
   return `the handler ran and ${end}, the service restarted before it knew`
 }
 
-/** What the log says when time ran out. [queue.md 4.3, choice] */
+/** Error of an attempt that timed out. [queue.md 4.3, choice] */
 const timedOut = 'context deadline exceeded'
 
-/** The same for a network, whose own time-outs come first. */
+/** Stall timeout for deliveries over the network, which is longer than the network's own timeouts. */
 const networkPatience = 600_000
 
 const notAwaited = { awaited: false } as const
 
 /**
- * The time between a delivery's start and its answer, and the task that a handler gets. Virtual time passes only while
- * the handler sleeps, so the alarm is set by its first sleep: most handlers never need one.
+ * Period between the start of a delivery and its response; also the task of the handler. Virtual time passes only while
+ * the handler sleeps, so the first sleep sets the timeout, and most handlers never need one.
  */
 export class RunningCall implements DeliveryContext, Task {
   ended = false
@@ -186,7 +186,7 @@ export class RunningCall implements DeliveryContext, Task {
     this.#onTimeout = run
   }
 
-  /** Its time begins once it goes out. */
+  /** Pauses the timeout until the delivery leaves its wait for a turn. */
   waits(): () => void {
     this.#waits = true
     this.#isWatched = this.#alarm !== undefined
@@ -213,7 +213,7 @@ export class RunningCall implements DeliveryContext, Task {
     const copy = (task: Task): Promise<void> => {
       task.whenStuck?.(
         () => this.#patience,
-        () => `a ${label} ${this.#stuck}: nobody waits for it any more.`,
+        () => `a ${label} ${this.#stuck}: nothing waits for it any more.`,
       )
       return run(copyOf(this, task))
     }
@@ -221,20 +221,23 @@ export class RunningCall implements DeliveryContext, Task {
     else clock.schedule(clock.now() + afterMs, label, copy, this.#timerOptions)
   }
 
-  /** The handler answers later, if at all: sees to it that time runs out once anything sleeps, or nothing happens. */
+  /**
+   * Watches a handler that does not respond immediately: the timeout starts once anything sleeps, or when the handler
+   * stalls.
+   */
   watchWhenAsleep(): void {
     this.work.whenStuck?.(
       () => this.#patience,
       () => {
         const told = `the handler ${this.#stuck}`
         this.watch(told)
-        return `${this.label}, message ${this.attempt.messageId}: ${told}, and the delivery meets its time-out.`
+        return `${this.label}, message ${this.attempt.messageId}: ${told}, and the delivery times out.`
       },
     )
     this.work.whenAsleep?.(() => this.watch())
   }
 
-  /** A delivery over the network can be aborted. */
+  /** Deliveries over the network can be aborted, so they use a stall timeout of their own. */
   get #patience(): number | undefined {
     const { handlerStallTimeout } = this.owner
     return handlerStallTimeout === undefined || this.#onTimeout === undefined ? handlerStallTimeout : networkPatience
@@ -242,12 +245,12 @@ export class RunningCall implements DeliveryContext, Task {
 
   get #stuck(): string {
     return (
-      `has neither ended nor slept for ${formatDuration(this.#patience!)} of real time (policy.handlerStallTimeout). ` +
-      'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
+      `has neither ended nor slept for ${formatDuration(this.#patience!)} of host time (policy.handlerStallTimeout). ` +
+      'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never responds'
     )
   }
 
-  /** The answer was not immediate: give up when time is over. */
+  /** Sets the timeout, because the response was not immediate. */
   watch(note?: string): void {
     if (note !== undefined) this.#note = note
     if (this.#waits) this.#isWatched = true
@@ -258,14 +261,14 @@ export class RunningCall implements DeliveryContext, Task {
       this.#onTimeout?.()
     }
     const at = this.#begunAt + this.timeout
-    this.#alarm = this.owner.clock.schedule(at, 'time-out of a delivery', giveUp, this.#timerOptions)
+    this.#alarm = this.owner.clock.schedule(at, 'timeout of a delivery', giveUp, this.#timerOptions)
   }
 
   end(reply: RawOutcome): void {
     if (this.#over()) this.owner.ended(this, reply)
   }
 
-  /** Ends without a result: what becomes of the attempt is decided elsewhere. */
+  /** Ends the call without a result; its caller decides what happens to the attempt. */
   cutOff(): boolean {
     if (!this.#over()) return false
     this.#onTimeout?.()
@@ -284,7 +287,7 @@ export class RunningCall implements DeliveryContext, Task {
   }
 }
 
-/** A delivery that the queue knows nothing of: nobody gives it up. */
+/** Returns the context of a duplicate delivery, which the queue does not know and never times out. */
 function copyOf(original: RunningCall, task: Task): DeliveryContext {
   const { timeout, longestBody } = original
   return {

@@ -10,29 +10,29 @@ import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000
 
-/** When a message that is accepted now may be delivered first. */
+/** Returns when a message that is accepted now is due for its first delivery. */
 export function firstDue({ notBefore, delay }: Pick<PublishSettings, 'notBefore' | 'delay'>, now: number): number {
   return Math.max(now, notBefore ?? now + delay)
 }
 
-/** Text of a failure: a network error, a timeout or the status line; `undefined` for a success. */
+/** Returns the text of a failure: a network error, a timeout or the status line; `undefined` for a success. */
 export function failureText(reply: Pick<RawOutcome, 'status' | 'error'>): string | undefined {
   if (reply.error !== undefined) return reply.error
   return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }
 
-/** An attempt that failed, as far as its message depends on it. */
+/** Failed attempt, as far as the next state of its message depends on it. */
 export interface FailedAttempt {
   readonly status: number
   readonly headers: HeaderList
   readonly error: string
-  /** It fails the message whatever retries there are. */
+  /** Whether the message fails even if retries are left. */
   readonly isFinal: boolean
-  /** The run of the message is over. */
+  /** Whether the message's workflow run has ended. */
   readonly isOver: boolean
 }
 
-/** What follows an attempt that failed now. [queue.md 5.2, 5.3] */
+/** Returns what follows an attempt that failed now. [queue.md 5.2, 5.3] */
 export function verdictOn(
   { status, headers, error, isFinal, isOver }: FailedAttempt,
   retried: number,
@@ -52,9 +52,9 @@ function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<QueueDialect
 }
 
 /**
- * The delay before retry number `retried + 1`: the destination's own word, else the message's expression, else the
- * default back-off. [queue.md 5.2]
- * @param after what happened, for the reason: `503`, `the time-out`
+ * Returns the delay before retry number `retried + 1`: the one that the destination asks for, otherwise the message's
+ * expression, otherwise the default backoff. [queue.md 5.2]
+ * @param after result of the attempt, for the reason: `503`, `the timeout`
  */
 export function retryWait(
   retried: number,
@@ -86,7 +86,7 @@ function backoff(retried: number, policy: ResolvedPolicy, why: string): RetryWai
   return { delay, reason: `${inSeconds(delay)} from the default back-off${why}` }
 }
 
-/** Milliseconds before retry `n` (1 for the first): min(86400, e^(2.5·n)) whole seconds. [queue.md 5.2] */
+/** Returns the milliseconds before retry `n` (1 for the first): min(86400, e^(2.5·n)) whole seconds. [queue.md 5.2] */
 export function defaultBackoff(n: number, policy: ResolvedPolicy): number {
   const seconds = Math.min(policy.maxRetryDelay / 1000, Math.exp(policy.backoffFactor * n))
   return policy.roundBackoff ? Math.floor(seconds) * 1000 : Math.round(seconds * 1000)
@@ -96,7 +96,7 @@ function inSeconds(milliseconds: number): string {
   return `delay ${milliseconds / 1000} s`
 }
 
-/** In the order in which they are looked at. [queue.md 5.2, choice] */
+/** Response headers that ask for a delay, in the order in which they are read. [queue.md 5.2, choice] */
 export const retryHeaders = [
   'Retry-After',
   'X-RateLimit-Reset',
@@ -105,7 +105,7 @@ export const retryHeaders = [
 ] as const
 const lowerRetryHeaders = retryHeaders.map((name) => [name, name.toLowerCase()] as const)
 
-/** What the destination's answer asks for; a value that cannot be read counts as absent. */
+/** Returns the delay that the response asks for; an unreadable value counts as absent. */
 function askedDelay(headers: HeaderList, now: number): { readonly header: string; readonly delay: number } | undefined {
   if (headers.length === 0) return undefined
   for (const [header, lower] of lowerRetryHeaders) {
@@ -116,10 +116,15 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
   return undefined
 }
 
-/** Longest wait that is parsed, in characters: no date or sensible duration is longer; a guard of ours. */
+/**
+ * Maximum length of a parsed delay in characters, as no date or sensible duration is longer; a limit of this package.
+ */
 export const maxWait = 1000
 
-/** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` if it is none of these. */
+/**
+ * Parses seconds, an RFC 1123 date, or a duration such as `6m5s`. Returns milliseconds from now, or `undefined` for
+ * other values.
+ */
 export function readWait(value: string, now: number): number | undefined {
   if (value.length > maxWait) return undefined
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
@@ -131,7 +136,7 @@ export function readWait(value: string, now: number): number | undefined {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Milliseconds of `Tue, 01 Jan 2030 00:00:30 GMT`; a numeric zone is read too. */
+/** Parses `Tue, 01 Jan 2030 00:00:30 GMT` to milliseconds; a numeric time zone is accepted, too. */
 function readHttpDate(value: string): number | undefined {
   const match =
     /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) (?:GMT|UTC|([+-])(\d{2})(\d{2}))$/.exec(

@@ -9,36 +9,36 @@ import type { DeliveryContext } from './delivery-context.js'
 import { rateLimitResponse } from './rate-limit.js'
 import { rawResponse } from './raw-response.js'
 
-// What faults do to one attempt: those of rules, in the order in which they struck, and those of scripts.
+// Applies faults to one attempt: those of fault rules in the order of injection, and those of scripts.
 
 type Maybe<T> = T | Promise<T>
 
-/** A fault that an attempt meets. */
+/** Fault that is injected into an attempt. */
 export interface AppliedFault {
   readonly fault: DeliveryFault
   readonly phase: 'before' | 'after'
   draw(below: number): number
-  /** Writes down what came of it. */
+  /** Logs the effect of the fault. */
   report?(effect: string): void
 }
 
 export interface AttemptInjectionContext {
   readonly attempt: Attempt
   readonly context: DeliveryContext
-  /** Lets the layer underneath answer: a handler, a script, the network. */
+  /** Runs the layer below the faults: a handler, a script or the network. */
   underneath(context: DeliveryContext): Maybe<RawOutcome>
 }
 
-/** The destination will not answer: the attempt ends by its time-out. */
+/** Outcome of a destination that never responds: the attempt ends by its timeout. */
 export const noResponse: RawOutcome = {
   status: 0,
   headers: noHeaders,
   body: '' as Bytes,
-  error: 'no answer',
+  error: 'no response',
   never: true,
 }
 
-/** Plays the faults around each other, the first outermost. */
+/** Applies the faults around each other, the first one outermost. */
 export function applyFaults(
   encounters: readonly AppliedFault[],
   scene: AttemptInjectionContext,
@@ -73,7 +73,7 @@ export function applyFaults(
   return meetingOf(fault).meets(fault, moment)
 }
 
-/** The destination has the delivery and answers by itself. */
+/** Whether a fault lets the delivery reach the destination, which then responds according to the fault. */
 export function arrives(fault: DeliveryFault): boolean {
   const met = meetingOf(fault)
   const last = met.next?.(fault)

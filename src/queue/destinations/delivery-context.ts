@@ -1,19 +1,19 @@
 import type { Task } from '../../kernel/time.js'
 
-/** What an attempt tells its destination. */
+/** Environment of an attempt at its destination. */
 export interface DeliveryContext {
   readonly task: Task
-  /** Milliseconds until the attempt is given up. */
+  /** Timeout of the attempt in milliseconds. */
   readonly timeout: number
-  /** Bytes of an answer's body that are kept. */
+  /** Maximum size of a kept response body in bytes. */
   readonly longestBody: number
-  /** Calls back when the attempt is given up. */
+  /** Registers a function that runs when the attempt times out. */
   onTimeout(run: () => void): void
-  /** It waits for its turn, which takes nothing of its time, until what is returned is called. */
+  /** Pauses the timeout while the attempt waits for its turn, until the returned function is called. */
   waits(): () => void
   now(): number
-  /** A whole number below a bound, for faults of scripts that leave something to chance. */
+  /** Draws a whole number below a bound, for faults of scripts that need a random decision. */
   draw(below: number): number
-  /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
+  /** Delivers once more, as separate work: after this many milliseconds, or immediately and in parallel. */
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
 }

@@ -4,7 +4,7 @@ import type { networkErrors } from '../../faults/network-errors.js'
 export type { HeaderRecord } from '../../faults/fault.js'
 export { networkErrors } from '../../faults/network-errors.js'
 
-/** What a destination does with one delivery; plain data, so that scripts can be stored, sent and shrunk. */
+/** Script step for one delivery. It is plain data, so that scripts can be stored, sent and shrunk. */
 export type Step = DeliveryFault
 
 export type NetworkError = keyof typeof networkErrors

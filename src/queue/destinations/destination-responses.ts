@@ -3,56 +3,65 @@ import { responseProblems, stepOf, stepProblems } from '../../faults/step-schema
 import { errorText } from '../../kernel/error-text.js'
 import type { HeaderRecord, Step } from './delivery-script.js'
 
-/** What a plain destination answers: a status, a status with headers and body, a script step, or a `Response`. */
+/** Response of a destination: a status, a status with headers and body, a script step, or a `Response`. */
 export type DestinationResponse =
   | number
   | Step
   | Response
   | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
 
-// Data is checked where it is given: a wrong answer or step is refused at the call, with the right form.
+// Data is checked when it is registered, so that the error names the call and the correct form.
 
-/** @throws TypeError */
+/**
+ * Checks script steps and returns copies of them.
+ * @throws TypeError when a step is neither a status nor a fault
+ */
 export function checkedSteps(steps: readonly (Step | number)[], called: string): readonly Step[] {
-  const wanted = `${called} takes steps such as 500, fault.reset(), fault.hang(), fault.lostAck(), fault.pass() in an array`
-  if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
-  // A script repeats a few steps very often: a status, and a kind without fields, are checked and kept once.
+  const wanted = `${called}: the second argument must be an array of steps such as 500, fault.reset(), fault.hang(), fault.lostAck() or fault.pass()`
+  if (!Array.isArray(steps)) throw new TypeError(`${wanted} (got ${typeof steps}).`)
+  // Scripts repeat few steps very often, so each status and each kind without fields is checked and kept once.
   const known = new Map<unknown, Step>()
   const checked: Step[] = []
   for (const [index, step] of steps.entries()) {
     const name = isStatus(step) ? step : hasOnlyKind(step) ? step.kind : undefined
     let kept = known.get(name)
     if (kept === undefined) {
-      if (typeof step === 'function') throw new TypeError(`${wanted}, got a function: give it to destinations.on().`)
+      if (typeof step === 'function')
+        throw new TypeError(`${wanted} (got a function). Use destinations.on() for functions.`)
       const [problem] = stepProblems(step)
-      if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem.sentence}`)
+      if (problem !== undefined) throw new TypeError(`${called}: step ${index + 1}: ${problem.sentence}`)
       kept = stepOf<Step>(step)
       if (name !== undefined) known.set(name, kept)
     }
     checked.push(kept)
   }
-  // Later changes to the given object do not count.
+  // Later changes to the given object have no effect.
   return structuredClone(checked)
 }
 
 function hasOnlyKind(step: unknown): step is Step {
   if (typeof step !== 'object' || step === null) return false
   for (const field in step) if (field !== 'kind') return false
-  // A number would be taken for a status.
+  // A number as `kind` would be mistaken for a status.
   return 'kind' in step && typeof step.kind === 'string'
 }
 
-/** What is wrong with what a handler returned, if it is no Response, as a part of a sentence; `undefined` for nothing. */
+/**
+ * Returns what is wrong with a handler's return value that is not a Response, as a clause; `undefined` if it is valid.
+ */
 export function responseProblem(answer: unknown): string | undefined {
   if (isStatus(answer)) return undefined
   if (typeof answer !== 'number' && (typeof answer !== 'object' || answer === null)) {
     return `returned ${errorText(answer)}. Return a Response, or a status in destinations.respond().`
   }
   const [problem] = responseProblems(answer)
-  return problem && `gave no answer that can be sent: ${problem.sentence}`
+  return problem && `returned no response that can be sent: ${problem.sentence}`
 }
 
-/** @throws TypeError */
+/**
+ * Checks a response that was registered as data.
+ * @throws TypeError when the response cannot be sent
+ */
 export function checkResponse(answer: DestinationResponse, called: string): void {
   const [problem] = responseProblems(answer)
   if (problem !== undefined) throw new TypeError(`${called}: ${problem.sentence}`)

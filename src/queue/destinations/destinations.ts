@@ -33,58 +33,64 @@ import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableResponse, unreadable } from './response.js'
 
-/** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
+/**
+ * Destination as an app writes it: a route handler, a Hono app, or any function that takes a `Request` and returns a
+ * `Response`.
+ */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
 
-/** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
+/** Destination without `Request` and `Response` objects, which cost ten times as much as the rest of an attempt. */
 export type DestinationResponder = (delivery: Attempt, task: Task) => DestinationResponse | Promise<DestinationResponse>
 
-/** The hosts that a configured `fetch` may reach. */
+/** Hosts that the configured `fetch` may reach. */
 export type DeliveryHosts = 'loopback' | 'none' | 'any' | readonly string[]
 
 export interface DestinationsOptions {
-  /** Called for destinations that nobody registered. */
+  /** Sends deliveries to URLs without a registration. */
   readonly fetch?: typeof fetch | undefined
-  /** Hosts that `fetch` may reach, decided on the host of each url, redirects included. Default `loopback`. */
+  /** Hosts that `fetch` may reach. The host of each URL decides, also after redirects. Default `loopback`. */
   readonly deliver?: DeliveryHosts | undefined
-  /** Hosts (and their sub-domains) that are refused unless named: the vendor's production addresses. */
+  /** Hosts, with their subdomains, that are refused unless `deliver` names them: the vendor's production hosts. */
   readonly refusedHosts?: readonly string[] | undefined
-  /** What an attempt meets when nobody is there: a failure, or this status. Default `error`. */
+  /** Outcome of an attempt without a destination: a network error, or this status. Default `error`. */
   readonly unhandled?: 'error' | number | undefined
   /** Whether redirects are followed instead of counting as a failure. */
   readonly followRedirects?: boolean | undefined
-  /** Hears whose code runs while an attempt is under way, so that the calls it makes have a cause. */
+  /** Tracks the code that runs during an attempt, so that its outbound requests have a cause. */
   readonly callers?: WorkTracker | undefined
-  /** Records what comes from outside. */
+  /** Records input from outside the sandbox. */
   readonly inputs?: InputRecorder | undefined
-  /** Name of the header that forbids retries, in the vendor's words. */
+  /** Name of the header that forbids retries, in the dialect of the sandbox. */
   readonly nonRetryableHeader?: string | undefined
-  /** What whoever reads a refusal can do. Default: what a test in this process can. */
+  /** Advice in error messages. Default: advice for a test in this process. */
   readonly hints?: Hints | undefined
-  /** Where deliveries over the network have their turn, and room for their answers. */
+  /** Schedules deliveries over the network and accounts for the memory of their responses. */
   readonly network?: Network | undefined
 }
 
-/** Follows the code that works on an entry. */
+/** Tracks the code that works on an entry. */
 export interface WorkTracker {
-  /** Whether anybody asks for it. */
+  /** Whether tracking is on. */
   readonly watching: boolean
-  /** @param place `outside`: some of it may run behind a network */
+  /**
+   * Runs the code that works on an entry.
+   * @param place `outside`: parts of the code may run behind a network
+   */
   runs<T>(seq: number, work: () => T, place?: 'inside' | 'outside'): T
 }
 
 type Maybe<T> = T | Promise<T>
 
-/** What came of a handler: an answer in plain values, or a fault that is to be played. */
+/** Result of a handler: a response as plain values, or a fault to apply. */
 type HandlerResult = RawOutcome | Step
 
-/** What the queue does with destinations. */
+/** Operations of destinations that the queue uses. */
 export interface DeliveryTarget {
   recordPublisher(url: string): void
-  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome>
+  deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome>
 }
 
-/** The answering part of a registration. It may do anything. */
+/** Responding part of a registration, which may run code of the app. */
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<RawOutcome>
 
 interface Route {
@@ -100,26 +106,28 @@ interface Resolved {
   readonly recorders: readonly RecorderList[]
 }
 
-/** What other code of this package does with destinations, and users do not. */
+/** Operations on `Destinations` for other code of this package. */
 export interface DestinationsInternals {
-  /** What is published again until `settleIn()` was published where the others know. */
+  /** Uses the publishing locations of another instance for messages that are published again until `settleIn()`. */
   inherit(from: Destinations): void
-  /** What is published from here on is published for the first time. */
+  /** Ends `inherit()`: messages from now on are published for the first time. */
   settleIn(): void
-  /** What nobody registered is delivered by this from here on, as far as it may reach, or not at all. */
+  /**
+   * Replaces the `fetch` and the allowed hosts for URLs without a registration; without a `fetch` there is no delivery.
+   */
   reconnect(send: typeof fetch | undefined, reach: DeliveryHosts | undefined): void
-  /** Nothing goes out any more. */
+  /** Stops all deliveries over the network. */
   end(): void
   /**
-   * The same as `on()` for addresses of the sandbox itself, which it always has.
-   * @param when `in turn`: of a server, where such deliveries have their turn like those over the network
+   * Registers a handler for the sandbox's own URLs, as `on()` does.
+   * @param when `in turn`: on a server, such deliveries wait for their turn as deliveries over the network do
    */
   serveOwn(pattern: string, handler: DestinationHandler, when?: 'in turn'): void
-  /** Takes the handler away; scripts and recorders stay. */
+  /** Removes the handler of a pattern; scripts and recorders stay. */
   unhandle(pattern: string): void
-  /** The first one that records at a pattern. */
+  /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder | undefined
-  /** Whether what `responderAt()` gave has been asked: scripts may have met all deliveries. */
+  /** Whether the value that `responderAt()` returned has run; scripts may have used up all deliveries. */
   hasAsked(answerer: unknown): boolean
 }
 
@@ -141,7 +149,7 @@ export type DestinationsEffects = MethodEffects<
   keyof DeliveryTarget
 >
 
-/** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
+/** Destinations of deliveries: registered handlers, recorders and scripts, otherwise a `fetch`, otherwise none. */
 export class Destinations {
   static {
     bindMethods(Destinations)
@@ -158,7 +166,7 @@ export class Destinations {
   #inherited: ReadonlyMap<string, Error> | undefined
   #unhandled = new Map<string, string>()
   readonly #asked = new Set<unknown>()
-  /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
+  /** Errors that handlers threw. The queue received a 500; a test can check them here. */
   readonly errors: unknown[] = []
 
   /** @internal */
@@ -192,14 +200,15 @@ export class Destinations {
   }
 
   /**
-   * Registers a handler for a url; `*` stands for any characters. A pattern without `?` matches any query. Exact
-   * patterns win over wildcards, later ones over earlier ones.
+   * Registers a handler for a URL; `*` matches any characters. A pattern without `?` matches any query. Exact patterns
+   * win over wildcards, later ones over earlier ones.
+   * @throws TypeError when the pattern is not a URL or the handler is not a function
    */
   on(pattern: string | URL, handler: DestinationHandler): this {
     const [at] = this.#inputs.record('on', pattern, handler)
     if (typeof handler !== 'function') {
       throw new TypeError(
-        `destinations.on(${JSON.stringify(String(pattern))}) needs a function (request, task) => Response as its second argument.`,
+        `destinations.on(${JSON.stringify(String(pattern))}): the second argument must be a function (request, task) => Response (got ${errorText(handler)}).`,
       )
     }
     this.#route(at).handler = this.#calls(requesting(handler))
@@ -207,15 +216,15 @@ export class Destinations {
   }
 
   /**
-   * Registers a plain function over the delivery; several times faster than a `Request → Response` handler.
-   * @throws TypeError for what no destination can answer
+   * Registers a fixed response, or a plain function over the delivery, which is several times faster than `on()`.
+   * @throws TypeError when the second argument is not a response that a destination can send
    */
   respond(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
     const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${called} needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
+        `${called}: the second argument must be a status, { status, headers, body }, or a function (delivery) => either (got ${given}).`,
       )
     }
     const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)
@@ -223,7 +232,7 @@ export class Destinations {
     return this
   }
 
-  /** Records what arrives. Answers 200 unless something else is registered or given here. */
+  /** Records the deliveries to a URL. Responds 200 unless another response is registered or given. */
   record(pattern: string | URL, answer?: DestinationResponse): Recorder {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const called = `destinations.record(${JSON.stringify(String(at))})`
@@ -236,9 +245,9 @@ export class Destinations {
   }
 
   /**
-   * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. A number is the
-   * status of an answer.
-   * @throws TypeError for a step that cannot be played
+   * Sets the steps that the next deliveries use up, one each. Afterwards the registered handler responds, or 200. A
+   * number is the status of a response.
+   * @throws TypeError when a step is neither a status nor a fault
    * @example destinations.script('https://shop.example/orders', [503, fault.reset(), 200])
    */
   script(pattern: string | URL, steps: readonly (Step | number)[]): this {
@@ -249,40 +258,50 @@ export class Destinations {
     return this
   }
 
-  /** Steps of scripts that no delivery has met yet. */
+  /** Unused steps of scripts. */
   get unused(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
     return this.#routes
       .filter((route) => route.script.length > 0)
       .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))
   }
 
-  /** Forgets one registration, or all of them. */
+  /** Removes one registration, or all of them. */
   off(pattern?: string | URL): void {
     this.#inputs.record('off', pattern)
     this.#routes = pattern === undefined ? [] : this.#routes.filter((route) => route.pattern.text !== String(pattern))
     this.#resolved.clear()
   }
 
-  /** What answers at a url underneath scripts, as something to compare; `undefined` while only scripts and recorders do. @internal */
+  /**
+   * Returns the responder of a URL, as a value to compare; `undefined` while only scripts and recorders are registered.
+   * @internal
+   */
   responderAt(url: string): unknown {
     return this.#resolve(url).handler
   }
 
-  /** A sentence for each url that a delivery went to and nobody answered for. */
+  /** Messages about deliveries to URLs without a destination, one per URL. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
   }
 
-  /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. @internal */
+  /**
+   * Remembers the code that published to a URL without a destination. The stack is read only when it is needed.
+   * @internal
+   */
   recordPublisher(url: string): void {
     if (this.#publishers.has(url) || this.#fetch !== undefined || this.#publishers.size >= 1000) return
     if (answers(this.#resolve(url))) return
     this.#publishers.set(url, this.#inherited?.get(url) ?? new Error('published here'))
   }
 
-  /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is @internal */
-  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly AppliedFault[]): Maybe<RawOutcome> {
-    const reply = this.#deliverTo(attempt.url, attempt, context, struck)
+  /**
+   * Delivers an attempt.
+   * @param injected injected fault rules; if one of them responds, the script keeps its step
+   * @internal
+   */
+  deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome> {
+    const reply = this.#deliverTo(attempt.url, attempt, context, injected)
     if (this.#options.followRedirects !== true) return reply
     return reply instanceof Promise
       ? reply.then((given) => this.#follow(given, attempt, context))
@@ -293,19 +312,19 @@ export class Destinations {
     url: string,
     attempt: Attempt,
     context: DeliveryContext,
-    struck?: readonly AppliedFault[],
+    injected?: readonly AppliedFault[],
   ): Maybe<RawOutcome> {
     const resolved = this.#resolve(url)
-    if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
-    const last = struck.at(-1)
+    if (injected === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
+    const last = injected.at(-1)
     if (last?.phase === 'before' && arrives(last.fault)) record(attempt, resolved)
     return this.#perform(
-      struck,
+      injected,
       this.#scene(attempt, context, (given) => this.#meet(nextStep(resolved.scripted), url, attempt, given, resolved)),
     )
   }
 
-  /** A step of a script, or the layer underneath. A delivery that never arrives is not recorded. */
+  /** Plays a step of a script, or runs the layer below. A delivery that never arrives is not recorded. */
   #meet(
     step: Step | undefined,
     url: string,
@@ -318,7 +337,7 @@ export class Destinations {
       return this.#underneath(url, attempt, given, resolved)
     }
     if (step === undefined) return underneath(context)
-    // The destination answers these itself: it has seen the delivery.
+    // The destination has received a delivery to which the step itself responds.
     if (arrives(step)) record(attempt, resolved)
     return this.#play(step, attempt, context, underneath)
   }
@@ -334,7 +353,10 @@ export class Destinations {
     return this.#perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
   }
 
-  /** A fault that cannot be played to its end, such as a wait beyond the calendar, ends the attempt too. */
+  /**
+   * Applies faults. If a fault cannot be applied to its end, such as a wait beyond the last date, the attempt ends,
+   * too.
+   */
   #perform(encounters: readonly AppliedFault[], scene: AttemptInjectionContext): Maybe<RawOutcome> {
     const failed = (error: unknown): RawOutcome => ({
       ...failedOutcome(networkErrors.closed),
@@ -356,7 +378,7 @@ export class Destinations {
     return { attempt, context, underneath }
   }
 
-  /** The registered handler, else the network, else nobody. */
+  /** Responds with the registered handler, otherwise through the network, otherwise with a network error. */
   #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<RawOutcome> {
     const { message, seq } = attempt
     const staged = message.part?.stage?.({
@@ -378,12 +400,12 @@ export class Destinations {
     return handler(url, attempt, context)
   }
 
-  /** Data: it was judged when it was given. */
+  /** Returns a responder for fixed data, which is checked immediately. */
   #gives(answer: DestinationResponse, called: string): Underneath {
     if (typeof answer === 'object' && isResponse(answer)) {
       const reason = unreadable(answer)
-      if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
-      // A body can be read once, the destination answers many times.
+      if (reason !== undefined) throw new TypeError(`${called}: the response is ${reason}`)
+      // A body can be read once, but the destination responds many times.
       let reply: Promise<RawOutcome> | undefined
       return (url, _, { longestBody }) => {
         reply ??= replyOfResponse(answer, from(url), longestBody, this.#network.answer()).then(given, (error) =>
@@ -399,11 +421,11 @@ export class Destinations {
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => rawResponse(200))
     }
     const { status = 200, headers, body } = answer
-    // Now: later changes to the given object do not count.
+    // Built immediately, so that later changes to the given object have no effect.
     return constant(rawResponse(status, headers, body))
   }
 
-  /** Code: whatever it does, the attempt ends. */
+  /** Wraps a handler function so that the attempt always ends. */
   #calls(handler: DestinationResponder, when?: 'in turn'): Underneath {
     return (url, attempt, context) => {
       const heard = this.#outside(context.task, (task) => {
@@ -463,12 +485,12 @@ export class Destinations {
     }
   }
 
-  /** What the queue gets: the answer, or what comes of the fault that a handler returned. */
+  /** Returns the outcome for the queue: the handler's response, or the result of the fault that it returned. */
   #played(heard: HandlerResult, attempt: Attempt, context: DeliveryContext): Maybe<RawOutcome> {
     return 'kind' in heard ? this.#play(heard, attempt, context, () => rawResponse(200)) : heard
   }
 
-  /** What the queue sees of a handler that failed: a framework would have answered 500. */
+  /** Returns the outcome for a handler that failed. A framework would have responded 500. */
   #failed(error: unknown): RawOutcome {
     this.errors.push(error)
     const known = knownFailure(error)
@@ -485,7 +507,7 @@ export class Destinations {
     const by =
       attempt.message.source === undefined ? 'published' : `${attempt.kind} of ${attempt.message.source.id}, published`
     const sentence =
-      `Nobody answers at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
+      `No destination responds at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
       (this.#options.hints ?? inProcess).destination(shownPattern(url))
     if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
     return { ...failedOutcome(unanswered(hostname(url))), note: sentence }
@@ -512,7 +534,7 @@ export class Destinations {
     )
   }
 
-  /** Why this url must not be fetched, as a sentence with the next step. */
+  /** Returns why this URL must not be fetched, with advice. */
   #refusal(url: string): string | undefined {
     const { refusedHosts = [], hints = inProcess } = this.#options
     const deliver = this.#reach ?? 'loopback'
@@ -520,7 +542,7 @@ export class Destinations {
     const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
     if (named) return undefined
     if (refusedHosts.some((name) => host === name || host.endsWith(`.${name}`))) {
-      return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. ${hints.production(host)}`
+      return `Delivery to ${shownUrl(url)} was refused: ${host} is a production host of the vendor. ${hints.production(host)}`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
     return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. ${hints.reach(shownPattern(url), host)}`
@@ -547,7 +569,7 @@ export class Destinations {
     this.#resolved.clear()
     const known = this.#routes.find((route) => route.pattern.text === pattern.text)
     if (known !== undefined) {
-      // Registered again: it is the latest now.
+      // A pattern that is registered again becomes the latest one.
       this.#routes = [...this.#routes.filter((route) => route !== known), known]
       return known
     }
@@ -602,11 +624,11 @@ async function sendBy(
     const note = noHandler[told]
     return note === undefined
       ? failedOutcome(told)
-      : { ...failedOutcome(told), note: `Nobody answers at ${shownUrl(url)}: ${note}` }
+      : { ...failedOutcome(told), note: `No destination responds at ${shownUrl(url)}: ${note}` }
   }
 }
 
-/** Always the same answer: no code saw the delivery. */
+/** Returns a responder whose response is always the same, because no code sees the delivery. */
 function constant(reply: RawOutcome): Underneath {
   const answer = given(reply)
   return () => answer
@@ -616,18 +638,21 @@ function given(reply: RawOutcome): RawOutcome {
   return { ...reply, isGiven: true }
 }
 
-/** What a delivery over the network that found nobody says to its author. */
+/** Advice for failed deliveries over the network. */
 const noHandler: Readonly<Record<string, string>> = {
-  [networkErrors.refused]: 'the connection was refused. Start the app there, or correct the url.',
-  [networkErrors.unresolved]: 'the host has no address. Correct the url.',
+  [networkErrors.refused]: 'the connection was refused. Start the app there, or correct the URL.',
+  [networkErrors.unresolved]: 'the host has no address. Correct the URL.',
 }
 
-/** What the queue sees of a url that nobody has registered: an address, or this machine, is not looked up. */
+/** Returns the network error for a URL without a destination. IP addresses and loopback names are not looked up. */
 function unanswered(host: string): string {
   return isLoopback(host) || isIpAddress(host) ? networkErrors.refused : `dial tcp: lookup ${host}: no such host`
 }
 
-/** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
+/**
+ * Converts the return value of a handler to plain values.
+ * @throws UnusableResponse when it is not a response, and any error that a getter throws
+ */
 function heardOf(
   answer: DestinationResponse,
   url: string,
@@ -644,7 +669,7 @@ function heardOf(
   try {
     return rawResponse(answer.status ?? 200, answer.headers, answer.body)
   } catch (error) {
-    throw new UnusableResponse(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
+    throw new UnusableResponse(`${from(url)} returned no response that can be sent: ${(error as Error).message}`)
   }
 }
 
@@ -656,7 +681,7 @@ function from(url: string): string {
   return `The handler of ${url}`
 }
 
-/** Promises of other realms and libraries too. */
+/** Whether a value is a promise, also one of another realm or library. */
 function isThenable(answer: unknown): answer is PromiseLike<DestinationResponse> {
   return typeof answer === 'object' && answer !== null && 'then' in answer && typeof answer.then === 'function'
 }

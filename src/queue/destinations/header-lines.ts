@@ -1,18 +1,22 @@
 import { type HostContext, hostChannels, hostContext } from '../../kernel/host.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-// `fetch` joins the lines of a header that came several times; the service keeps them apart. Node reports the lines.
+// `fetch` joins the lines of a header that occurs several times, but the service keeps them separate. Node reports the
+// lines.
 
 interface ReceivedLines {
   lines: HeaderList
 }
 
 let context: HostContext<ReceivedLines> | undefined
-/** Calls under way: while there is none, nothing listens. */
+/** Number of calls in progress; without any, nothing listens to the channels of Node. */
 let calls = 0
 const byRequest = new WeakMap<object, ReceivedLines>()
 
-/** Makes one call. `lines` are the headers of its answer as they came, none where the host does not report them. */
+/**
+ * Makes one call. `lines` are the headers of the response as received; they are empty where the host does not report
+ * them.
+ */
 export async function withLines(
   call: () => Promise<Response>,
 ): Promise<{ readonly response: Response; readonly lines: HeaderList }> {
@@ -40,7 +44,10 @@ function created(message: unknown): void {
   if (heard !== undefined) byRequest.set((message as { request: object }).request, heard)
 }
 
-/** Names and values in turns. The answer may come in the context of another call on the same connection. */
+/**
+ * Keeps the header lines, in which names and values alternate. The event may fire in the context of another call on the
+ * same connection.
+ */
 function answered(message: unknown): void {
   const { request, response } = message as { request: object; response: { headers: readonly Uint8Array[] } }
   const heard = byRequest.get(request)
@@ -49,7 +56,7 @@ function answered(message: unknown): void {
   heard.lines = parts.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), parts[at + 1] ?? ''] as const] : []))
 }
 
-/** The headers of an answer with those apart that are the joined lines of one name. */
+/** Returns the headers of a response, with joined lines of one name separated again. */
 export function parted(headers: HeaderList, lines: HeaderList): HeaderList {
   return headers.flatMap(([name, value]) => {
     const own = lines.filter(([other]) => other === name)

@@ -1,50 +1,53 @@
 import { Account } from '../../kernel/account.js'
 import { hostPause } from '../../kernel/host.js'
 
-// Deliveries over the network: how many run at once, and what their answers hold while they arrive.
+// Limits deliveries over the network: how many run at the same time, and how much memory their responses use.
 
-/** So many deliveries over the network run at once in a sandbox, also where its plan has fewer: quotas are another thing. */
+/**
+ * Minimum number of deliveries over the network that run at the same time in a sandbox, even if its plan allows fewer.
+ * Quotas are separate.
+ */
 export const leastParallel = 100
 
-/** What answers of destinations may hold, and whether there is memory for more of them. A server has one for all sandboxes. */
+/** Memory for responses of destinations. A server shares one instance among all sandboxes. */
 export interface RoomForResponses {
-  /** Everything that is on its way. */
+  /** Bytes of all responses that are being received. */
   readonly all: Account
-  /** What large answers may take of it, so that small ones always find room. */
+  /** Part of `all` that large responses may use, so that small ones always fit. */
   readonly large: Account
-  /** Whether nothing is asked for that brings another answer. */
+  /** Whether memory is full, so that no delivery starts that would bring another response. */
   readonly isFull: () => boolean
-  /** Calls back, once, when it may be full no longer. */
+  /** Calls the function once, when memory may be available again. */
   readonly whenRoom: (run: () => void) => void
 }
 
-/** Bytes of answers that are read at once in a sandbox that stands alone. */
+/** Maximum total bytes of responses that a standalone sandbox receives at the same time. */
 export const maxBuffered = 536_870_912
 
-/** Bytes from which on an answer is a large one. */
+/** Minimum size of a large response in bytes. */
 export const largeResponseBytes = 1_048_576
 
-/** Deliveries in this process that begin at once. */
+/** Maximum number of deliveries in this process that begin immediately. */
 const maxAtOnce = 1
 
-/** The room of a sandbox that stands alone: memory is not its business. */
+/** Returns the accounts of a standalone sandbox, which does not check the memory of the process. */
 export function ownRoom(): RoomForResponses {
   const all = new Account(maxBuffered)
   return { all, large: all, isFull: () => false, whenRoom: () => {} }
 }
 
-/** An answer that is longer than what is left for answers. */
+/** Error for a response that is larger than the remaining memory for responses. */
 export class ResponseCutOff extends Error {
   override readonly name = 'AnswerCutOff'
 
   constructor() {
     super(
-      'it found no room beside the other answers that are being read. Let the destination answer with less, or make fewer deliveries at once',
+      'the other responses that are being read leave too little memory for it. Send a smaller response, or make fewer deliveries at the same time',
     )
   }
 }
 
-/** Deliveries over the network that run, and those that wait for their turn. */
+/** Deliveries over the network: those that run, and those that wait for their turn. */
 export class Network {
   readonly #room: RoomForResponses
   readonly #most: number
@@ -53,7 +56,7 @@ export class Network {
   #turns: Promise<void> = Promise.resolve()
   #waitsForRoom = false
 
-  /** @param most deliveries that run at once */
+  /** @param most maximum number of deliveries that run at the same time */
   constructor(room: RoomForResponses, most: number = Number.POSITIVE_INFINITY) {
     this.#room = room
     this.#most = most
@@ -67,19 +70,19 @@ export class Network {
     return this.#waiting.size
   }
 
-  /** Room for one answer. */
+  /** Returns the memory account of one response. */
   answer(): HeldResponse {
     return new HeldResponse(this.#room)
   }
 
   /**
-   * Runs a delivery in its turn: at once where there is a place.
-   * @param wait says that it waits, and gets to know when it does no longer
-   * @param signal ends its wait: then it does not run
-   * @returns `undefined` where it did not run
+   * Runs a delivery in its turn, immediately if a slot is free.
+   * @param wait is called when the delivery starts to wait; its result is called when the wait ends
+   * @param signal ends the wait, and then the delivery does not run
+   * @returns `undefined` if the delivery did not run
    */
   async run<T>(signal: AbortSignal, wait: () => () => void, deliver: () => Promise<T>): Promise<T | undefined> {
-    // Whoever waits comes first.
+    // Waiting deliveries run first.
     if (this.#waiting.size > 0 || !this.#mayStart()) {
       const goOn = wait()
       const hasPlace = await this.#turn(signal)
@@ -95,8 +98,8 @@ export class Network {
   }
 
   /**
-   * For work that is done in this process: one delivery begins at once, each further one in a turn of the event loop of
-   * its own, so that others have theirs.
+   * Delays work in this process: one delivery begins immediately, each further one in a separate turn of the event
+   * loop, so that other work gets its turn.
    */
   hostTurn(): Promise<void> | void {
     if (this.#running <= maxAtOnce) return
@@ -104,7 +107,7 @@ export class Network {
     return this.#turns
   }
 
-  /** The world is over: nobody's turn comes. */
+  /** Drops all waiting deliveries when the sandbox ends. */
   end(): void {
     this.#waiting.clear()
   }
@@ -113,7 +116,7 @@ export class Network {
     return this.#running < this.#most && !this.#room.isFull()
   }
 
-  /** Resolves when it has a place, or does not wait for one any more. */
+  /** Resolves with `true` when the delivery has a slot, and with `false` when it stops waiting. */
   #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {
@@ -146,7 +149,7 @@ export class Network {
   }
 }
 
-/** What is held of one answer while it arrives. */
+/** Memory account of one response while it arrives. */
 export class HeldResponse {
   readonly #large: Account
   #held: Account
@@ -156,7 +159,10 @@ export class HeldResponse {
     this.#held = new Account(Number.POSITIVE_INFINITY, all)
   }
 
-  /** @throws AnswerCutOff, and holds nothing any more */
+  /**
+   * Reserves bytes.
+   * @throws ResponseCutOff when memory is full, after the account has been released
+   */
   take(bytes: number): void {
     let more = bytes
     if (this.#held.above !== this.#large && this.#held.held + bytes > largeResponseBytes) {

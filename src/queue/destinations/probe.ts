@@ -3,7 +3,7 @@ import { sha256Bytes } from '../../kernel/digest.js'
 import { Attempt } from '../message/message-entries.js'
 import type { DeliveryContext } from './delivery-context.js'
 
-/** The same attempt with another body, to see what the endpoint makes of it. */
+/** The same attempt with another body, to see how the endpoint responds to it. */
 export class ProbeAttempt extends Attempt {
   readonly #original: Attempt
   readonly #body: Bytes
@@ -25,13 +25,13 @@ export class ProbeAttempt extends Attempt {
     return this.#body
   }
 
-  /** Its own: what the message knows is the hash of its own body. */
+  /** Hash of this body, because the message keeps only the hash of the original one. */
   override get bodyHash(): Bytes {
     return sha256Bytes(this.#body)
   }
 }
 
-/** A handler that sleeps does not make time pass twice. */
+/** Returns a context in which sleeping takes no time, so that a handler that sleeps does not move time twice. */
 export function inNoTime(context: DeliveryContext): DeliveryContext {
   const { task } = context
   return {

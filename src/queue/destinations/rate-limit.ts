@@ -6,7 +6,7 @@ import { rateLimitHeaders } from '../publish/call-limits.js'
 
 const day = 86_400_000
 
-/** A 429 as the service, or a destination that limits its callers, gives it. [queue.md 5.2, 10] */
+/** Returns a 429 as sent by the service, or by a destination with a rate limit. [queue.md 5.2, 10] */
 export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): RawOutcome {
   const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
   headers.push(['content-type', 'application/json'])
@@ -19,7 +19,7 @@ export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-lim
   return { status: 429, headers, body: utf8(JSON.stringify({ error })) }
 }
 
-/** Unix seconds, where the limit of a chat model tells a span such as `2s`. */
+/** Returns the reset time in Unix seconds; the limit of a chat model has a duration such as `2s` instead. */
 function resetOf(
   kind: FaultOf<'rate-limited'>['limit'],
   retryAfter: FaultOf<'rate-limited'>['retryAfter'],

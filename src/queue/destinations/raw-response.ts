@@ -6,7 +6,7 @@ import { type HeaderRecord, networkErrors } from './delivery-script.js'
 
 export type { RawOutcome } from '../message/message.js'
 
-// Between the plain values of the engine and the web's Request and Response.
+// Converts between the plain values of the engine and the web's Request and Response.
 
 export function requestOf(
   delivery: { readonly headers: HeaderList; readonly body: Bytes },
@@ -16,12 +16,12 @@ export function requestOf(
   const { body } = delivery
   const { url, headers } = withCredentials(given, delivery.headers)
   if (body === '') return new Request(url, { method, headers })
-  // A text of ASCII is its own bytes, and cheaper; but a Request would give it a content type of its own if it had none.
+  // ASCII text equals its bytes and is cheaper, but a Request without a content type would set one for text.
   const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
   return new Request(url, { method, headers, body: isText ? body : toArray(body) })
 }
 
-/** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
+/** Moves user and password of a URL to a header, because `Request` and `fetch` reject them in the URL. */
 export function withCredentials(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
   const list = headers as [string, string][]
   if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
@@ -53,30 +53,33 @@ export function rawResponse(
   return { status, headers: list, body: utf8(json) }
 }
 
-/** What JSON would silently drop. */
+/** Types that JSON would drop without an error. */
 const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
 
-/** @throws TypeError for what JSON cannot hold, with what to give instead */
+/**
+ * Converts a body to JSON.
+ * @throws TypeError when JSON cannot represent the body, with advice
+ */
 function jsonOf(body: unknown): string {
   const what = Object.prototype.toString.call(body)
   if (typeof body === 'object' && noData.test(what)) {
     throw new TypeError(
-      `A body is a string, a Uint8Array or a value that JSON can hold, got ${what.slice(8, -1)}: return new Response(body).`,
+      `The body must be a string, a Uint8Array or a JSON value (got ${what.slice(8, -1)}). Return new Response(body) instead.`,
     )
   }
   let json: string | undefined
   try {
     json = JSON.stringify(body)
   } catch (error) {
-    throw new TypeError(`The body cannot become JSON: ${errorText(error)}`)
+    throw new TypeError(`The body cannot be serialized as JSON: ${errorText(error)}`)
   }
-  if (json === undefined) throw new TypeError(`The body cannot become JSON: it is a ${typeof body}.`)
+  if (json === undefined) throw new TypeError(`The body cannot be serialized as JSON: it is a ${typeof body}.`)
   return json
 }
 
 const plainStatuses = new Map<number, RawOutcome>()
 
-/** An answer of nothing but a status; shared, because fast destinations give millions of them. */
+/** Returns a response that has only a status. It is shared, because fast destinations send millions of them. */
 export function plainStatus(status: number): RawOutcome {
   let reply = plainStatuses.get(status)
   if (reply === undefined) {
@@ -91,7 +94,7 @@ export function failedOutcome(error: string): RawOutcome {
 }
 
 export function hostname(url: string): string {
-  // A name may end in the dot of the root.
+  // A host name may end in the dot of the root domain.
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
 }
 

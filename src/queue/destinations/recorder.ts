@@ -2,12 +2,15 @@ import { bindMethods } from '../../kernel/bind-methods.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from '../message/message-entries.js'
 
-/** What arrived at a destination, or at a foreign host, in order. */
+/** Requests that arrived at a destination or an external host, in order. */
 export interface Recorder<Request = Attempt> {
+  /** Recorded requests, oldest first. */
   readonly requests: readonly Request[]
+  /** Number of recorded requests. */
   readonly count: number
-  /** The latest request. @throws when nothing has arrived */
+  /** Returns the latest request. @throws Error when no request has arrived */
   last(): Request
+  /** Removes all recorded requests. */
   clear(): void
 }
 
@@ -31,7 +34,7 @@ export class RecorderList<Request = Attempt> implements Recorder<Request> {
     const last = this.requests.at(-1)
     if (last !== undefined) return last
     throw new Error(
-      `Nothing has arrived at ${shownUrl(this.#pattern)} yet. Await clock.drain() or clock.advance() first.`,
+      `last(): no request has arrived at ${shownUrl(this.#pattern)} yet. Await clock.drain() or clock.advance() first.`,
     )
   }
 

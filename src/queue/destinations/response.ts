@@ -6,19 +6,22 @@ import { networkErrors } from './delivery-script.js'
 import type { HeldResponse } from './network.js'
 import { failedOutcome } from './raw-response.js'
 
-// Reads what a handler, or the network, gave as a Response. It may be of another realm or library, and do anything.
+// Reads a Response of a handler or of the network. It may be from another realm or library, so any access may throw.
 
-/** An answer that no framework could send: what the destination's caller sees is a 500. */
+/** Error for a response that no framework could send. The queue receives a 500. */
 export class UnusableResponse extends Error {
   override readonly name = 'UnusableAnswer'
 }
 
-/** The headers were sent, then the body broke off. */
+/** Error for a body that broke off after the headers were sent. */
 export class BrokenBody extends Error {
   override readonly name = 'BrokenBody'
 }
 
-/** Which of the two it is. Code may throw anything, even a Proxy that throws when it is inspected. */
+/**
+ * Returns the error if it is one of the two above. App code may throw anything, even a Proxy that throws when
+ * inspected.
+ */
 export function knownFailure(error: unknown): UnusableResponse | BrokenBody | undefined {
   try {
     return error instanceof UnusableResponse || error instanceof BrokenBody ? error : undefined
@@ -27,12 +30,14 @@ export function knownFailure(error: unknown): UnusableResponse | BrokenBody | un
   }
 }
 
-/** Without `instanceof`: a response may come from another realm, or from a library of its own. */
+/**
+ * Whether a value is a response. `instanceof` does not suffice, as responses may come from another realm or library.
+ */
 export function isResponse(answer: object): answer is Response {
   return answer instanceof Response || ('arrayBuffer' in answer && 'status' in answer)
 }
 
-/** Why the body of a Response cannot be read, and what to do; `undefined` when it can. */
+/** Returns why the body of a Response cannot be read, with advice; `undefined` when it can. */
 export function unreadable({ bodyUsed, body }: Response): string | undefined {
   const next = 'Return a new Response each time.'
   if (bodyUsed) return `a Response whose body has been read before: it can be read once. ${next}`
@@ -41,10 +46,11 @@ export function unreadable({ bodyUsed, body }: Response): string | undefined {
 }
 
 /**
- * @param from who answered, for sentences: `The handler of https://shop.test/orders`
- * @param most bytes of the body that are kept
- * @param held counts them while they arrive
- * @throws UnusableAnswer, BrokenBody
+ * Reads a response into plain values.
+ * @param from responder for error messages: `The handler of https://shop.test/orders`
+ * @param most maximum size of the kept body in bytes
+ * @param held memory account while the body arrives
+ * @throws UnusableResponse when the response cannot be sent, and BrokenBody when its body breaks off
  */
 export async function replyOfResponse(
   response: Response,
@@ -55,10 +61,10 @@ export async function replyOfResponse(
   const { status, type } = response
   if (status === 0) {
     const what = type === 'error' ? 'Response.error(), a broken connection' : 'a Response without a status'
-    return { ...failedOutcome(networkErrors.reset), note: `${from} answered ${what}` }
+    return { ...failedOutcome(networkErrors.reset), note: `${from} responded with ${what}` }
   }
   if (!Number.isInteger(status) || status < 100 || status > 999) {
-    throw new UnusableResponse(`${from} answered with the status ${errorText(status)}: give one from 200 to 599.`)
+    throw new UnusableResponse(`${from} responded with the status ${errorText(status)}. Use a status from 200 to 599.`)
   }
   const reason = unreadable(response)
   if (reason !== undefined) throw new UnusableResponse(`${from} returned ${reason}`)
@@ -66,7 +72,7 @@ export async function replyOfResponse(
   try {
     return { status, headers, body: await bodyOf(response, most, held) }
   } catch (error) {
-    throw new BrokenBody(`${from} answered, but the body broke off: ${errorText(error)}`, { cause: error })
+    throw new BrokenBody(`${from} responded, but the body broke off: ${errorText(error)}`, { cause: error })
   } finally {
     held.release()
   }
@@ -82,20 +88,22 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
 async function bodyOf(response: Response, most: number, held: HeldResponse): Promise<Bytes> {
   const { body } = response
   if (body === null) return '' as Bytes
-  // Some libraries have streams of another kind, or none.
+  // Some libraries have other kinds of streams, or none.
   if (typeof body?.getReader === 'function') return readStream(body.getReader(), most, held)
   const buffer: unknown = await response.arrayBuffer()
-  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it gave no bytes')
+  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it has no bytes')
   const bytes = new Uint8Array(buffer as ArrayBuffer).subarray(0, most)
   held.take(bytes.length)
   return fromArray(bytes)
 }
 
-/** Chunks after which other work gets a turn, and those that a body may have; guards of ours. */
+/**
+ * Number of chunks after which other work gets a turn. It and the maximum number of chunks are limits of this package.
+ */
 const chunksInATurn = 1000
 export const maxChunks = 1_000_000
 
-/** An endless body is cut where the queue would cut it. */
+/** Reads a stream. An endless body is cut where the queue would cut it. */
 async function readStream(
   reader: ReadableStreamDefaultReader<unknown>,
   most: number,
@@ -127,11 +135,11 @@ async function readStream(
 function bytesOfChunk(chunk: unknown): Bytes {
   if (ArrayBuffer.isView(chunk)) return fromArray(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
   throw new TypeError(
-    `its stream gave ${typeof chunk === 'string' ? 'a text' : 'a value'} where bytes are needed: enqueue a Uint8Array`,
+    `its stream contains ${typeof chunk === 'string' ? 'a string' : 'a value'} instead of bytes; enqueue a Uint8Array`,
   )
 }
 
-/** Nobody waits for the stream to react. */
+/** Cancels the stream without waiting for its reaction. */
 function giveUp(reader: ReadableStreamDefaultReader<unknown>): void {
   reader.cancel().catch(() => undefined)
 }

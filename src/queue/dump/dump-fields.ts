@@ -2,22 +2,22 @@ import * as v from 'valibot'
 import { farthest, isPortable } from '../../kernel/dump-problems.js'
 import type { PortableString } from '../../kernel/portable.js'
 
-// What rows of a dump are made of.
+// Field schemas for the rows of a dump.
 
 export const time: v.GenericSchema<unknown, number> = v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest))
 export const count: v.GenericSchema<unknown, number> = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-/** As the options of a publish take them, and no more. */
+/** Limit with the range that the options of a publish accept. */
 export const limit: v.GenericSchema<unknown, number> = v.pipe(count, v.maxValue(9_999_999_999))
 export const status: v.GenericSchema<unknown, number> = v.pipe(count, v.maxValue(999))
 export const text: v.GenericSchema<unknown, string> = v.pipe(v.string(), v.minLength(1))
-/** Ids of ours are short, and those of others are names. */
+/** ID: generated ones are short, and others are names. */
 export const id: v.GenericSchema<unknown, string> = v.pipe(text, v.maxLength(1000))
 export const portable: v.GenericSchema<unknown, PortableString> = v.custom<PortableString>(
   isPortable,
-  'is neither a text nor { base64: … }',
+  'must be a string or { base64: … }',
 )
 export const headerPairs: v.GenericSchema<unknown, [string, string][]> = v.array(v.tuple([v.string(), v.string()]))
-/** What a publish says, by name. */
+/** Options of a publish by name. */
 export const settings: v.GenericSchema<unknown, Record<string, string | string[]>> = v.record(
   v.string(),
   v.union([v.string(), v.array(v.string())]),

@@ -5,9 +5,9 @@ import type { Message, RunMessage } from '../message/message.js'
 import { count, headerPairs, headers, id, portable, settings, status, time } from './dump-fields.js'
 import type { PortableHeaders, PortableSettings } from './portable-settings.js'
 
-// Runs of workflows as JSON: the queue keeps them with its messages, the workflow room reads and writes them.
+// Workflow runs as JSON. The queue dumps them with its messages; the workflow engine reads and writes them.
 
-/** A step as it was submitted. */
+/** Step as it was submitted. */
 export interface DumpedStepBody {
   readonly stepId: number
   readonly stepName: string
@@ -16,7 +16,7 @@ export interface DumpedStepBody {
   readonly [more: string]: unknown
 }
 
-/** An answer of a third party, or of a failure function. */
+/** Response of a third party, or of a failure function. */
 export interface DumpedReply {
   readonly status: number
   readonly headers: HeaderList
@@ -34,7 +34,7 @@ export interface DumpedWait {
   readonly timeoutUrl: string
   readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
   readonly state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
-  /** Its place among those that wait, in all runs. */
+  /** Position among all waits of all runs. */
   readonly turn?: number | undefined
 }
 
@@ -44,19 +44,19 @@ export interface DumpedStep {
   readonly stepType: string
   readonly concurrent: number
   readonly createdAt: number
-  /** Id of the latest message about it. */
+  /** ID of the latest message about it. */
   readonly message?: string | undefined
   readonly result?: DumpedStepBody | undefined
   readonly plan?: DumpedStepBody | undefined
-  /** Id of the message that carries the plan. */
+  /** ID of the message that carries the plan. */
   readonly planMessage?: string | undefined
-  /** Of a third party; `message` is the id of the message that makes it. */
+  /** Request to a third party; `message` is the ID of the message that sends it. */
   readonly call?: { readonly message: string; readonly reply?: DumpedReply | undefined } | undefined
-  /** Id of the run that it began. */
+  /** ID of the run that it started. */
   readonly invoked?: string | undefined
 }
 
-/** One run of a workflow. Messages are given by their ids. */
+/** Workflow run. Messages are given by their IDs. */
 export interface DumpedRun {
   readonly id: string
   readonly url: string
@@ -65,25 +65,25 @@ export interface DumpedRun {
   readonly completedAt?: number | undefined
   readonly result?: PortableString | undefined
   readonly features: readonly string[]
-  /** What its trigger says for all its messages. */
+  /** Settings of the trigger for all messages of the run. */
   readonly settings: PortableSettings
-  /** As those of messages. */
+  /** Dialect, as for messages. */
   readonly words?: string | undefined
   readonly headers: PortableHeaders
-  /** Whether it does, or each message stands for itself. */
+  /** Whether the settings apply to all messages of the run, or each message has its own. */
   readonly applies: boolean
   readonly callerIp: string
   readonly region: string
-  /** In the order of the list that deliveries carry. */
+  /** Entries in the order of the list that deliveries carry. */
   readonly entries: readonly {
     readonly message: string
     readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
   }[]
   readonly steps: readonly DumpedStep[]
   readonly waits: readonly DumpedWait[]
-  /** Messages that wait for the answers of those that submitted them. */
+  /** Messages that wait for the responses to the messages that submitted them. */
   readonly held: readonly { readonly message: string; readonly behind: readonly string[] }[]
-  /** Events that nobody has waited for yet, oldest first. */
+  /** Events for which no step has waited yet, oldest first. */
   readonly early: readonly { readonly eventId: string; readonly events: readonly PortableString[] }[]
   readonly invoker?:
     | {
@@ -101,34 +101,40 @@ export interface DumpedRun {
   readonly byRest?: true | undefined
 }
 
-/** What a message is to a run. */
+/** Role of a message in its workflow run. */
 export interface DumpedPart {
   readonly id: string
   readonly as: 'step' | 'call' | 'callback' | 'failure'
-  /** Of a step: its place in the list. */
+  /** Position of a step in the list. */
   readonly index?: number | undefined
-  /** It asks the SDK to begin the run itself. */
+  /** Whether the message asks the SDK to start the run itself. */
   readonly announces?: true | undefined
-  /** Of a call, and of what tells how it went: the step that it is made for. */
+  /** Step for which a call is made, or to which a callback belongs. */
   readonly stepId?: number | undefined
 }
 
-/** Runs as a dump tells them. */
+/** Workflow runs for a dump. */
 export interface RunsOfDump {
   readonly runs: readonly DumpedRun[]
-  /** Urls that have answered as workflows. */
+  /** URLs that have responded as workflows. */
   readonly urls: readonly string[]
-  /** All that the runs refer to. */
+  /** All messages to which the runs refer. */
   readonly messages: Iterable<Message>
   partOf(message: Message): DumpedPart | undefined
 }
 
 /** Runs of a dump that are being restored. */
 export interface RunsToLoad {
-  /** `undefined` where the run is not in the dump. @throws TypeError */
+  /**
+   * Returns the role of a message; `undefined` if the run is not in the dump.
+   * @throws TypeError when the role is invalid
+   */
   partOf(dumped: DumpedPart): RunMessage | undefined
   isHeld(messageId: string): boolean
-  /** The messages are there. @throws TypeError where one is missing */
+  /**
+   * Completes the runs after the messages have been restored.
+   * @throws TypeError when a message is missing
+   */
   complete(messages: ReadonlyMap<string, Message>): void
 }
 

@@ -35,7 +35,7 @@ const sent = {
 }
 const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
 
-/** What each list of a dump is made of. */
+/** Schemas of the lists of a dump. */
 export const dumpedRows: {
   readonly urlGroups: v.GenericSchema<unknown, DumpedGroup>
   readonly queues: v.GenericSchema<unknown, DumpedQueue>
@@ -142,7 +142,10 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   workflowUrls: v.optional(v.array(v.string())),
 })
 
-/** The content of a dump of a queue. Throws TypeError for an invalid one. */
+/**
+ * Parses the dump of a queue.
+ * @throws TypeError when the dump is invalid
+ */
 function parsedQueue(given: unknown): QueueDump {
   const parsed = v.safeParse(queueSchema, given)
   if (parsed.success) return parsed.output
@@ -151,15 +154,19 @@ function parsedQueue(given: unknown): QueueDump {
 }
 
 /**
- * Replaces everything in a queue by what `dump()` gave once, here or in another sandbox. A delivery that was under way
- * then is due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+ * Replaces everything in a queue with a dump of this or another sandbox. A delivery that was in flight is due
+ * immediately, as after a restart.
+ * @throws TypeError when the dump is invalid; then nothing has changed
  */
 export function loadInto(queue: QueueEngine, given: QueueDump): void {
   const dump = parsedQueue(given)
   queue.replace(() => fill(queue, dump))
 }
 
-/** Fills an empty queue. Throws TypeError for what does not fit together. */
+/**
+ * Fills an empty queue.
+ * @throws TypeError when parts of the dump contradict each other
+ */
 function fill(queue: QueueEngine, dump: QueueDump): void {
   checkOnce('url group', dump.urlGroups, ({ name }) => name)
   checkOnce('queue', dump.queues, ({ name }) => name)
@@ -191,13 +198,13 @@ function loadDuplicates(queue: QueueEngine, duplicates: readonly DumpedDuplicate
   for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
     const message = of === 'message' ? queue.courier.byId.get(id) : undefined
     const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
-    // One that is gone from the log is forgotten a little early.
+    // A message that has left the log is forgotten slightly early.
     if (message !== undefined) messages.restore(bytesOf(key), message, until)
     if (schedule !== undefined) schedules.restore(bytesOf(key), schedule, until)
   }
 }
 
-/** A dump that the queue would refuse is invalid: the sentence names the part. */
+/** Loads a part of a dump. The error for a part that the queue rejects names the part. */
 function within(part: string, load: () => void): void {
   try {
     load()
@@ -253,12 +260,12 @@ function loadKey(queue: QueueEngine, dumped: DumpedFlowKey): void {
   })
 }
 
-/** The runs of a dump, before their messages are back. */
+/** Restores the runs of a dump before their messages. */
 function loadRuns(queue: QueueEngine, { runs = [], workflowUrls = [] }: QueueDump): RunsToLoad | undefined {
   if (queue.workflows === undefined) {
     if (runs.length === 0) return undefined
     throw new TypeError(
-      'The dump has runs of workflows, and this queue has no workflow engine: load it into a sandbox.',
+      'The dump has workflow runs, but this queue has no workflow engine. Load the dump into a sandbox.',
     )
   }
   for (const { id, createdAt, completedAt, steps } of runs) {
@@ -286,7 +293,7 @@ function loadMessages(queue: QueueEngine, { messages, log = [] }: QueueDump, run
     const source = sourceId === undefined ? undefined : restored.get(sourceId)
     if (sourceId !== undefined && source === undefined)
       throw new TypeError(
-        `The message ${shortened(id)} of the dump reports on ${shortened(sourceId)}, which is not in the dump.`,
+        `The message ${shortened(id)} of the dump is a callback of ${shortened(sourceId)}, which is not in the dump.`,
       )
     within(`message ${id}`, () => {
       checkUrl(url, 'url')
@@ -338,7 +345,7 @@ function loadSchedule(queue: QueueEngine, dumped: DumpedSchedule): void {
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
-    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was not one of its slots.`)
+    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which is not one of its fire times.`)
   }
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })
@@ -359,6 +366,6 @@ function loadLetter(queue: QueueEngine, dumped: DumpedDeadLetter): void {
 function checkPast(queue: QueueEngine, thing: string, happened: string, at: number): void {
   if (at <= queue.now()) return
   throw new TypeError(
-    `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,
+    `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, but the clock of the sandbox is at ${iso(queue.now())}. Load the dump into a sandbox whose startAt is not earlier.`,
   )
 }

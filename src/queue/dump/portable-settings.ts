@@ -7,16 +7,16 @@ import type { CallbackSettings, HeaderValue, PublishSettings } from '../settings
 import { publishOptions } from '../settings/publish-options.js'
 import { QueueDialect } from '../settings/queue-dialect.js'
 
-/** Options by the names of their headers, without prefix and lower case, as texts; of headers to forward, lists. */
+/** Options by header name, in lower case and without prefix, as texts; forwarded headers may be lists. */
 export type PortableSettings = Readonly<Record<string, HeaderValue>>
 
-/** What is delivered by configuration: Content-Type and forwarded headers; a list where one comes several times. */
+/** Headers for the delivery: Content-Type and forwarded headers; a list if a name occurs several times. */
 export type PortableHeaders = Readonly<Record<string, PortableString | readonly PortableString[]>>
 
-/** A message that says nothing. The number of retries is always written: what it is by default is a choice of the policy. */
+/** Settings of a message without options. Retries are always written, because their default is a policy. */
 const silent = { ...defaultSettings(defaultPolicy, new QueueDialect('none', [])), retries: -1 }
 
-/** The options that read as these settings. */
+/** Returns the options that parse to these settings. */
 export function portableSettings(settings: PublishSettings): PortableSettings {
   return Object.fromEntries(written(settings, silent, '', settings.workflow ?? []))
 }
@@ -37,7 +37,7 @@ function* written(
   yield* ofCallback(settings.failureCallback, settings.retries, `${prefix}failure-callback-`)
 }
 
-/** A callback has the retries of its message unless it says something else, and a content type of its own. */
+/** Yields the options of a callback, whose defaults are the retries of its message and JSON as its content type. */
 function* ofCallback(
   callback: CallbackSettings | undefined,
   retries: number,
@@ -51,7 +51,10 @@ function* ofCallback(
   yield* written(callback.settings, { ...silent, retries }, prefix, [...(workflow ?? []), ...forwarded])
 }
 
-/** How a dump calls the words of whoever published: `undefined` for all, as where none are told. */
+/**
+ * Returns the name of the publisher's dialect for a dump; `undefined` for all spellings, as for publishers without a
+ * dialect.
+ */
 export function portableDialect({ words }: PublishSettings): string | undefined {
   return words.name === 'both' ? undefined : words.name
 }
@@ -69,7 +72,7 @@ export function headerList(headers: PortableHeaders): HeaderList {
   )
 }
 
-/** Each name once. */
+/** Returns each header name once, with all its values. */
 function listed(headers: HeaderList): [name: string, given: HeaderValue][] {
   const names = new Map<string, HeaderValue>()
   for (const [name, value] of headers) {
@@ -79,7 +82,7 @@ function listed(headers: HeaderList): [name: string, given: HeaderValue][] {
   return [...names]
 }
 
-/** Options and headers as a publish reads them. */
+/** Converts options and headers to the form that a publish reads. */
 export function readable(
   settings: PortableSettings,
   headers: PortableHeaders,

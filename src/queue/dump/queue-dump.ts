@@ -22,7 +22,7 @@ import {
   portableSettings,
 } from './portable-settings.js'
 
-// The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
+// The queue as JSON, with instants in milliseconds since the Unix epoch. A dump omits which deliveries are in flight.
 
 export interface DumpedEndpoint {
   readonly url: string
@@ -34,10 +34,10 @@ export interface DumpedGroup {
   readonly createdAt: number
   readonly updatedAt: number
   readonly endpoints: readonly DumpedEndpoint[]
-  /** Default settings: header names without prefix, lower case. */
+  /** Default settings: header names in lower case, without prefix. */
   readonly defaults?: PortableSettings | undefined
   readonly contentType?: string | undefined
-  /** Headers that are none of the service's own. */
+  /** Headers other than the service's own. */
   readonly headers?: PortableHeaders | undefined
 }
 
@@ -53,7 +53,7 @@ export interface DumpedFlowKey {
   readonly key: string
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined
-  /** Seconds. */
+  /** Rate period in seconds. */
   readonly period: number
   readonly pinnedParallelism: boolean
   readonly pinnedRate: boolean
@@ -66,7 +66,7 @@ interface Sent {
   readonly body: PortableString
   readonly headers: PortableHeaders
   readonly settings: PortableSettings
-  /** In whose words it is delivered: the name of a dialect; left out for all that count. */
+  /** Name of the dialect in which it is delivered; omitted for all spellings. */
   readonly words?: string | undefined
   readonly callerIp: string
   readonly region: string
@@ -75,14 +75,14 @@ interface Sent {
 export interface DumpedSchedule extends Sent {
   readonly id: string
   readonly cron: string
-  /** A url, or the name of a url group. */
+  /** URL or name of a URL group. */
   readonly destination: string
   readonly createdAt: number
   readonly paused: boolean
   readonly lastTime?: number | undefined
-  /** Ids of the messages of the last trigger. */
+  /** IDs of the messages of the latest firing. */
   readonly lastMessages: readonly string[]
-  /** The slot that was due and had not fired yet: a clock that runs with the host may be late. */
+  /** Fire time that has passed without firing; a clock that follows the host may be late. */
   readonly missed?: number | undefined
 }
 
@@ -93,40 +93,43 @@ export interface DumpedMessage extends Sent {
   readonly state: LoggedState
   readonly createdAt: number
   readonly notBefore: number
-  /** When the next attempt is due, or the last one was. */
+  /** Time at which the next attempt is due, or at which the last one was. */
   readonly due: number
-  /** Retries made so far. */
+  /** Number of retries so far. */
   readonly retried: number
-  /** Why the next attempt has to wait, and for how many milliseconds. */
+  /** Reason why the next attempt has to wait, and the wait in milliseconds. */
   readonly wait?: { readonly delay: number; readonly reason: string } | undefined
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
   readonly scheduleId?: string | undefined
-  /** For callbacks: id of the message whose delivery is reported. */
+  /** ID of the message whose delivery a callback reports. */
   readonly source?: string | undefined
-  /** What it is to a run of a workflow. */
+  /** Role in a workflow run. */
   readonly run?: DumpedPart | undefined
-  /** It is told for the sake of its run, or of a report on it: the log knows it no more, or a fault made it vanish. */
+  /**
+   * Reason why a message without log entries is dumped, for its run or a callback: its entries were deleted, or a fault
+   * dropped it.
+   */
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
 export interface DumpedDeadLetter {
-  /** `<milliseconds>-<n>` */
+  /** ID in the form `<milliseconds>-<n>`. */
   readonly id: string
   readonly time: number
-  /** Id of the message. */
+  /** ID of the message. */
   readonly message: string
-  /** The last answer; 0 without one. */
+  /** Status of the last response; 0 without one. */
   readonly status: number
   readonly headers: HeaderList
   readonly body: PortableString
-  /** Why there was no answer. */
+  /** Reason why there was no response. */
   readonly error?: string | undefined
 }
 
-/** A line of the log: a message entered a state. */
+/** Entry of the message log: a message entered a state. */
 export interface DumpedLogEntry {
-  /** Id of the message. */
+  /** ID of the message. */
   readonly message: string
   readonly state: LoggedState
   readonly time: number
@@ -141,7 +144,7 @@ export interface DumpedLogEntry {
     | undefined
 }
 
-/** What the next publish or schedule of the same key is taken for, until its window is over. */
+/** Message or schedule that the next publish with the same key repeats, until its window ends. */
 export interface DumpedDuplicate {
   readonly of: 'message' | 'schedule'
   readonly key: PortableString
@@ -149,7 +152,7 @@ export interface DumpedDuplicate {
   readonly until: number
 }
 
-/** Everything in the queue as JSON. Survives `JSON.stringify` and back, whatever the bytes. */
+/** Everything in the queue as JSON. It survives `JSON.stringify()` and `JSON.parse()`, with any bytes. */
 export interface QueueDump {
   readonly format: 'stuntdouble/queue'
   readonly version: 1
@@ -159,14 +162,14 @@ export interface QueueDump {
   readonly schedules: readonly DumpedSchedule[]
   readonly messages: readonly DumpedMessage[]
   readonly deadLetters: readonly DumpedDeadLetter[]
-  /** Oldest first. Without it the log begins with where each message stands. */
+  /** Message log, oldest first. Without it, the log begins with the current state of each message. */
   readonly log?: readonly DumpedLogEntry[] | undefined
   readonly duplicates?: readonly DumpedDuplicate[] | undefined
-  /** Without them the keys stay as they are. */
+  /** Signing keys. Without them, the present keys stay. */
   readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
-  /** Runs of workflows, oldest first. */
+  /** Workflow runs, oldest first. */
   readonly runs?: readonly DumpedRun[] | undefined
-  /** Urls that have answered as workflows. */
+  /** URLs that have responded as workflows. */
   readonly workflowUrls?: readonly string[] | undefined
 }
 
@@ -175,10 +178,10 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   queue.log.prune(queue.now())
   const letters = courier.deadLetters.select({}).items
   const known = new Set([...courier.byId.values()].filter((message) => !hasVanished(message)))
-  // A dead letter may outlive what the log knows of its message.
+  // A dead letter may be kept longer than the log entries about its message.
   for (const { message } of letters) known.add(message)
   const runs = queue.workflows?.dump(known)
-  // And so may a run, and a report.
+  // A workflow run and a callback may be kept longer, too.
   const messages = new Set([...known, ...(runs?.messages ?? [])])
   for (const { source } of messages) if (source !== undefined) messages.add(source)
   return {
@@ -280,7 +283,7 @@ function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
   })
 }
 
-/** What was said, and not what was read: the defaults of a url group come underneath at each trigger. */
+/** The raw settings are dumped, because each firing applies the defaults of a URL group below them. */
 function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
   const given = [...raw].filter(([name]) => !/^(?:cron|schedule-id|header-forward|forward-.*)$/.test(name))
   return Object.fromEntries(settings.queue === undefined ? given : [...given, ['queue-name', settings.queue]])

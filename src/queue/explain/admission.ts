@@ -4,21 +4,21 @@ import type { Cause, ForecastMessage, KeyCopy } from './forecast-copies.js'
 import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
-/** What becomes of an item that asks a key. */
+/** Actions for an item that requests its start from a key. */
 export interface ForecastMoves {
   start(item: ForecastMessage, at: number): void
-  /** Its timer fires. */
+  /** Handles the timer of the item. */
   due(item: ForecastMessage, at: number): void
-  /** A pause without an end holds it. */
+  /** Blocks the item by a pause without an end. */
   block(item: ForecastMessage, cause: Cause, at: number): void
 }
 
-/** Flow-control keys as they are played with: who is let in when, and from when on nobody can know. */
+/** Flow-control keys in a forecast: when they admit items, and from when on that is unknown. */
 export class Admission {
   readonly #world: ForecastModel
   readonly #agenda: ForecastTimeline
   readonly #moves: ForecastMoves
-  /** Why the draws of wait lists are not known any more. */
+  /** Reason why the draws of wait lists are no longer known. */
   #unknownDraws: Cause | undefined
 
   constructor(world: ForecastModel, agenda: ForecastTimeline, moves: ForecastMoves) {
@@ -48,19 +48,19 @@ export class Admission {
     }
   }
 
-  /** Comes at an unknown time, behind those who are known to come before. */
+  /** Handles an item that arrives at an unknown time, behind the items that are known to arrive earlier. */
   #mayAsk(item: ForecastMessage, key: KeyCopy, at: number): void {
     this.disturb(key, at, decidedBy(item), 1 + item.retriesLeft)
     const { lane } = item
     const passed = lane?.passed.get(key) ?? 0
     lane?.passed.set(key, passed + 1)
-    // As many others of its queue may be beside it as there are slots.
+    // Other items of the same FIFO queue may run at the same time, as many as it has slots.
     const before = Math.max(0, passed - ((lane?.parallelism ?? 1) - 1))
     const ahead = this.#world.draws === undefined ? key.loose!.ahead + before : 0
     this.#nowOrLater(item, at, key.earliest(ahead))
   }
 
-  /** It has asked, and may have been let in at once. */
+  /** Starts an item that requested its start, immediately or at the earliest possible time. */
   #nowOrLater(item: ForecastMessage, at: number, earliest: number): void {
     if (earliest > at) this.#later(item, earliest)
     else this.#moves.start(item, at)
@@ -113,11 +113,11 @@ export class Admission {
     key.timer = undefined
   }
 
-  /** It is not known any more when those in line start. */
+  /** Marks the start times of waiting items as unknown. */
   #harden(key: KeyCopy, at: number, cause: Cause, hasUnknownLimits = false): void {
     key.harden(at, cause, hasUnknownLimits)
     if (hasUnknownLimits) {
-      // With other limits nobody needs to wait for a slot or a period.
+      // With other limits, no item needs to wait for a slot or a period.
       for (const item of key.unknown) this.#later(item, at)
     }
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
@@ -132,18 +132,18 @@ export class Admission {
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
   }
 
-  /** Its start depends on an answer, and can be no earlier. */
+  /** Starts an item whose start depends on a response, at the earliest possible time. */
   loosen(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#later(item, Math.max(at, this.#world.downUntil))
   }
 
-  /** A slot of a key is free again, for certain. */
+  /** Frees a slot of a key at a known time. */
   release(item: ForecastMessage, at: number): void {
     if (item.key?.running.delete(item) === true) this.admit(item.key, at)
   }
 
-  /** A message brings limits to its key. */
+  /** Applies the limits that a message brings to its key. */
   configure(key: KeyCopy, limits: FlowControlLimits, at: number): void {
     const changes = key.differs(limits)
     key.limit(limits, at)
@@ -153,7 +153,7 @@ export class Admission {
     else this.admit(key, at)
   }
 
-  /** Limits may come that are others than those in force. */
+  /** Handles limits that may arrive and differ from those in force. */
   mayLimit(key: KeyCopy, limits: FlowControlLimits, cause: Cause, at: number): void {
     key.strangeLimits.push({ limits, cause })
     if (key.differs(limits)) this.#harden(key, at, cause, true)

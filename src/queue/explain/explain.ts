@@ -4,7 +4,7 @@ import { messageText } from './message-text.js'
 import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'
 
-/** What can be explained beside a message: one of these by its name. */
+/** Target of `explain()` other than a message, by its name. */
 export type ExplainTarget =
   | { readonly queue: string }
   | { readonly flowControlKey: string }
@@ -18,15 +18,20 @@ const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => st
   deduplicationId: deduplicationText,
 }
 
-/** The words that `explain()` takes. */
+/** Names of the fields that `explain()` accepts. */
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
-/** @throws TypeError with the nearest name for a subject that there is none of */
+/**
+ * Checks the target of `explain()`.
+ * @throws TypeError with the nearest name for an unknown field
+ */
 function checkExplained(what: ExplainTarget): void {
   if (typeof what === 'object' && what !== null) checkOptionNames('queue.explain()', what, explainedBy)
 }
 
-/** Why a message is where it is, or how something that messages wait for stands, in sentences that a person can act on. */
+/**
+ * Explains why a message is where it is, or the state of a resource for which messages wait, in text for people.
+ */
 export function explain(queue: QueueEngine, what: string | ExplainTarget): string {
   if (typeof what === 'string') return messageText(queue, what)
   checkExplained(what)
@@ -34,6 +39,6 @@ export function explain(queue: QueueEngine, what: string | ExplainTarget): strin
   const tell = subject === undefined || !Object.hasOwn(subjects, subject) ? undefined : subjects[subject]
   if (tell !== undefined && more.length === 0 && typeof name === 'string') return tell(queue, name)
   throw new TypeError(
-    `explain() takes the id of a message, or one of ${explainedBy.join(', ')} with its name: explain({ queue: 'orders' }).`,
+    `queue.explain(): the argument must be the ID of a message or an object with one of ${explainedBy.join(', ')}. For example, explain({ queue: 'orders' }).`,
   )
 }

@@ -6,18 +6,21 @@ import { ForecastMessage, type ScheduleCopy } from './forecast-copies.js'
 import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
-/** Slots that are looked at: each is searched in a calendar. Fewer, once it is not known any more what others do. */
+/**
+ * Maximum numbers of fire times in a forecast, each of which requires a calendar search. The lower one applies once the
+ * effect on others is unknown.
+ */
 const maxSlots = 1000
 const enoughSlots = 100
 
-/** What a play does with what schedules publish. */
+/** Actions for the messages of schedules. */
 interface Publishing {
   publish(item: ForecastMessage, at: number): void
-  /** They publish for ever: it is not looked at any more what. */
+  /** Handles schedules that publish forever; their messages are no longer simulated. */
   lose(items: readonly ForecastMessage[], at: number): void
 }
 
-/** The coming slots of schedules. */
+/** Simulates the coming fire times of schedules. */
 export class Slots {
   #count = 0
 

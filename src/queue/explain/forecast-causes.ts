@@ -1,21 +1,21 @@
 import type { PublishSettings } from '../settings/message-settings.js'
 import type { Cause, FifoQueueCopy, ForecastMessage } from './forecast-copies.js'
 
-// What follows from messages that are not known to have answered.
+// Effects of messages whose responses are unknown.
 
-/** The answers that decide what a message does to others. */
+/** Returns the responses that decide how a message affects others. */
 export function decidedBy(item: ForecastMessage): Cause {
   return { kind: 'answer', of: item.cause?.kind === 'answer' ? item.cause.of : [item], first: false }
 }
 
-/** Whose answers free a slot; one that was cancelled does so without an answer. */
+/** Returns the responses that free a slot of a FIFO queue. A canceled message frees its slot without a response. */
 export function responsesOf({ holding }: FifoQueueCopy): Cause {
   const all = [...holding].flatMap((item) => (item.isEnded ? item.reports : [item]))
   const of = all.filter((item) => item.state.asked !== 'end' || item.message?.running === true)
   return { kind: 'answer', of, first: of.length === all.length }
 }
 
-/** Why a message that stands in a queue never gets its turn. */
+/** Returns the pause because of which a message in a FIFO queue never gets its turn. */
 export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   if (lane === undefined) return undefined
   if (lane.paused) return { kind: 'pause', of: 'queue', name: lane.name }
@@ -23,7 +23,7 @@ export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   return undefined
 }
 
-/** Everything that may be published about a message, and how often. */
+/** Yields all callbacks that may be published about a message, and how often. */
 export function* reportsOf(
   { callback, failureCallback }: PublishSettings,
   attempts: number,

@@ -5,35 +5,35 @@ import type { Message } from '../message/message.js'
 import { type MessageEvent, type MessageState, next } from '../message/state.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
-// What a forecast plays with: copies of messages, keys and queues, which nobody else sees.
+// State of a forecast: copies of messages, keys and queues, which no other code uses.
 
-/** What the start of an attempt depends on. */
+/** Condition for the start of an attempt. */
 export type Cause =
   | {
       readonly kind: 'answer'
-      /** Whose answers. */
+      /** Messages whose responses matter. */
       readonly of: readonly ForecastMessage[]
-      /** One of them has to come first; else they only decide. */
+      /** Whether one of the responses must come first; otherwise they only influence the start. */
       readonly first: boolean
     }
   | { readonly kind: 'pause'; readonly of: 'queue' | 'flowControlKey'; readonly name: string }
 
-/** A message, or one that a schedule will publish. */
+/** Copy of a message, or a message that a schedule will publish. */
 export class ForecastMessage implements FlowCaller {
   state: MessageState
-  /** When its next attempt starts; where there is a cause, the earliest that this can be. */
+  /** Start time of its next attempt; with a cause, the earliest possible start time. */
   start: number | undefined
   cause: Cause | undefined
   lane: FifoQueueCopy | undefined
   key: KeyCopy | undefined
-  /** The message that it reports on. */
+  /** Message that this callback reports. */
   source: ForecastMessage | undefined
-  /** Reports on it that have not ended. */
+  /** Callbacks about it that have not ended. */
   readonly reports: ForecastMessage[] = []
-  /** Reports on it that have not ended, and those of them that cannot have ended yet. */
+  /** Number of callbacks about it that have not ended, and of those that cannot have ended yet. */
   openCallbacks = 0
   unmadeReports = 0
-  /** A forecast has no drains. */
+  /** Forecasts do not drain, so every item counts as awaited. */
   readonly awaited = true
   readonly seq: number
 
@@ -48,7 +48,10 @@ export class ForecastMessage implements FlowCaller {
     this.seq = message?.seq ?? Number.POSITIVE_INFINITY
   }
 
-  /** @returns whether that changed anything */
+  /**
+   * Applies an event.
+   * @returns whether the state changed
+   */
   happens(event: MessageEvent): boolean {
     const before = this.state
     this.state = next(before, event)
@@ -71,47 +74,47 @@ export class ForecastMessage implements FlowCaller {
     return this.state.is === 'planned' && this.state.heldSince !== undefined
   }
 
-  /** Attempts that may follow the next one, or the one that runs. */
+  /** Number of attempts that may follow the next or current one. */
   get retriesLeft(): number {
     return Math.max(0, this.settings.retries - this.state.retried)
   }
 }
 
-/** From when on a key's calls are not known any more, and what was known then. */
+/** Time from which the deliveries of a key are unknown, with the facts known at that time. */
 interface UnknownAfter {
   readonly since: number
-  /** Calls that fit into the period that ran then, and its end. */
+  /** Number of deliveries that fit into the period of that time, and the end of the period. */
   readonly left: number
   readonly end: number
   readonly cause: Cause
-  /** Who was in line then is concerned, too. */
+  /** Whether the items that waited at that time are affected, too. */
   readonly isHard: boolean
-  /** Nothing is known of the limits either. */
+  /** Whether the limits are unknown as well. */
   hasUnknownLimits: boolean
-  /** Messages that go before whoever comes next. */
+  /** Number of messages that go before the next item. */
   ahead: number
 }
 
-/** A flow-control key, whose calls are known until something depends on an answer. */
+/** Flow-control key whose deliveries are known until one of them depends on a response. */
 export class KeyCopy extends FlowKey<ForecastMessage> {
-  /** When it looks at its line again. */
+  /** Time at which it checks its wait list again. */
   wake: { readonly at: number } | undefined
-  /** The timer that does so in the engine: what is due at the same instant comes before it or after it. */
+  /** Timer of the engine for this check; its sequence orders it among events of the same instant. */
   timer: HeapItem | undefined
   loose: UnknownAfter | undefined
-  /** Whose start is not known, and may not have been yet. */
+  /** Items whose start is unknown and may not have happened yet. */
   readonly unknown: Set<ForecastMessage> = new Set()
-  /** Something may bring other limits: a wait may end without an answer of those who hold its slots. */
+  /** Whether a message may bring other limits, so that a wait may end without responses of the slot holders. */
   mayChange = false
-  /** Limits that reports may bring at an unknown time. */
+  /** Limits that callbacks may bring at an unknown time. */
   readonly strangeLimits: { readonly limits: FlowControlLimits; readonly cause: Cause }[] = []
-  /** Calls that may come at unknown times. */
+  /** Number of deliveries that may start at unknown times. */
   #possible = 0
-  /** Calls of the present period at first, and of later ones that are known. */
+  /** Deliveries of the first period, and of later ones that are known. */
   #initial = { calls: 0, until: Number.NEGATIVE_INFINITY }
   #recent: number[] = []
 
-  /** It is as in the engine now. */
+  /** Copies the state of the engine's key. */
   begin(timer: HeapItem | undefined): void {
     this.timer = timer
     this.#initial = { calls: this.rateCount, until: this.periodEnd() }
@@ -122,7 +125,7 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     this.#recent.push(at)
   }
 
-  /** Those who are held, who are not any more. */
+  /** Removes and yields all held items. */
   *leaving(): Iterable<ForecastMessage> {
     while (this.held.size > 0) {
       const item = this.held.shift()
@@ -134,13 +137,13 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     return this.ratePeriod * 1000
   }
 
-  /** Calls may come from now on that nobody knows of. */
+  /** Registers deliveries that may start from now on at unknown times. */
   disturb(at: number, cause: Cause, calls: number): void {
     this.#possible += calls
     this.loose ??= this.#looseness(at, cause, false, this.held.size)
   }
 
-  /** Nothing is known any more of those in line either. */
+  /** Marks the start of waiting items as unknown, too. */
   harden(at: number, cause: Cause, hasUnknownLimits = false): void {
     this.loose = { ...this.#looseness(at, cause, true, 0), hasUnknownLimits }
   }
@@ -153,14 +156,16 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     return { since, left, end, cause, isHard, hasUnknownLimits: false, ahead }
   }
 
-  /** Before when nobody can start who has so many calls before him since the key's calls are unknown. */
+  /**
+   * Returns the earliest start of an item with this many deliveries before it since the key's deliveries are unknown.
+   */
   earliest(ahead: number): number {
     const { since, left, end, hasUnknownLimits } = this.loose!
     if (this.rateMax === undefined || hasUnknownLimits || ahead < left) return since
     return end + Math.floor((ahead - left) / Math.max(1, this.rateMax)) * this.#period
   }
 
-  /** Whether a message starts at once, whatever comes at unknown times. */
+  /** Whether an item starts immediately, regardless of deliveries at unknown times. */
   fits(at: number): boolean {
     const { loose } = this
     if (loose === undefined || loose.isHard || this.held.size > 0) return false
@@ -173,20 +178,22 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 }
 
-/** A FIFO queue, whose slots are known until a message that holds one may have answered. */
+/** FIFO queue whose slots are known until a message that holds one may have received a response. */
 export class FifoQueueCopy extends FifoQueue<ForecastMessage> {
-  /** Who may have left, so that it is not known who comes next. */
+  /** Responses of messages that may have left, so that the next message is unknown. */
   cause: Cause | undefined
-  /** Calls of keys by those who left before: each of them made one, but for those beside whom one may stand. */
+  /**
+   * Deliveries per key by messages that left earlier. Each has made one, except those that may run at the same time.
+   */
   readonly passed: Map<KeyCopy, number> = new Map()
 }
 
-/** A schedule, as far as messages that wait meet what it publishes. */
+/** Schedule, as far as its messages affect waiting messages. */
 export interface ScheduleCopy {
   readonly id: string
   readonly isPaused: boolean
   readonly next: HeapItem | undefined
   slotAfter(at: number): number | undefined
-  /** What each of its triggers publishes. */
+  /** Settings of the messages of each firing. */
   readonly publishes: readonly PublishSettings[]
 }

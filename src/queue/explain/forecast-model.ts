@@ -7,14 +7,16 @@ import type { PublishSettings } from '../settings/message-settings.js'
 import { type Cause, FifoQueueCopy, ForecastMessage, KeyCopy, type ScheduleCopy } from './forecast-copies.js'
 import { PlanCopy } from './plan-copy.js'
 
-/** A world that is played with: copies of all that can meet the messages that are asked for. Nothing is the engine's own. */
+/**
+ * Model for a forecast: copies of everything that can affect the given messages. It contains no object of the engine.
+ */
 export class ForecastModel {
   readonly now: number
   readonly items: ForecastMessage[] = []
-  /** When what waits for a time is due. */
+  /** Timers of the items that wait for a time. */
   readonly timers: Map<ForecastMessage, HeapItem> = new Map()
   readonly running: ForecastMessage[] = []
-  /** Who waits for an answer that is outside of all lines. */
+  /** Items that wait for a response outside of all wait lists. */
   readonly loose: { readonly item: ForecastMessage; readonly cause: Cause }[] = []
   readonly schedules: ScheduleCopy[] = []
   readonly downUntil: number
@@ -33,7 +35,7 @@ export class ForecastModel {
     this.draws = flow.comingDraws
     const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
     const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
-    // All messages first: what keys and queues are copied with.
+    // Copy all messages first, because keys and queues are copied with references to them.
     for (const message of messages) this.#copy(message)
     for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
     for (const [message, item] of this.#byMessage) this.#place(message, item)
@@ -75,7 +77,7 @@ export class ForecastModel {
 
   #place(message: Message, item: ForecastMessage): void {
     item.key = this.keyOf(message.settings)
-    // A message that has left the engine's queue is in none here.
+    // A message that has left its queue in the engine is in no queue of the model.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.isEnded) return
@@ -85,7 +87,7 @@ export class ForecastModel {
     else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & HeapItem)
   }
 
-  /** Deliveries of the same run that are under way: one of them has submitted it. */
+  /** Returns the cause of a submitted message: one of the run's deliveries in flight has submitted it. */
   #submitters({ part }: Message): Cause {
     const of = this.items.filter(({ message }) => message?.running === true && message.part?.runId === part?.runId)
     return { kind: 'answer', of, first: true }
@@ -115,7 +117,7 @@ export class ForecastModel {
   }
 }
 
-/** Names of keys and queues, told apart. */
+/** Returns the names of keys and FIFO queues, with a prefix that distinguishes them. */
 function resourcesOf(settings: PublishSettings): string[] {
   const { queue, flowControl, callback, failureCallback } = settings
   const found = queue === undefined ? [] : [`queue ${queue}`]
@@ -130,7 +132,7 @@ interface Meeting {
   readonly schedules: readonly Schedule[]
 }
 
-/** Everything that has not ended, or holds a slot. */
+/** Returns all messages that have not ended or hold a slot. */
 function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
   const messages = new Set<Message>(courier.live.select({}).items)
   for (const { running } of flow.keys.values()) for (const message of running) messages.add(message)
@@ -141,14 +143,14 @@ function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
       if (message.isEnded) ended.add(message)
     }
   }
-  // A report that was cancelled keeps the slot of what it reports on.
+  // A canceled callback keeps the slot of the message that it reports.
   if (ended.size > 0)
     for (const message of courier.byId.values())
       if (!message.isEnded && message.source !== undefined && ended.has(message.source)) messages.add(message)
   return { messages, schedules: schedules.list() }
 }
 
-/** Whether nothing but its own timer or attempt is between a message and its next attempt. */
+/** Whether a message waits only for its own timer or attempt. */
 function isAlone({ lane, settings, delivery: { is } }: Message): boolean {
   return (is === 'running' || is === 'planned') && lane === undefined && !settings.flowControl
 }
@@ -157,7 +159,9 @@ function isSubmission({ delivery }: Message): boolean {
   return delivery.is === 'waiting' && delivery.waitsFor === 'answer'
 }
 
-/** What has a key or a queue in common with them, or with what has, and so on. */
+/**
+ * Returns all messages and schedules that share a key or FIFO queue with the given messages, directly or transitively.
+ */
 function whatMeets(queue: QueueEngine, asked: readonly Message[]): Meeting {
   if (asked.every(isAlone)) return { messages: asked, schedules: [] }
   const all = everything(queue)

@@ -9,8 +9,8 @@ import type { ForecastModel } from './forecast-model.js'
 import { ForecastTimeline } from './forecast-timeline.js'
 
 /**
- * Plays a copied world on as the engine would, with answers that are not known. What does not depend on them happens at
- * its time; what does is let happen as early as it can, and what that may touch is not known from then on.
+ * Continues a model as the engine would, with unknown responses. Events that do not depend on responses happen at their
+ * time. Dependent events happen as early as possible, and everything they affect is unknown from then on.
  */
 export class ForecastRun {
   readonly #world: ForecastModel
@@ -29,7 +29,7 @@ export class ForecastRun {
     })
   }
 
-  /** Until it is known of everybody who was asked for when his attempt starts, or that nobody can know. */
+  /** Runs until the start of each requested item is known, or is known to be unpredictable. */
   run(): void {
     this.#begin()
     this.#agenda.run(() => this.#awaited.size === 0)
@@ -61,7 +61,7 @@ export class ForecastRun {
     }
   }
 
-  /** Whose limits may become others. */
+  /** Finds the keys whose limits may change. */
   #findChanges(): void {
     const { items, schedules } = this.#world
     const look = (settings: PublishSettings): void => {
@@ -77,7 +77,7 @@ export class ForecastRun {
       }
   }
 
-  /** Its time has come, or may have come. */
+  /** Handles an item that is due, or may be due. */
   #due(item: ForecastMessage, at: number): void {
     const { lane, isAdmitted } = item
     const isPaused = lane?.paused === true
@@ -97,7 +97,7 @@ export class ForecastRun {
     } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
   }
 
-  /** A pause without an end holds it. */
+  /** Blocks an item by a pause without an end. */
   #block(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#know(item, Math.max(at, item.notBefore))
@@ -116,7 +116,7 @@ export class ForecastRun {
     this.#unleash(item, at)
   }
 
-  /** It may have answered from now on: what follows is not known. */
+  /** Handles an item that may have received a response from now on, so that the following events are unknown. */
   #unleash(item: ForecastMessage, at: number): void {
     const { key, lane, settings, source } = item
     const cause = decidedBy(item)
@@ -132,7 +132,7 @@ export class ForecastRun {
     this.#mayHaveConcluded(source, at)
   }
 
-  /** A callback may be published from now on. */
+  /** Handles a callback that may be published from now on. */
   #mayReport(settings: PublishSettings, times: number, at: number, cause: Cause): void {
     const key = this.#world.keyOf(settings)
     if (key === undefined) return
@@ -143,7 +143,7 @@ export class ForecastRun {
     )
   }
 
-  /** Whoever holds a slot may have ended: the next in line may be there. */
+  /** Handles an item that may have ended and freed its slot for the next one. */
   #mayLeave(item: ForecastMessage, lane: FifoQueueCopy, at: number): void {
     if (!lane.holding.has(item)) return
     lane.cause ??= responsesOf(lane)
@@ -160,7 +160,7 @@ export class ForecastRun {
     }
   }
 
-  /** It has ended, for certain. */
+  /** Concludes an item that has certainly ended. */
   #conclude(item: ForecastMessage, at: number): void {
     let one: ForecastMessage | undefined = isConcluded(item) ? item : undefined
     while (one !== undefined) {
@@ -173,12 +173,12 @@ export class ForecastRun {
     }
   }
 
-  /** Its reports may all have ended. */
+  /** Handles an item whose callbacks may all have ended. */
   #mayHaveConcluded(item: ForecastMessage, at: number): void {
     if (item.isEnded && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
   }
 
-  /** A schedule publishes it. */
+  /** Publishes an item of a schedule. */
   #publish(item: ForecastMessage, at: number): void {
     const { key, lane, settings } = item
     const limits = settings.flowControl?.limits
@@ -190,7 +190,7 @@ export class ForecastRun {
     }
   }
 
-  /** Schedules publish such items for ever. */
+  /** Handles schedules that publish these items forever. */
   #lose(items: readonly ForecastMessage[], at: number): void {
     const cause: Cause = { kind: 'answer', of: items, first: false }
     this.#world.plan?.lose(cause)
@@ -202,7 +202,7 @@ export class ForecastRun {
     }
   }
 
-  /** Nothing will come to it any more: a pause without an end holds whoever is before it. */
+  /** Handles an item without further events: a pause without an end blocks an item before it. */
   #stopped(item: ForecastMessage): void {
     const cause = blockerOf(item)
     if (cause !== undefined) this.#block(item, cause, this.#world.now)

@@ -3,7 +3,7 @@ import { listed, timeText } from './time-text.js'
 
 type Name = (messageId: string) => string
 
-/** A forecast as a sentence. */
+/** Returns a forecast as text. */
 export function forecastText(forecast: Forecast, name: Name = (id) => id): string {
   if ('at' in forecast) {
     const { at, unless } = forecast
@@ -13,15 +13,17 @@ export function forecastText(forecast: Forecast, name: Name = (id) => id): strin
   return `Its next attempt starts not before ${timeText(notBefore)}, because ${causeText(because, name)}.`
 }
 
-/** `msg_1 must answer first` */
+/** Returns the cause of a forecast as a clause: `msg_1 must get its response first`. */
 function causeText(because: ForecastBlocker, name: Name): string {
   if (because.kind === 'pause')
     return 'queue' in because
-      ? `queue ${because.queue} is paused until somebody resumes it`
-      : `flow-control key ${because.flowControlKey} is paused until somebody resumes it`
+      ? `queue ${because.queue} is paused until it is resumed`
+      : `flow-control key ${because.flowControlKey} is paused until it is resumed`
   const { messageIds, scheduleIds = [], holdsSlot: first } = because
-  const who = [...messageIds.map(name), ...scheduleIds.map((id) => `what schedule ${id} publishes`)]
-  if (who.length === 0) return 'a fault holds it until another delivery has gone'
-  if (!first) return `it depends on the answer of ${listed(who)}: what follows from it may go first`
-  return who.length === 1 ? `${who[0]} must answer first` : `one of ${listed(who)} must answer first`
+  const who = [...messageIds.map(name), ...scheduleIds.map((id) => `the messages of schedule ${id}`)]
+  if (who.length === 0) return 'a fault holds it until another delivery has ended'
+  if (!first) return `it depends on the response to ${listed(who)}, whose retries or callbacks may go first`
+  return who.length === 1
+    ? `${who[0]} must get its response first`
+    : `one of ${listed(who)} must get its response first`
 }

@@ -5,20 +5,20 @@ interface Happening extends HeapItem {
   run(at: number): void
 }
 
-/** What is to happen in a copied world, in the order in which a clock would have it. */
+/** Events of a model, in the order in which a clock would run them. */
 export class ForecastTimeline {
   now: number
   readonly #heap = new Heap<Happening>()
-  /** Behind every timer of the clock. */
+  /** Sequence numbers after those of all timers of the clock. */
   #sequence = 2 ** 52
-  /** Happenings that are no slots of schedules, of which there is no end. */
+  /** Number of events other than fire times of schedules, which have no end. */
   #open = 0
 
   constructor(now: number) {
     this.now = now
   }
 
-  /** @param place of the clock's timer, for what was planned there; else behind all that is planned */
+  /** @param place sequence number of the clock's timer, for an event with one; by default after all planned events */
   at(at: number, run: (at: number) => void, place: number = this.#sequence++): void {
     this.#open++
     this.#heap.push({ at, sequence: place, isSlot: false, run })
@@ -28,12 +28,12 @@ export class ForecastTimeline {
     this.#heap.push({ at, sequence: place, isSlot: true, run })
   }
 
-  /** Until it is done, or nothing is left but slots. */
+  /** Runs until `isDone()`, or until only fire times are left. */
   run(isDone: () => boolean): void {
     while (!isDone() && this.#open > 0) {
       const next = this.#heap.pop()!
       if (!next.isSlot) this.#open--
-      // What is late keeps its place in the order of what is due.
+      // Late events keep their place in the order of due events.
       this.now = Math.max(this.now, next.at)
       next.run(this.now)
     }

@@ -8,9 +8,9 @@ import type { Message } from '../message/message.js'
 import type { QueueEngine } from '../queue-engine.js'
 import { listed, timeText } from './time-text.js'
 
-// What holds messages up: queues and flow-control keys, as parts of sentences.
+// Describes what blocks messages, FIFO queues and flow-control keys, as clauses.
 
-/** `2 of 2 slots used by msg_1 (being delivered), msg_2 (retry 1 of 3 at …)` */
+/** Returns the use of slots: `2 of 2 slots used by msg_1 (being delivered), msg_2 (retry 1 of 3 at …)`. */
 export function slotsText(queue: QueueEngine, lane: FifoQueue<Message>): string {
   const holders = [...lane.holding].map((holder) => `${holder.id} (${holderText(queue, lane, holder)})`)
   const used = `${lane.holding.size} of ${plural(lane.parallelism, 'slot')} used`
@@ -21,35 +21,35 @@ function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Messag
   const { settings, delivery } = holder
   if (holder.isEnded) return 'its callbacks have not ended'
   if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`
-  if (holder.cancelRequested) return `cancelled, which ends it at ${timeText(holder.nextAttemptAt)}`
+  if (holder.cancelRequested) return `canceled, which ends it at ${timeText(holder.nextAttemptAt)}`
   if (delivery.is === 'held') {
     const key = settings.flowControl?.key
-    return key === undefined ? 'waiting for a call of the plan' : `waiting for flow-control key ${key}`
+    return key === undefined ? 'waiting for a free delivery of the plan' : `waiting for flow-control key ${key}`
   }
   if (lane.paused && delivery.is === 'parked') return 'due, and held by the pause'
   return `waiting until ${timeText(holder.nextAttemptAt)} for ${turn(holder)}${worst(queue, holder)}`
 }
 
-/** `its first attempt`, `retry 1 of 3` */
+/** Returns the turn of a message: `its first attempt`, `retry 1 of 3`. */
 export function turn(message: Message): string {
   return message.retried === 0 ? 'its first attempt' : `retry ${message.retried} of ${message.maxRetries}`
 }
 
-/** How long a message that fails and fails keeps its slot, as far as that is its own doing. */
+/** Returns how long a message that always fails keeps its slot, if nothing else delays it. */
 function worst({ policy }: QueueEngine, { retried, maxRetries, nextAttemptAt: due, settings }: Message): string {
   if (retried === 0) return ''
   if (retried >= maxRetries) return ', its last'
-  // Late retries are days apart: nobody counts a hundred of them.
+  // Late retries are days apart, so counting a hundred of them suffices.
   const counts = Math.min(maxRetries, retried + maxCounted)
   let at = due
   for (let n = retried; n < counts; n++) at += retryWait(n, settings.retryDelay, [], at, policy, '').delay
   const last = counts === maxRetries ? 'the last' : `number ${counts}`
-  return `; if all retries fail at once, ${last} is at ${timeText(at)}`
+  return `; if all retries fail immediately, ${last} is at ${timeText(at)}`
 }
 
 const maxCounted = 100
 
-/** Why a key lets nobody start now. */
+/** Returns why a key admits no message now. */
 export function limitsText(queue: QueueEngine, key: FlowKey): string {
   const reasons: string[] = []
   if (key.paused) reasons.push(`it is paused${pausedSince(queue, 'flow-control', key.key)}`)
@@ -67,7 +67,10 @@ export function limitsText(queue: QueueEngine, key: FlowKey): string {
   return reasons.join('; ')
 }
 
-/** The pauses of a queue or a key, the latest last, as far as the log goes back; one that lasts has no end. */
+/**
+ * Returns the pauses of a FIFO queue or key, the latest last, as far as the traffic log reaches. A current pause has no
+ * end.
+ */
 function pausesOf(
   queue: QueueEngine,
   of: SettingEntry['resource'],
@@ -85,13 +88,13 @@ function pausesOf(
   return pauses
 }
 
-/** ` since 09:00:30`, where the log knows. */
+/** Returns ` since 09:00:30`, if the traffic log contains the start of the pause. */
 export function pausedSince(queue: QueueEngine, of: SettingEntry['resource'], name: string): string {
   const last = pausesOf(queue, of, name).at(-1)
   return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from)}`
 }
 
-/** `; the pause cost up to 20 s`: how much of a wait pauses were that are over. */
+/** Returns the part of a wait that was caused by ended pauses: `; the pause cost up to 20 s`. */
 export function pauseCost(queue: QueueEngine, of: SettingEntry['resource'], name: string, since: number): string {
   const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to > since)
   const cost = over.reduce((sum, { from, to }) => sum + to! - Math.max(from, since), 0)

@@ -6,33 +6,36 @@ import { ForecastModel } from './forecast-model.js'
 import { ForecastRun } from './forecast-run.js'
 
 /**
- * When the next attempt of a message starts, as things stand: nobody publishes, pauses, resumes or changes anything from
- * outside. Instants in milliseconds since the Unix epoch. Either an instant, whatever is answered until then; or that it
- * is not before one, because it depends on something that nobody knows yet.
+ * Start of a message's next attempt, provided that no request from outside publishes, pauses, resumes or changes
+ * anything. Instants are milliseconds since the Unix epoch. It is either an exact instant, or an earliest instant if
+ * the start depends on an unknown event.
  */
 export type Forecast =
   | {
       readonly at: number
-      /** What alone can change it, as part of a sentence: a rule of faults, the end of its workflow run. */
+      /** Only events that can change it, as a clause: a fault rule, or the end of its workflow run. */
       readonly unless?: string
     }
   | { readonly notBefore: number; readonly blockedBy: ForecastBlocker }
 
-/** What a forecast depends on. */
+/** Condition on which a forecast depends. */
 export type ForecastBlocker =
   | {
       readonly kind: 'response'
-      /** Messages whose answers count: those that are being delivered, or will be. */
+      /** Messages whose responses matter: those that are being delivered or will be. */
       readonly messageIds: readonly string[]
-      /** Schedules whose coming messages count, too. */
+      /** Schedules whose coming messages matter, too. */
       readonly scheduleIds?: readonly string[]
-      /** One of the answers has to come first; else they only decide, by a retry that takes the place, for example. */
+      /**
+       * Whether one of the responses must come first. Otherwise they only influence the start, for example by a retry
+       * that takes the slot.
+       */
       readonly holdsSlot: boolean
     }
   | { readonly kind: 'pause'; readonly queue: string }
   | { readonly kind: 'pause'; readonly flowControlKey: string }
 
-/** Forecasts of messages; none for one that has ended, was cancelled or that nothing will move on. */
+/** Returns the forecasts of messages; none for a message that has ended, was canceled or will never be delivered. */
 export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
   const open = asked.filter(({ visible }) => visible)
   const forecasts = new Map<Message, Forecast>()
@@ -52,7 +55,7 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
   return forecasts
 }
 
-/** Tells forecasts of one play; what many have in common is put together once. */
+/** Reads the forecasts of one run. Values that many forecasts share are built once. */
 class ForecastReader {
   readonly #causes = new Map<Cause, ForecastBlocker>()
   #openOfRuns: Map<string, number> | undefined
@@ -81,11 +84,11 @@ class ForecastReader {
     const points: InjectionPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
     if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
     if (message.injections === undefined && points.some((point) => faults?.activeByPoint[point] !== undefined))
-      return 'a rule of faults strikes'
+      return 'a fault rule applies'
     return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends before' : undefined
   }
 
-  /** Messages of a run that have not ended. */
+  /** Returns the number of messages of a run that have not ended. */
   #openOf(runId: string): number {
     this.#openOfRuns ??= countedRuns(this.queue)
     return this.#openOfRuns.get(runId) ?? 0
@@ -104,7 +107,7 @@ function causeOf(cause: Cause): ForecastBlocker {
     const { kind, of, name } = cause
     return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }
   }
-  // Who is held by a pause will not answer.
+  // A message that is held by a pause gets no response.
   const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]

@@ -9,21 +9,21 @@ import { forecastText } from './forecast-text.js'
 import { limitsText, pauseCost, pausedSince, slotsText, turn } from './forecast-waits.js'
 import { ordinal, quoted, timeText } from './time-text.js'
 
-/** Why a message is where it is, and when it goes on. */
+/** Explains why a message is where it is, and when it continues. */
 export function messageText(queue: QueueEngine, id: string): string {
   const message = queue.courier.byId.get(id)
   if (message === undefined) return unknown(queue, id)
   const forecast = forecastsOf(queue, [message]).get(message)
   const place = `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
-  // Who is named in full once is known by the beginning of the id.
+  // An ID that occurs in full is shortened afterwards.
   const named = (other: string): string => (place.includes(other) ? `${other.slice(0, 7)}…` : other)
   return isTold(message, forecast) ? place : `${place} ${forecastText(forecast!, named)}`
 }
 
-/** Known names of which the nearest is looked for. */
+/** Maximum number of known IDs that are compared with an unknown one. */
 const maxCompared = 1000
 
-/** As it was given; quoted where one would not see that, and no longer than a line. */
+/** Returns an ID as it was given, quoted if it contains unusual characters, and limited to one line. */
 function shownId(id: string): string {
   return /^[\w-]{1,100}$/.test(id) ? id : quoted(id)
 }
@@ -36,7 +36,7 @@ function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string
   return `There is no message ${shownId(id)}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
 }
 
-/** Whether the place has said it all: the time of its own timer, or of the attempt that runs. */
+/** Whether the description already contains the forecast: the time of the message's timer, or the current attempt. */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery
   const isSubmission = message.delivery.is === 'waiting' && message.delivery.waitsFor === 'answer'
@@ -44,12 +44,12 @@ function isTold(message: Message, forecast: Forecast | undefined): boolean {
   return 'at' in forecast && forecast.unless === undefined && is === 'planned' && forecast.at === message.nextAttemptAt
 }
 
-/** `, which carries step "charge" of workflow run wfr_1,` */
+/** Returns the role in a workflow run: `, which carries step "charge" of workflow run wfr_1,`. */
 function ofRun(message: Message): string {
   const { part, kind } = message
   if (part === undefined) return ''
   const step = part.step(message)
-  const does = kind === 'callback' ? 'brings the answer of' : part.isCall ? 'is called for' : 'carries'
+  const does = kind === 'callback' ? 'carries the response for' : part.isCall ? 'carries the request of' : 'carries'
   const what = step === undefined ? 'belongs to' : `${does} step ${JSON.stringify(step.stepName)} of`
   return `, which ${what} workflow run ${part.runId},`
 }
@@ -58,24 +58,23 @@ function state(queue: QueueEngine, message: Message): string {
   const attempts = message.retried + (message.isEnded || message.running ? 1 : 0)
   const times = plural(attempts, 'attempt')
   const { delivery } = message
-  if (delivery.is === 'ended' && delivery.as === 'vanished')
-    return 'was made to vanish by a fault: nothing more will happen to it'
+  if (delivery.is === 'ended' && delivery.as === 'vanished') return 'was dropped by a fault and will not be delivered'
   if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.createdAt)} after ${times}`
-  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${timeText(message.lastLog?.createdAt)}`
+  if (message.state === 'CANCELLED') return `was canceled; it ended at ${timeText(message.lastLog?.createdAt)}`
   if (message.state === 'FAILED')
     return `failed for good at ${timeText(message.lastLog?.createdAt)} after ${times}${lastError(queue, message)}`
   if (message.running) return running(queue, message)
   if (message.cancelRequested)
-    return `was cancelled; the entry CANCELLED follows at ${timeText(message.nextAttemptAt)}, when its next delivery would have been due`
+    return `was canceled; the entry CANCELLED follows at ${timeText(message.nextAttemptAt)}, when its next delivery would have been due`
   if (delivery.is === 'held') return `waits since ${timeText(delivery.since)}: ${blocked(queue, message, delivery)}`
   if (delivery.is === 'waiting' && delivery.waitsFor === 'answer')
-    return 'is held until the endpoint has answered the call that submitted it: the next step never overtakes that answer'
+    return 'is held until the endpoint has responded to the delivery that submitted it: the next step never overtakes that response'
   if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =
     delivery.wait?.reason ??
     (message.nextAttemptAt > message.createdAt
       ? `${(message.nextAttemptAt - message.createdAt) / 1000} s after it was published`
-      : 'due at once')
+      : 'due immediately')
   return `waits for ${turn(message)} at ${timeText(message.nextAttemptAt)}, ${reason}`
 }
 
@@ -83,7 +82,7 @@ function running({ limits }: QueueEngine, message: Message): string {
   const begun = message.lastLog?.createdAt ?? message.nextAttemptAt
   const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
   const cancel = message.cancelRequested ? '; a cancel was requested' : ''
-  return `is being delivered: ${turn(message)}, begun at ${timeText(begun)}, with a time-out at ${timeText(begun + timeout)}${cancel}`
+  return `is being delivered: ${turn(message)}, begun at ${timeText(begun)}, with its timeout at ${timeText(begun + timeout)}${cancel}`
 }
 
 function lane(queue: QueueEngine, message: Message): string {
@@ -96,7 +95,7 @@ function lane(queue: QueueEngine, message: Message): string {
   return `${slotsText(queue, queueOf)}${line}`
 }
 
-/** `; 12th in line, 11 messages are before it` */
+/** Returns the position in a wait list: `; 12th in line, 11 messages are before it`. */
 function inLine(ahead: number): string {
   if (ahead < 0) return ''
   return ahead === 0

@@ -1,14 +1,14 @@
 import { reportsOf } from './forecast-causes.js'
 import type { Cause, ForecastMessage } from './forecast-copies.js'
 
-/** The limit of the plan for all calls in flight, where it is enforced. */
+/** Limit of the plan for all deliveries in flight, if it is enforced. */
 export class PlanCopy {
   readonly #most: number
   readonly #calls: ForecastMessage[]
-  /** Why nobody calls at a time that is known any more. */
+  /** Reason why start times of deliveries are no longer known. */
   #cause: Cause | undefined
   #possible = 0
-  /** What calls at unknown times come from. */
+  /** Cause of deliveries at unknown times. */
   #disturbance: Cause | undefined
 
   constructor(most: number, inFlight: readonly ForecastMessage[]) {
@@ -16,7 +16,7 @@ export class PlanCopy {
     this.#calls = [...inFlight]
   }
 
-  /** Takes one of the calls; when it cannot be known whether there is one, that is why the item starts later. */
+  /** Takes one of the plan's deliveries. If it is unknown whether one is free, the item gets a cause. */
   call(item: ForecastMessage): void {
     if (item.cause !== undefined) return
     const calls = this.#calls.length
@@ -25,7 +25,7 @@ export class PlanCopy {
     if (item.cause === undefined) this.#calls.push(item)
   }
 
-  /** Calls may be made at times that nobody knows. */
+  /** Registers deliveries that may start at unknown times. */
   mayCall(item: ForecastMessage, cause: Cause): void {
     let calls = item.retriesLeft + (item.cause === undefined ? 0 : 1)
     for (const [{ retries }, times] of reportsOf(item.settings, item.retriesLeft + 1)) calls += times * (retries + 1)
@@ -33,7 +33,7 @@ export class PlanCopy {
     if (calls > 0) this.#disturbance ??= cause
   }
 
-  /** There is no end of such calls. */
+  /** Registers unlimited deliveries at unknown times. */
   lose(cause: Cause): void {
     this.#possible = Number.POSITIVE_INFINITY
     this.#disturbance ??= cause

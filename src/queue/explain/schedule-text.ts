@@ -4,10 +4,10 @@ import type { Schedule } from '../schedules/schedule.js'
 import { noSuch } from './subjects.js'
 import { timeText } from './time-text.js'
 
-/** Slots that are told. */
+/** Maximum number of fire times in the text. */
 const maxSlots = 3
 
-/** When a schedule fires next, and which slots come to nothing. */
+/** Explains when a schedule fires next, and which fire times pass without a message. */
 export function scheduleText(queue: QueueEngine, id: string): string {
   const schedule = queue.schedules.get(id)
   if (schedule === undefined)
@@ -19,15 +19,15 @@ export function scheduleText(queue: QueueEngine, id: string): string {
   const { lastTime, error, draft } = schedule
   const what = `Schedule ${id} (${draft.cron}) publishes to ${shownUrl(schedule.destination)}`
   const last = lastTime === undefined ? ' It has not fired yet.' : ` It last fired at ${timeText(lastTime)}.`
-  const refused = error === undefined ? '' : ` Its last trigger was refused: ${error.replace(/\.$/, '')}.`
+  const refused = error === undefined ? '' : ` Its last firing was rejected: ${error.replace(/\.$/, '')}.`
   return `${what}. ${slotsText(queue, schedule)}${last}${refused}`
 }
 
 function slotsText(queue: QueueEngine, schedule: Schedule): string {
   const { nextTime, timer } = schedule
-  if (nextTime === undefined || timer === undefined) return 'It has no further slot.'
+  if (nextTime === undefined || timer === undefined) return 'It has no further fire time.'
   const now = queue.now()
-  // One that passed while a state lay on the disk is made up for at once.
+  // A fire time that passed while the state was on disk is caught up immediately.
   const slots = [Math.max(nextTime, now)]
   while (slots.length < maxSlots) {
     const next = schedule.cron.next(slots.at(-1)!)
@@ -38,11 +38,11 @@ function slotsText(queue: QueueEngine, schedule: Schedule): string {
     .gaps(now, slots.at(-1)!)
     .map(
       ({ at, zone, from, to }) =>
-        ` A slot at ${timeText(at)} is skipped, because the clocks of ${zone} are set forward from ${from} to ${to}.`,
+        ` The fire time ${timeText(at)} is skipped, because the clocks of ${zone} are set forward from ${from} to ${to}.`,
     )
   const times = slots.map(timeText).join(', ')
-  if (!schedule.paused) return `Its next slots are ${times}.${gaps.join('')}`
+  if (!schedule.paused) return `Its next fire times are ${times}.${gaps.join('')}`
   const entry = schedule.pauseTrail === undefined ? undefined : queue.traffic.get(schedule.pauseTrail)
   const since = entry === undefined ? '' : ` since ${timeText(entry.at)}`
-  return `It is paused${since}: its next slots, ${times}, pass without a message until it is resumed.${gaps.join('')}`
+  return `It is paused${since}: its next fire times, ${times}, pass without a message until it is resumed.${gaps.join('')}`
 }

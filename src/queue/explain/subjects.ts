@@ -8,9 +8,9 @@ import { forecastText } from './forecast-text.js'
 import { limitsText, pausedSince, slotsText } from './forecast-waits.js'
 import { quoted, timeText } from './time-text.js'
 
-// Queues, flow-control keys and deduplication ids in sentences.
+// Explains FIFO queues, flow-control keys and deduplication IDs as text.
 
-/** `There is no queue "ordres". Did you mean "orders"?` */
+/** Returns the message for an unknown name: `There is no queue "ordres". Did you mean "orders"?` */
 export function noSuch(kind: string, name: string, known: Iterable<string>): string {
   const names = [...known]
   const next =
@@ -46,12 +46,12 @@ export function flowControlText(queue: QueueEngine, name: string): string {
   ]
   const rule = rules.length === 0 ? 'it limits nothing' : `it allows ${rules.join(' and ')}`
   const limits = limitsText(queue, key)
-  const now = limits === '' ? 'it has room now' : limits
+  const now = limits === '' ? 'a message can start now' : limits
   const line = plural(waiting.length, 'message waits', 'messages wait')
   return `Flow-control key ${name}: ${rule}; ${now}; ${line} in line.${endsOfLine(queue, waiting)}`
 }
 
-/** When the first and the last in line start. */
+/** Explains when the first and the last waiting message start. */
 function endsOfLine(queue: QueueEngine, line: readonly Message[]): string {
   const [first, last] = [line[0], line.at(-1)]
   if (first === undefined) return ''
@@ -63,7 +63,7 @@ function endsOfLine(queue: QueueEngine, line: readonly Message[]): string {
   return tell('first', first) + (line.length > 1 ? tell('last', last!) : '')
 }
 
-/** Who holds a deduplication id, until when, and what a publish with it gets now. */
+/** Explains which message holds a deduplication ID, until when, and the response to a publish with this ID now. */
 export function deduplicationText(queue: QueueEngine, id: string): string {
   const { published, scheduled } = queue.publisher
   const now = queue.now()
@@ -75,16 +75,16 @@ export function deduplicationText(queue: QueueEngine, id: string): string {
       .remembered(now)
       .flatMap(({ key }) => (key.startsWith('id ') ? [key.slice(3).split(' ')[0]!] : []))
     const nearest = nearestName(id, ids.slice(-1000))
-    const meant = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}, which one holds?`
-    return `No message holds deduplication id ${quoted(id)}: the next publish with it is enqueued.${meant}`
+    const meant = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}, which a message holds?`
+    return `No message holds deduplication ID ${quoted(id)}, so the next publish with it is enqueued.${meant}`
   }
   const held = messages.map(({ first, until, key }) => {
     const place = key === `id ${id}` ? '' : ` for ${shownUrl(first.url)}`
-    return `Deduplication id ${JSON.stringify(id)}${place} is held until ${timeText(until)} by message ${first.id}, ${stateText(first)}. A publish with it gets 202 and that message's id until then, whatever its body and destination, and delivers nothing.`
+    return `Deduplication ID ${JSON.stringify(id)}${place} is held until ${timeText(until)} by message ${first.id}, ${stateText(first)}. Until then, a publish with it gets 202 and that message's ID, regardless of its body and destination, and delivers nothing.`
   })
   const made = schedules.map(
     ({ first, until }) =>
-      `As the id of a schedule for ${shownUrl(first.destination)} it is held until ${timeText(until)} by schedule ${first.id}: creating one with it gets 202 and that schedule.`,
+      `As the ID of a schedule for ${shownUrl(first.destination)} it is held until ${timeText(until)} by schedule ${first.id}: creating one with it gets 202 and that schedule.`,
   )
   return [...held, ...made].join(' ')
 }

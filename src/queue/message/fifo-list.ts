@@ -1,4 +1,4 @@
-/** First in, first out, without moving everybody up a place each time. */
+/** First-in, first-out list that does not move every item at each removal. */
 export class FifoList<T> {
   #items: T[] = []
   #next = 0
@@ -7,7 +7,7 @@ export class FifoList<T> {
     this.#items.push(item)
   }
 
-  /** Who is first in line, and stays there. */
+  /** Returns the first item without removing it. */
   peek(): T | undefined {
     return this.#items[this.#next]
   }
@@ -16,7 +16,7 @@ export class FifoList<T> {
     if (this.#next >= this.#items.length) return undefined
     const item = this.#items[this.#next++]!
     if (this.#next === this.#items.length) {
-      // Empty: what went through must not be kept in memory.
+      // The list is empty, so drop the removed items from memory.
       this.#items.length = 0
       this.#next = 0
     } else if (this.#next > 64 && this.#next * 2 > this.#items.length) {
@@ -26,7 +26,7 @@ export class FifoList<T> {
     return item
   }
 
-  /** Puts somebody in the line first, by the place in it. */
+  /** Moves the item at this place to the front. */
   promote(place: number): void {
     const [first, chosen] = [this.#next, this.#next + place]
     const item = this.#items[chosen]!
@@ -38,7 +38,7 @@ export class FifoList<T> {
     return this.#items.length - this.#next
   }
 
-  /** Everybody still in it, first in line first. */
+  /** Returns all remaining items, first one first. */
   all(): readonly T[] {
     return this.#next === 0 ? this.#items : this.#items.slice(this.#next)
   }

@@ -1,16 +1,16 @@
 import { FifoList } from './fifo-list.js'
 
-/** What a FIFO queue knows of its messages. */
+/** Message as a FIFO queue sees it. */
 interface Member {
-  /** It has neither ended nor been cancelled. */
+  /** Whether it has neither ended nor been canceled. */
   readonly visible: boolean
-  /** A drain waits for it. */
+  /** Whether a drain waits for it. */
   readonly awaited: boolean
 }
 
 /**
- * A FIFO queue: a message holds its slot until it and its callbacks have ended. [queue.md 6.1] A value: nothing here
- * reads a clock, writes a log or calls back.
+ * FIFO queue, in which a message holds its slot until it and its callbacks have ended. [queue.md 6.1] It is a plain
+ * value: it reads no clock, writes no log and calls nothing back.
  */
 export class FifoQueue<M extends Member> {
   parallelism = 1
@@ -18,7 +18,7 @@ export class FifoQueue<M extends Member> {
   updatedAt: number
   /** Messages that hold a slot. */
   readonly holding: Set<M> = new Set()
-  /** Messages with a slot that came due while it was paused. */
+  /** Messages with a slot that became due while the queue was paused. */
   readonly parked: M[] = []
   readonly #line = new FifoList<M>()
 
@@ -29,7 +29,7 @@ export class FifoQueue<M extends Member> {
     this.updatedAt = createdAt
   }
 
-  /** Messages that have not ended. */
+  /** Number of messages that have not ended. */
   get lag(): number {
     let pending = 0
     for (const messages of [this.holding, this.#line.all()])
@@ -37,7 +37,7 @@ export class FifoQueue<M extends Member> {
     return pending
   }
 
-  /** Whether anybody stands in it whom no drain waits for. */
+  /** Whether the queue contains a message for which no drain waits. */
   hasUnawaited = false
 
   enter(message: M): void {
@@ -45,7 +45,7 @@ export class FifoQueue<M extends Member> {
     this.#line.push(message)
   }
 
-  /** The next message that may take a slot, which it then holds. Cancelled ones are skipped. */
+  /** Gives a slot to the next message and returns it. Canceled messages are skipped. */
   admit(): M | undefined {
     if (this.paused || this.holding.size >= this.parallelism) return undefined
     let message = this.#line.shift()
@@ -54,27 +54,33 @@ export class FifoQueue<M extends Member> {
     return message
   }
 
-  /** @returns whether a slot is free that was not */
+  /**
+   * Removes a message that holds a slot.
+   * @returns whether a slot became free
+   */
   release(message: M): boolean {
     return this.holding.delete(message)
   }
 
-  /** Those that came due during a pause that is over. */
+  /** Returns the messages that became due during a pause, once the pause has ended. */
   unpark(): readonly M[] {
     return this.paused ? [] : this.parked.splice(0).filter((message) => message.visible)
   }
 
-  /** Messages that wait for a slot, first in line first. */
+  /** Returns the messages that wait for a slot, in order. */
   waiting(): readonly M[] {
     return this.#line.all().filter((message) => message.visible)
   }
 
-  /** Everybody in it, holders first. */
+  /** Returns all messages, first those that hold a slot. */
   all(): readonly M[] {
     return [...this.holding, ...this.waiting()]
   }
 
-  /** The same with other messages, for forecasts. @param of `undefined` leaves a message out */
+  /**
+   * Returns a copy with other messages, for forecasts.
+   * @param of maps a message; `undefined` omits it
+   */
   copy<N extends Member>(
     of: (message: M) => N | undefined,
     copy: FifoQueue<N> = new FifoQueue(this.name, this.createdAt),

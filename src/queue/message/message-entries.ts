@@ -14,11 +14,11 @@ import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message, RawOutcome } from './message.js'
 import type { RetryWait } from './state.js'
 
-// What the traffic log has of a message: that it was published, and its attempts.
+// Entries of the traffic log about a message: its publishing and its attempts.
 
 /**
- * The traffic entry of an accepted message. It only points at the message, because with many messages pending a copy
- * of every field would be most of the memory.
+ * Traffic entry of an accepted message. It only refers to the message, because copies of all fields would use most of
+ * the memory when many messages are pending.
  */
 export class Published implements PublishedEntry, EntryBase {
   static {
@@ -74,7 +74,7 @@ export class Published implements PublishedEntry, EntryBase {
   toJSON(): EntryBase & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
-    // What is to be hidden shows in no rendering, and so not here.
+    // Hidden values appear in no rendering, so this view omits the list of hidden fields as well.
     const optional = Object.entries(optionalReaders)
       .map(([name, read]) => [name, read(this.draft)] as const)
       .filter(([name, value]) => value !== undefined && name !== 'redact')
@@ -112,7 +112,10 @@ type Optional =
   | 'sourceMessageId'
   | 'redact'
 
-/** The optional fields read through as well; declared apart, because an accessor may be undefined and a field not. */
+/**
+ * Readers of the optional fields. They are declared separately, because an accessor may return `undefined` and a field
+ * may not.
+ */
 const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => PublishedEntry[Name] } = {
   urlGroup: (draft) => draft.origin.urlGroup,
   endpointName: (draft) => draft.origin.endpointName,
@@ -137,8 +140,8 @@ for (const [name, read] of Object.entries(optionalReaders)) {
 }
 
 /**
- * What the publisher asked to hide; for a message of a run, what the caller that began the run asked to hide. A callback
- * tells about its source, so what is hidden there is hidden here.
+ * Returns the fields that must be hidden: those the publisher named, or those the trigger of the workflow run named. A
+ * callback contains its source message, so fields hidden there are hidden in the callback, too.
  */
 export function hiddenFields({
   settings,
@@ -152,28 +155,28 @@ export function hiddenFields({
   )
 }
 
-/** Builds the costly parts of a delivery on demand. */
+/** Builds the expensive parts of a delivery on demand. */
 export interface DeliveryWriter {
   headers(attempt: Attempt): HeaderList
 }
 
-/** Why an attempt did not happen at once. */
+/** Reason why an attempt did not happen immediately. */
 interface WaitReason {
   readonly rule: string | undefined
   readonly byHand: boolean
-  /** Since when flow control held it. */
+  /** Time since which flow control held the message. */
   readonly heldSince: number | undefined
 }
 
-/** What a fault does to a signature. */
+/** Effect of a fault on a signature. */
 export interface SigningFault {
   readonly flaw?: string
   readonly skewMs?: number
 }
 
 /**
- * One delivery attempt: the entry in the traffic log and the request that a destination gets. Headers, and with them
- * the signature, are made when they are first read; so is everything else that tells the story.
+ * Delivery attempt: the traffic-log entry, which is also the request that a destination receives. Headers, signature
+ * and descriptions are created when they are first read.
  */
 export class Attempt implements AttemptEntry, EntryBase {
   static {
@@ -188,17 +191,17 @@ export class Attempt implements AttemptEntry, EntryBase {
   declare store?: StoreDiff
   readonly message: Message
   readonly retried: number
-  /** Which attempt of its message it is, from 1. */
+  /** Number of the attempt within its message, from 1. */
   readonly number: number
-  /** The signing key in force when the attempt began. @internal */
+  /** Signing key in force when the attempt began. @internal */
   readonly key: string
-  /** When it ended, and how; `outcome` puts this together. */
+  /** Time at which the attempt ended; `outcome` combines it with the result. */
   endedAt = 0
   reply: RawOutcome | undefined
   /** @internal */
   next: RetryWait | undefined
   note: string | undefined
-  /** What is wrong with its signature, by a fault. Set before the headers are read. @internal */
+  /** Defect of the signature that a fault causes. It is set before the headers are read. @internal */
   declare signing?: SigningFault
   readonly #writer: DeliveryWriter
   readonly #waiting: WaitReason | undefined
@@ -206,7 +209,7 @@ export class Attempt implements AttemptEntry, EntryBase {
   #error: string | undefined
   #headers: HeaderList | undefined
 
-  /** @param number given for the same attempt in another form, which does not count again @internal */
+  /** @param number is given for another form of the same attempt, which does not count again @internal */
   constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
     this.message = message
     this.retried = message.retried
@@ -221,7 +224,11 @@ export class Attempt implements AttemptEntry, EntryBase {
       this.#waiting = { rule: wait?.reason, byHand, heldSince }
   }
 
-  /** @param error the text of its failure @internal */
+  /**
+   * Ends the attempt.
+   * @param error text of its failure
+   * @internal
+   */
   end(
     at: number,
     reply: RawOutcome,
@@ -319,7 +326,7 @@ export class Attempt implements AttemptEntry, EntryBase {
     return this.#headers
   }
 
-  /** GET is delivered without a body. [queue.md 3.1, choice] */
+  /** Body that the destination receives. GET is delivered without a body. [queue.md 3.1, choice] */
   get body(): Bytes {
     const { message } = this
     if (this.method === 'GET') return '' as Bytes
@@ -333,6 +340,7 @@ export class Attempt implements AttemptEntry, EntryBase {
     return known ?? sha256Bytes(this.body)
   }
 
+  /** Body as bytes. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return toArray(this.body)
   }
@@ -341,22 +349,28 @@ export class Attempt implements AttemptEntry, EntryBase {
     return hiddenFields(this.message)
   }
 
+  /** Returns the value of a header, in any case of the name; `undefined` when there is none. */
   header(name: string): string | undefined {
     const lower = name.toLowerCase()
     const values = this.headers.flatMap(([key, value]) => (key.toLowerCase() === lower ? [value] : []))
     return values.length === 0 ? undefined : values.join(', ')
   }
 
+  /** Returns the body as text. */
   text(): string {
     return text(this.body)
   }
 
+  /**
+   * Parses the body as JSON.
+   * @throws TypeError when the body is not JSON
+   */
   json(): unknown {
     try {
       return JSON.parse(this.text())
     } catch {
       throw new TypeError(
-        `The delivery of ${this.messageId} to ${this.url} does not have a JSON body: ${JSON.stringify(this.text().slice(0, 80))}. Read it with .text() or .bytes.`,
+        `json(): the body of ${this.messageId} to ${this.url} is not JSON (got ${JSON.stringify(this.text().slice(0, 80))}). Read it with text() or bytes.`,
       )
     }
   }

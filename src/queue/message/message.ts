@@ -19,40 +19,43 @@ import { hostsOf, pathOf } from '../settings/url.js'
 import type { FifoQueue } from './fifo-queue.js'
 import type { LoggedState, MessageState } from './state.js'
 
-/** Where a message came from; shared by all messages of one publish to one place. */
+/** Origin of a message, shared by all messages of one publish to one destination. */
 export interface MessageOrigin {
   readonly callerIp: string
   readonly region: string
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
   readonly scheduleId?: string | undefined
-  /** `seq` of the traffic entry that led here. */
+  /** `seq` of the traffic entry that caused it. */
   readonly cause?: number | undefined
 }
 
-/** What is known of a message before it has an id. */
+/** Message before it has an ID. */
 export interface Draft {
   readonly kind: MessageKind
   readonly url: string
   readonly body: Bytes
   readonly settings: PublishSettings
   readonly origin: MessageOrigin
-  /** For callbacks: the message whose delivery is reported. */
+  /** Message whose delivery a callback reports. */
   readonly source?: Message | undefined
-  /** `false`: published by a schedule while time was draining. */
+  /** `false` if a schedule published it while time was draining. */
   readonly awaited?: boolean
-  /** For messages of a workflow run. */
+  /** Role in a workflow run. */
   readonly part?: RunMessage | undefined
-  /** It waits for the answer of the call that submits it: `Courier.letGo()`. [workflow.md 0, 11] */
+  /**
+   * Whether it waits for the response to the request that submits it, until `DeliveryScheduler.letGo()`. [workflow.md
+   * 0, 11]
+   */
   readonly held?: boolean
 }
 
-/** Who delivers a message when it is due. */
+/** Delivers a message when it is due. */
 export interface MessageCarrier {
   due(message: Message, task: Task): Promise<void> | void
 }
 
-/** What is said about a message, here and by a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
+/** Public fields of a message, also in a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
 export type MessageView = Pick<
   Message,
   | 'id'
@@ -69,7 +72,7 @@ export type MessageView = Pick<
   | 'isEnded'
 >
 
-/** One message to one url, from its acceptance to its end. */
+/** Message to one URL, from its acceptance to its end. */
 export class Message {
   static {
     loggedAsJson(Message)
@@ -78,34 +81,34 @@ export class Message {
   readonly id: string
   /** @internal */
   readonly seq: number
-  /** Creation, in virtual milliseconds. */
+  /** Creation time in virtual milliseconds. */
   readonly createdAt: number
   readonly notBefore: number
   /** @internal */
   private readonly carrier: MessageCarrier
-  /** The last line of the log about it; the service's own words for it. */
+  /** State of the latest entry in the message log, in the service's spelling. */
   state: LoggedState = 'CREATED'
-  /** What moves it on. @internal */
+  /** Delivery state. @internal */
   delivery: MessageState
   /** @internal */
   gone = false
-  /** Attempts made so far, those of duplicates and of runs by hand too. @internal */
+  /** Number of attempts so far, including those of duplicates and on request. @internal */
   attempts = 0
-  /** Fires when it is due: the courier's, while it is planned. @internal */
+  /** Timer of a planned message, which the delivery scheduler sets. @internal */
   timer: Timer | undefined
-  /** The queue it stands in. @internal */
+  /** FIFO queue that contains it. @internal */
   lane: FifoQueue<Message> | undefined
-  /** A drain waits for it; not for what a schedule published while time was draining. @internal */
+  /** Whether a drain waits for it; `false` if a schedule published it while time was draining. @internal */
   awaited: boolean
-  /** Callbacks that have not ended: a queue waits for them. @internal */
+  /** Number of callbacks that have not ended; a FIFO queue waits for them. @internal */
   openCallbacks = 0
-  /** Faults that the next attempt meets; empty when rules were asked and none struck. @internal */
+  /** Injected faults for the next attempt; empty when rules were evaluated and none was injected. @internal */
   declare injections?: readonly Injection[] | undefined
-  /** What it has to do with a workflow run; most messages belong to none. @internal */
+  /** Role in a workflow run; most messages have none. @internal */
   declare part?: RunMessage
   /** @internal */
   lastLog: LogEntry | undefined
-  /** `seq` of the traffic entry about it that the next one follows from. @internal */
+  /** `seq` of its latest traffic entry, which is the cause of the next one. @internal */
   lastEntrySeq = 0
   readonly kind: MessageKind
   readonly url: string
@@ -143,7 +146,7 @@ export class Message {
     if (draft.part !== undefined) this.part = draft.part
   }
 
-  /** It is due: what its timer calls. @internal */
+  /** Delivers the message; its timer calls this. @internal */
   fire(task: Task): Promise<void> | void {
     return this.carrier.due(this, task)
   }
@@ -156,22 +159,22 @@ export class Message {
     return this.settings.method
   }
 
-  /** What the destination gets by configuration: Content-Type and forwarded headers, in canonical spelling. @internal */
+  /** Headers that the publisher configured: Content-Type and forwarded headers, in canonical spelling. @internal */
   get headers(): HeaderList {
     return this.settings.headers
   }
 
-  /** When the next delivery is due, or was. */
+  /** Time at which the next delivery is due, or at which the last one was. */
   get nextAttemptAt(): number {
     return this.delivery.due
   }
 
-  /** Retries made so far: the number of the running or the next attempt, counted from 0. */
+  /** Number of retries so far, which is the number of the current or next attempt, counted from 0. */
   get retried(): number {
     return this.delivery.retried
   }
 
-  /** An attempt runs. @internal */
+  /** Whether an attempt is in flight. @internal */
   get running(): boolean {
     return this.delivery.is === 'running'
   }
@@ -180,12 +183,12 @@ export class Message {
     return this.delivery.is === 'ended'
   }
 
-  /** A cancel was requested, whether or not it has ended. @internal */
+  /** Whether a cancel was requested, even if the message has not ended. @internal */
   get cancelRequested(): boolean {
     return this.delivery.asked === 'end'
   }
 
-  /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] @internal */
+  /** Whether the API still shows it; a message with a pending cancel is not shown. [queue.md 4.2, choice] @internal */
   get visible(): boolean {
     const { is, asked } = this.delivery
     return is !== 'ended' && asked !== 'end'
@@ -223,17 +226,17 @@ export class Message {
   }
 }
 
-/** What an entry says beyond its state. */
+/** Details of a log entry in addition to its state. */
 export interface LogDetail {
   readonly nextDeliveryTime?: number
   readonly error?: string
   readonly response?: { readonly status: number; readonly headers: HeaderList; readonly body: Bytes }
 }
 
-/** One line of the log: a message entered a state. */
+/** Entry of the message log: a message entered a state. */
 export class LogEntry implements IndexedRecord {
   gone = false
-  /** The entry before it about the same message. */
+  /** Previous entry about the same message. */
   readonly previous: LogEntry | undefined
 
   constructor(
@@ -247,7 +250,7 @@ export class LogEntry implements IndexedRecord {
   }
 }
 
-/** What messages, log entries and dead letters are found by. [queue.md 1.5, 1.9, 1.10] */
+/** Fields by which messages, log entries and dead letters are found. [queue.md 1.5, 1.9, 1.10] */
 export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   messageIds: (message) => message.id,
   url: (message) => message.url,
@@ -261,17 +264,17 @@ export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   callerIp: (message) => message.origin.callerIp,
 }
 
-/** The same fields of something that belongs to a message. */
+/** Returns the same fields for a record that has a message. */
 export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
   return Object.fromEntries(
     Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
   )
 }
 
-/** Of what a sandbox keeps, the log of messages has at most so much; so have dead letters, and what is known for deduplication. */
+/** Share of the sandbox's memory for the message log; dead letters and deduplication have the same share each. */
 export const messagesShare: number = 1 / 16
 
-/** The log of all messages, newest last, within its retention. */
+/** Log of all messages, newest last, within its retention. */
 export class MessageLog {
   readonly #records = new Records<LogEntry>({ ...fieldsThrough<LogEntry>(), state: (entry) => entry.state })
   readonly #retention: number
@@ -282,7 +285,7 @@ export class MessageLog {
 
   /**
    * @param onForgotten called when the last entry about a message leaves the log
-   * @param kept what it may hold: beyond it the oldest entries go before their time
+   * @param kept memory limit; beyond it the oldest entries are deleted before their retention ends
    */
   constructor(
     retention: number,
@@ -318,7 +321,7 @@ export class MessageLog {
     if (first.message.lastLog === first) this.#onForgotten(first.message)
   }
 
-  /** Drops what is older than the retention. */
+  /** Deletes entries that are older than the retention. */
   prune(now: number): void {
     this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
@@ -332,7 +335,7 @@ export class MessageLog {
     return this.#records.select(wanted)
   }
 
-  /** Entries about one message, oldest first, without asking an index. */
+  /** Returns the entries about one message, oldest first, without using an index. */
   about(message: Message): readonly LogEntry[] {
     const entries: LogEntry[] = []
     for (let entry = message.lastLog; entry !== undefined && !entry.gone; entry = entry.previous) entries.unshift(entry)
@@ -340,9 +343,9 @@ export class MessageLog {
   }
 }
 
-/** What an entry takes, and the indexes that find it. */
+/** Estimated size of an entry with its index records. */
 const entryBytes = 100
-/** What a message takes beside what it brought, told by its first entry. */
+/** Estimated size of a message without its content, which is counted with its first entry. */
 const messageBytes = 400
 
 function weightOf({ previous, message, detail }: LogEntry): number {
@@ -354,76 +357,80 @@ export function weightOfMessage({ url, body, settings }: Message): number {
   return messageBytes + url.length + body.length + weightOfHeaders(settings.headers)
 }
 
-/** An answer, as far as a run looks at it. */
+/** Response to a delivery, as far as a workflow run reads it. */
 export interface RunReply {
-  /** 0 without an answer. */
+  /** Status; 0 without a response. */
   readonly status: number
   readonly headers: HeaderList
   readonly body: Bytes
-  /** Why there is no answer. */
+  /** Reason why there is no response. */
   readonly error?: string | undefined
 }
 
-/** What came back of a delivery: an answer, or why there is none. */
+/** Result of a delivery: a response, or the reason why there is none. */
 export interface RawOutcome extends RunReply {
   readonly error?: string
-  /** What really happened where the queue saw less. */
+  /** Additional fact that the queue does not see, such as a handler that ran although its response was lost. */
   readonly note?: string
-  /** Nothing will come: the attempt ends with its timeout. */
+  /** Whether no response will arrive, so that the attempt ends by its timeout. */
   readonly never?: true
-  /** It was given as data, so that no code saw the delivery. */
+  /** Whether the response was registered as data, so that no code saw the delivery. */
   readonly isGiven?: true
 }
 
-/** A delivery on its way to the endpoint of a run. */
+/** Delivery to the endpoint of a workflow run. */
 export interface StubbableDelivery {
   readonly message: Message
-  /** Of the attempt's traffic entry. */
+  /** `seq` of the attempt's traffic entry. */
   readonly seq: number
-  /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
+  /** Sends another body to the endpoint, without log entries, recording or virtual time. */
   probe(body: Bytes): RawOutcome | Promise<RawOutcome>
-  /** Delivers as if nothing had been asked. */
+  /** Delivers the attempt normally. */
   send(): RawOutcome | Promise<RawOutcome>
 }
 
-/** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
+/** Role of a message in its workflow run. The queue calls these members, and the workflow engine implements them. */
 export interface RunMessage {
   readonly runId: string
-  /** Virtual milliseconds. */
+  /** Creation time of the run in virtual milliseconds. */
   readonly runCreatedAt: number
   readonly runUrl: string
-  /** What the trigger of the run hides. */
+  /** Fields that the trigger of the run hides. */
   readonly redact: FieldRedaction | undefined
-  /** The run has ended: what is left of the message is dropped. */
+  /** Whether the run has ended; then the rest of the message is dropped. */
   readonly isOver: boolean
-  /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */
+  /**
+   * Whether only the last attempt is reported, and a failure is a result instead of a dead letter. [workflow.md 0, 1]
+   */
   readonly isCall: boolean
-  /** The step that it carries or is made for; `undefined` where it speaks of none. */
+  /** Returns the step that the message carries or is made for; `undefined` if there is none. */
   step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
-  /** Headers of its deliveries beside those of every message, in the words of the message. */
+  /** Returns the headers of its deliveries in addition to those of every message, in the dialect of the message. */
   headers(message: Message): HeaderList
-  /** What its deliveries carry. */
+  /** Returns the body of its deliveries. */
   body(message: Message): Bytes
-  /** SHA-256 of that, where it is known without another look at all of it. */
+  /** Returns the SHA-256 of the body, if it is known without reading the whole body. */
   bodyHash(message: Message): Bytes | undefined
-  /** Why a successful answer fails the message at once, if it does. [workflow.md 2.5] */
+  /** Returns why a successful response fails the message immediately; `undefined` if it does not. [workflow.md 2.5] */
   wrongWith(message: Message, reply: RunReply): string | undefined
-  /** What a message that reports on it is to the run. */
+  /** Returns the role of a callback message about this message. */
   reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined
-  /** What a report says of it beyond what every report says. */
+  /** Adds the fields of the workflow to the body of a callback. */
   reported(body: Record<string, unknown>): Record<string, unknown>
-  /** What its dead letter tells of the run. */
+  /** Returns the fields of the workflow for its dead letter. */
   deadLetter(): Record<string, unknown>
-  /** How the failure function of the run stands. */
+  /** State of the run's failure function. */
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
-  /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
+  /**
+   * Applies the stub of a test to the step that this delivery would run; returns `undefined` for an ordinary delivery.
+   */
   stage?(delivery: StubbableDelivery): Promise<RawOutcome> | undefined
   begins(message: Message): void
-  /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
+  /** Handles the end of an attempt, after which the message may have ended. Callbacks have been accepted before. */
   ends(message: Message, reply: RunReply, error: string | undefined): void
-  /** It ended without another attempt: it was cancelled, or a fault made it vanish. */
+  /** Handles a message that ended without another attempt, because it was canceled or a fault dropped it. */
   left(message: Message): void
-  /** It is a dead letter now; its failure callback has not been accepted yet. */
+  /** Handles a message that became a dead letter, before its failure callback is accepted. */
   failed(message: Message, reply: RunReply, dlqId: string): void
 }

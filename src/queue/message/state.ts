@@ -1,7 +1,7 @@
-// What a message waits for, as values: nothing here reads a clock, writes a log, draws or calls back. The courier and
-// forecasts play the same functions.
+// Delivery states as plain values: no function here reads a clock, writes a log, draws or calls back. The delivery
+// scheduler and forecasts use the same functions.
 
-/** States of the log. [queue.md 4.1] */
+/** States of the message log. [queue.md 4.1] */
 export type LoggedState =
   | 'CREATED'
   | 'ACTIVE'
@@ -12,30 +12,30 @@ export type LoggedState =
   | 'CANCEL_REQUESTED'
   | 'CANCELLED'
 
-/** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
+/** Wait before the next attempt, with its reason as a clause for timelines. */
 export interface RetryWait {
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly delay: number
   readonly reason: string
 }
 
 /**
- * What is known of a message in each state. States are classes because a million messages are planned at a time, and
- * what most of them lack takes no room in them.
+ * Facts about a message in each state. States are classes because a million messages can be planned at the same time,
+ * and absent fields then use no memory.
  */
 abstract class StateFacts {
-  /** Why its next attempt has to wait. */
+  /** Reason why the next attempt has to wait. */
   declare readonly wait?: RetryWait
   /**
-   * What was asked for from outside. `attempt`: it was released by hand, and its next attempt happens although it was
-   * not due. `end`: a cancel was requested; only a planned, a running and an ended message can have one.
+   * Manual request. `attempt`: deliver now, although the message was not due. `end`: a cancel, which only planned,
+   * running and ended messages can have.
    */
   declare readonly asked?: ManualRequest
 
   constructor(
-    /** When its next attempt is due, or its last one was, in virtual milliseconds. */
+    /** Time at which its next attempt is due, or its last one was, in virtual milliseconds. */
     readonly due: number,
-    /** Retries made so far: the number of the running or the next attempt, counted from 0. */
+    /** Number of retries so far, which is the number of the current or next attempt, counted from 0. */
     readonly retried: number,
     wait?: RetryWait | undefined,
     asked?: ManualRequest | undefined,
@@ -48,12 +48,12 @@ abstract class StateFacts {
 type ManualRequest = 'attempt' | 'end'
 
 /**
- * A time moves it on: its attempt is due at `due`. If its end was asked for, it ends then instead. [queue.md 4.2] A
- * timer of the courier stands for it.
+ * Message whose attempt is due at `due`. If a cancel was requested, it ends at that time instead. [queue.md 4.2] The
+ * delivery scheduler has a timer for it.
  */
 export class Planned extends StateFacts {
   readonly is = 'planned'
-  /** Flow control, which held it since then, has admitted it: it has its slots, and its attempt is about to start. */
+  /** Time since which flow control held it. Now it is admitted: it has its slots, and its attempt is about to start. */
   declare readonly heldSince?: number
 
   constructor(
@@ -68,7 +68,7 @@ export class Planned extends StateFacts {
   }
 }
 
-/** Another message moves it on: a slot of its FIFO queue, or the answer of the call that submitted it. */
+/** Message that waits for a slot of its FIFO queue, or for the response to the request that submitted it. */
 export class Waiting extends StateFacts {
   readonly is = 'waiting'
 
@@ -82,66 +82,69 @@ export class Waiting extends StateFacts {
   }
 }
 
-/** An attempt runs. If its end was asked for, no further one follows. */
+/** Message whose attempt is in flight. If a cancel was requested, no further attempt follows. */
 export class Running extends StateFacts {
   readonly is = 'running'
 }
 
-/** It is due, and flow control keeps it back: a free slot or the next rate period moves it on. */
+/** Message that is due and held by flow control until a slot is free or the next rate period begins. */
 export class Held extends StateFacts {
   readonly is = 'held'
 
   constructor(
     { due, retried, wait, asked }: StateFacts,
     readonly since: number,
-    /** Its flow-control key, or the calls in flight that the plan allows. */
+    /** Limit that holds it: its flow-control key, or the deliveries in flight of the plan. */
     readonly by: 'key' | 'plan',
   ) {
     super(due, retried, wait, asked)
   }
 }
 
-/** It came due while its FIFO queue was paused, and keeps its slot of that queue: resuming the queue moves it on. */
+/** Message that became due while its FIFO queue was paused. It keeps its slot until the queue is resumed. */
 export class Parked extends StateFacts {
   readonly is = 'parked'
 }
 
-/** Nothing moves it on. */
+/** Message that has ended. */
 export class Ended extends StateFacts {
   readonly is = 'ended'
 
   constructor(
     { due, retried, wait, asked }: StateFacts,
-    /** `vanished`: by a fault; the log has no line of it. */
+    /** Way in which it ended. `vanished`: a fault dropped it, and the message log has no entry about that. */
     readonly as: 'delivered' | 'failed' | 'cancelled' | 'vanished',
   ) {
     super(due, retried, wait, asked)
   }
 }
 
-/** What moves a message on, and what it is known by then. */
+/** Delivery state of a message. */
 export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 
-/** What an attempt means for its message. */
+/** Result of an attempt for its message. */
 export type AttemptVerdict =
   | { readonly is: 'delivered' | 'failed' }
-  /** Its run is over: what remains of the message is dropped. */
+  /** The run has ended, so the rest of the message is dropped. */
   | { readonly is: 'dropped' }
   | { readonly is: 'retried'; readonly wait: RetryWait }
 
-/** What can happen to a message. Times are virtual milliseconds. */
+/** Events that change the state of a message. Times are virtual milliseconds. */
 export type MessageEvent =
-  /** Its time has come. */
+  /** The message is due. */
   | {
       readonly is: 'due'
-      /** Its FIFO queue is paused. */
+      /** Whether its FIFO queue is paused. */
       readonly isPaused: boolean
-      /** The service is down. */
+      /** Period in which the service is down. */
       readonly downtime?: { readonly now: number; readonly until: number } | undefined
     }
-  /** What it waited for has come: its turn, the answer, or the end of a pause. `queue`: the name of its FIFO queue. */
+  /**
+   * Its wait has ended: it has a slot, the response was sent, or the pause ended. `queue` is the name of its FIFO
+   * queue.
+   */
   | { readonly is: 'freed'; readonly now: number; readonly notBefore: number; readonly queue?: string }
-  /** A fault moves its attempt to another time. `before`: what it had waited for until then. */
+  /** A fault moves its attempt to another time. `before` is the reason for the previous wait. */
   | {
       readonly is: 'moved'
       readonly now: number
@@ -149,15 +152,15 @@ export type MessageEvent =
       readonly before: RetryWait | undefined
       readonly because: string
     }
-  /** A test or a client asks for its attempt now. */
+  /** A test or a client requests its attempt now. */
   | { readonly is: 'released'; readonly now: number }
   | { readonly is: 'held'; readonly now: number; readonly by: 'key' | 'plan' }
   | { readonly is: 'admitted'; readonly now: number }
   | { readonly is: 'begun' }
   | { readonly is: 'answered'; readonly now: number; readonly verdict: AttemptVerdict; readonly endsAtOnce: boolean }
-  /** A restart cut its attempt off, which is made again. */
+  /** A restart cut its attempt off, and it is made again. */
   | { readonly is: 'cut off'; readonly now: number; readonly until: number }
-  /** `endsAtOnce`: not only when its attempt would be due. */
+  /** `endsAtOnce`: it ends immediately instead of when its attempt would be due. */
   | { readonly is: 'cancelled'; readonly now: number; readonly notBefore: number; readonly endsAtOnce: boolean }
   | { readonly is: 'vanished' }
 
@@ -165,8 +168,8 @@ function cancelled({ due, retried, wait }: Pick<StateFacts, 'due' | 'retried' | 
   return new Ended(new Planned(due, retried, wait, 'end'), 'cancelled')
 }
 
-// Nothing changes a state, so messages of one moment share theirs where nothing else is to be said of them: a burst of
-// messages then takes one object each time, and the garbage collector has nothing to copy.
+// States are immutable, so messages with equal states share one object. A burst of messages then allocates one object
+// per state, and the garbage collector has nothing to copy.
 const latest = {
   planned: new Planned(0, 0),
   waiting: new Waiting(0, 0, undefined, 'turn'),
@@ -220,15 +223,15 @@ function delivered(state: Running): Ended {
   return latest.delivered
 }
 
-/** The state of a message that has just been accepted. */
+/** Returns the state of a message that has just been accepted. */
 export function accepted(notBefore: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
   return waitsFor === undefined ? planned(notBefore, 0) : waiting(notBefore, 0, undefined, waitsFor)
 }
 
 /**
- * What becomes of a message. A state is left only by the events that are listed here for it; any other event gives the
- * same value back, which tells the caller that nothing was changed. A state is never changed itself, so that a copy of
- * it is the value.
+ * Returns the state after an event. A state is left only by the events that are listed for it here; for any other event
+ * the same object is returned, so callers can see that nothing changed. States are immutable, so a reference is as good
+ * as a copy.
  */
 export function next(state: MessageState, event: MessageEvent): MessageState {
   switch (state.is) {
@@ -261,10 +264,10 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
       return new Planned(event.to, retried, later, asked, heldSince)
     }
     case 'released':
-      // One that is admitted starts at this instant anyway.
+      // An admitted message starts at this instant anyway.
       return heldSince === undefined ? new Planned(event.now, retried, wait, asked ?? 'attempt') : state
     case 'cancelled':
-      // One that is admitted gives its slots back when its timer fires.
+      // An admitted message gives its slots back when its timer fires.
       if (event.endsAtOnce && heldSince === undefined) return cancelled(state)
       return new Planned(due, retried, wait, 'end', heldSince)
     case 'vanished':
@@ -274,7 +277,10 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
   }
 }
 
-/** @returns the same state if an attempt may start, as far as flow control lets it */
+/**
+ * Handles a due message.
+ * @returns the same state if an attempt may start, subject to flow control
+ */
 function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readonly is: 'due' }): MessageState {
   const { due, retried, wait, asked, heldSince } = state
   if (asked === 'end') return cancelled(state)
@@ -284,14 +290,14 @@ function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readon
   return new Planned(until, retried, waitedThen(wait, until - now, 'until the service was up again'), asked, heldSince)
 }
 
-/** It has a slot of its queue, or the call that submitted it has been answered. */
+/** Plans a message that has a slot of its queue, or whose submitting request has its response. */
 function turned(state: Waiting, { now, notBefore, queue }: MessageEvent & { readonly is: 'freed' }): MessageState {
   const { retried, wait, asked } = state
   const late = now - notBefore
   const due = Math.max(now, notBefore)
   if (late <= 0) return planned(due, retried, wait, asked)
   const what =
-    state.waitsFor === 'turn' ? `for its turn in queue ${queue}` : 'until the call that submitted it had answered'
+    state.waitsFor === 'turn' ? `for its turn in queue ${queue}` : 'until the call that submitted it had its response'
   return planned(due, retried, { delay: late, reason: `${late / 1000} s ${what}` }, asked)
 }
 
@@ -301,7 +307,7 @@ function resumed(state: Parked, { now, queue }: MessageEvent & { readonly is: 'f
   return planned(now, retried, wait, asked)
 }
 
-/** Without a slot a cancelled message has no turn to wait for, only its time. */
+/** A canceled message without a slot does not wait for its turn, only for its time. */
 function leftEarly(state: Waiting | Parked, event: MessageEvent): MessageState {
   if (event.is !== 'cancelled') return state
   const { notBefore, now, endsAtOnce } = event
@@ -354,13 +360,13 @@ function waitedThen(before: RetryWait | undefined, delay: number, reason: string
   return { delay, reason: before === undefined ? reason : `${before.reason}, then ${reason}` }
 }
 
-/** What a dump knows of where a message stood. */
+/** State of a message in a dump. */
 export interface DumpedState {
   readonly state: LoggedState
   readonly due: number
   readonly retried: number
   readonly wait?: RetryWait | undefined
-  /** The log does not know it: it is there for its run, or for a report on it. */
+  /** Reason why a message without log entries is kept: for its workflow run, or for a callback about it. */
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
@@ -371,8 +377,8 @@ const endings: Partial<Record<LoggedState, Ended['as']>> = {
 }
 
 /**
- * The state of a message of a dump. A delivery that was under way is due at once, as after a restart.
- * @param waitsFor what it waits for if it has not begun
+ * Returns the state of a message of a dump. A delivery that was in flight is due immediately, as after a restart.
+ * @param waitsFor reason to wait, if its first attempt has not begun
  */
 export function restored(past: DumpedState, now: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
   const { state, retried, wait, kept } = past
@@ -384,26 +390,29 @@ export function restored(past: DumpedState, now: number, waitsFor: Waiting['wait
   return asked !== undefined || waitsFor === undefined ? planned : new Waiting(due, retried, wait, waitsFor)
 }
 
-/** Whether an attempt was being made, by what the log said last. */
+/** Whether an attempt was in flight, according to the latest log entry. */
 export function isUnderWay(state: LoggedState): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
 }
 
-/** A message as far as the end of others depends on its own. */
+/** Message, as far as the end of other messages depends on it. */
 interface Concluding<M> {
   readonly isEnded: boolean
-  /** Callbacks that have not ended. */
+  /** Number of callbacks that have not ended. */
   openCallbacks: number
-  /** What it reports on. */
+  /** Message that this callback reports. */
   readonly source: M | undefined
 }
 
-/** Whether a message gives its slot back: its callbacks have to end, too. [queue.md 6.1] */
+/** Whether a message gives its slot back. Its callbacks must have ended, too. [queue.md 6.1] */
 export function isConcluded<M extends Concluding<M>>({ isEnded, openCallbacks }: M): boolean {
   return isEnded && openCallbacks === 0
 }
 
-/** A message has been concluded. @returns what it reports on, if that is concluded with it */
+/**
+ * Counts a concluded callback.
+ * @returns the message that it reports, if that message is concluded as well
+ */
 export function concludedWith<M extends Concluding<M>>({ source }: M): M | undefined {
   if (source === undefined) return undefined
   source.openCallbacks--

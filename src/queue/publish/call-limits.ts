@@ -3,7 +3,7 @@ import { refusals } from '../settings/queue-rejections.js'
 
 const day = 86_400_000
 
-/** How many calls of the API are allowed a second and a day. [queue.md 10] */
+/** Counts API requests against the limits per second and per day. [queue.md 10] */
 export class CallLimits {
   readonly #perDay: number | undefined
   readonly #perSecond: number | undefined
@@ -17,12 +17,15 @@ export class CallLimits {
     this.#perSecond = policy.queueBurstLimit
   }
 
-  /** Whether there is anything to count. */
+  /** Whether any limit is in force. */
   get isAny(): boolean {
     return this.#perDay !== undefined || this.#perSecond !== undefined
   }
 
-  /** Counts a call. @throws Refusal 429 with the headers by which clients tell the two limits apart */
+  /**
+   * Counts a request.
+   * @throws QueueRejection 429 with headers by which clients see which limit was reached
+   */
   count(limit: 'daily' | 'burst', now: number): void {
     if (limit === 'daily') this.#countDay(now)
     else this.#countSecond(now)
@@ -55,8 +58,8 @@ export class CallLimits {
 }
 
 /**
- * The headers by which clients tell the three kinds of 429 apart, first match wins: for faults that act out a limit.
- * [queue.md 10]
+ * Returns the headers by which clients distinguish the three kinds of 429, first match wins; for faults that simulate a
+ * limit. [queue.md 10]
  */
 export function rateLimitHeaders(
   kind: 'chat' | 'daily' | 'burst',

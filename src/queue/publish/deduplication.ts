@@ -3,22 +3,22 @@ import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 
-/** What a key stands for, until its window is over. */
+/** First use of a key, until its window ends. */
 export interface Remembered<T> {
   readonly key: string
   readonly first: T
   readonly until: number
 }
 
-/** Which messages count as published already, and which schedules as created. [queue.md 2.4] */
+/** Messages that count as published already, and schedules that count as created already. [queue.md 2.4] */
 export class Deduplication<T> {
   readonly #window: number
   readonly #kept: Account
   readonly #weightOf: (first: T) => number
-  /** In the order of their ends, because all windows are equally long. */
+  /** In the order in which the windows end, because all windows have the same length. */
   readonly #remembered = new Map<string, { readonly first: T; readonly until: number }>()
 
-  /** @param kept what it may hold: beyond it the oldest are forgotten before their windows end */
+  /** @param kept memory limit; beyond it the oldest keys are forgotten before their windows end */
   constructor(window: number, kept: Account, weightOf: (first: T) => number) {
     this.#window = window
     this.#kept = kept
@@ -35,13 +35,13 @@ export class Deduplication<T> {
     this.restore(key, first, now + this.#window)
   }
 
-  /** Everything whose window is open, earliest end first. */
+  /** Returns all keys whose window is open, the earliest end first. */
   remembered(now: number): readonly Remembered<T>[] {
     this.#forget(now)
     return [...this.#remembered].map(([key, { first, until }]) => ({ key, first, until }))
   }
 
-  /** Puts back what was remembered, earliest end first. */
+  /** Restores a remembered key. Keys come with the earliest end first. */
   restore(key: string, first: T, until: number): void {
     this.#drop(key)
     this.#remembered.set(key, { first, until })
@@ -68,8 +68,8 @@ export class Deduplication<T> {
 }
 
 /**
- * The key under which a message is remembered, `undefined` when it asks for no deduplication. An id counts for the
- * whole account, within a group for each endpoint.
+ * Returns the key under which a message is remembered; `undefined` if it requests no deduplication. An ID is valid for
+ * the whole account, and within a URL group for each endpoint.
  */
 export function deduplicationKey(
   settings: PublishSettings,

@@ -20,16 +20,16 @@ export interface PublishHeaders {
   readonly contentType?: string | undefined
   /** All headers of the request, for `Header-Forward`. */
   readonly incoming?: HeaderList
-  /** What a url group puts beneath them. */
+  /** Default headers of a URL group, which the headers of the request override. */
   readonly beneath?: HeaderList
-  /** Whether `Authorization` among them is the sender's own and not what the queue was called with. */
+  /** Whether `Authorization` is the sender's own header, and not the one that authorized the request at the queue. */
   readonly ownAuthorization?: boolean
 }
 
 /**
- * Reads one set of options.
- * @param base what holds where the options are silent
- * @throws Refusal 400 or 412, naming the option
+ * Parses one set of options.
+ * @param base settings for options that are absent
+ * @throws QueueRejection 400 or 412, naming the option
  */
 export function readSettings(
   raw: RawSettings,
@@ -83,7 +83,7 @@ export function readSettings(
   return settings
 }
 
-/** Settings of a message that says nothing. */
+/** Returns the settings of a message without any options. */
 export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): PublishSettings {
   return {
     words,
@@ -108,19 +108,22 @@ export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): Pu
   }
 }
 
-/** A header to pass on. */
+/** Returns a forwarded header. */
 function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
   return [name, headerValue(value, () => invalid(gathering, `forward-${name}`, 'the value has a line break'))]
 }
 
-/** Texts out of JSON become bytes, one char each, as headers have them on the wire. */
+/** Converts text from JSON to bytes, one character per byte, as headers have them on the wire. */
 function headerValue(value: string, broken: () => Error): string {
   if (/[\0\r\n]/.test(value)) throw broken()
   return /[^\0-\xff]/.test(value) ? utf8(value) : value
 }
 
-/** Headers of a group that are to be delivered, as bytes. @throws Refusal for what HTTP cannot carry */
+/**
+ * Returns the headers of a URL group as bytes.
+ * @throws QueueRejection when HTTP cannot carry a header
+ */
 export function plainHeaders(headers: HeaderList): HeaderList {
   return headers.map(([name, value]) => {
     const invalid = (): Error => refusals.invalid('headers', `${JSON.stringify(name)} is no header that can be sent`)
@@ -142,7 +145,7 @@ function readHeaders(
   return deliveryHeaders(contentType, [before, ...passed, ...forward], context.words)
 }
 
-/** What `Header-Forward: true` passes on. [queue.md 2.3] */
+/** Returns the headers that `Header-Forward: true` forwards. [queue.md 2.3] */
 function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: QueueDialect): HeaderList {
   return incoming.filter(([name]) => {
     const lower = name.toLowerCase()
@@ -175,7 +178,7 @@ function readCallback(
   // [queue.md 3.2]
   const headers: HeaderList = [['Content-Type', 'application/json']]
   const base = before?.settings ?? { ...defaultSettings(context.policy, context.words), retries, headers }
-  // Read even without a url: what is wrong with it is refused.
+  // The options of a callback are parsed even without a URL, so that invalid ones are rejected.
   const settings = raw === undefined ? base : readSettings(raw, context, {}, base, prefix)
   return url === undefined ? undefined : { url, settings }
 }

@@ -12,12 +12,12 @@ export interface UrlGroupEndpoint {
   readonly name?: string | undefined
 }
 
-/** Default headers of a group. */
+/** Default headers of a URL group. */
 export interface GroupDefaults {
-  /** The service's own. */
+  /** The service's own headers. */
   readonly settings: RawSettings
   readonly contentType: string | undefined
-  /** All others. */
+  /** All other headers. */
   readonly headers: HeaderList
 }
 
@@ -31,13 +31,13 @@ export class UrlGroup {
   readonly name: string
   createdAt: number
   endpoints: readonly UrlGroupEndpoint[] = []
-  /** As they were set, for reading back. @internal */
+  /** Default headers as they were set, for the API response. @internal */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
   /** @internal */
   defaults: RawSettings | undefined
   /** @internal */
   contentType: string | undefined
-  /** As if the publisher had sent them: they are delivered where incoming headers are. [service.md, Message queue 5] @internal */
+  /** Default headers for deliveries, as if the publisher had sent them. [service.md, Message queue 5] @internal */
   headers: HeaderList = noHeaders
   updatedAt: number
 
@@ -81,7 +81,7 @@ export class UrlGroups {
     return [...this.#groups.values()]
   }
 
-  /** Adds endpoints, or changes those with the same name or else the same url; creates the group. */
+  /** Adds endpoints, or changes those with the same name or else the same URL; creates the group. */
   upsert(name: string, endpoints: readonly UrlGroupEndpoint[]): UrlGroup {
     checkName(name, 'url group name')
     if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
@@ -107,7 +107,7 @@ export class UrlGroups {
     if (endpoints > endpointsPerGroup) throw refusals.quota('maxEndpointsPerTopic', endpointsPerGroup, quotaStatus)
   }
 
-  /** Removes endpoints named by name or url; the group goes with its last one. @internal */
+  /** Removes endpoints by name or URL. Without endpoints the group is deleted, too. @internal */
   remove(
     name: string,
     endpoints: readonly { readonly url?: string | undefined; readonly name?: string | undefined }[],
@@ -159,7 +159,7 @@ function merge(before: readonly UrlGroupEndpoint[], given: readonly UrlGroupEndp
   return endpoints
 }
 
-/** Positions of the endpoints in a list, by name and by url: a group may be long. */
+/** Positions of the endpoints in a list, by name and by URL, because a group may be long. */
 class Places {
   readonly #places = new Map<string, { first: number; count: number }>()
 
@@ -174,7 +174,7 @@ class Places {
     return value === undefined ? undefined : this.#places.get(value)?.first
   }
 
-  /** The endpoint at this position has changed. */
+  /** Updates the position after an endpoint has changed. */
   changed(at: number, before: UrlGroupEndpoint | undefined): void {
     const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
     if (old === value) return
@@ -191,7 +191,7 @@ class Places {
   #leave(at: number, value: string): void {
     const known = this.#places.get(value)!
     if (--known.count === 0) this.#places.delete(value)
-    // Several with one url are rare, and only then the next is looked for.
+    // Several endpoints with one URL are rare, so only then the next position is searched.
     else if (known.first === at)
       known.first = this.list.findIndex((other, index) => index > at && this.keyOf(other) === value)
   }

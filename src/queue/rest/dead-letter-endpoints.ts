@@ -10,7 +10,7 @@ import { requestDialect, resultShape, settingsIn } from './publishing.js'
 import { done, found, type QueueApi, type QueueEndpoint, queryAndBody, queryOf, row } from './reading.js'
 import { deadLetterShape } from './response-shapes.js'
 
-/** [queue.md 1.9] */
+/** Endpoints of the dead-letter queue. [queue.md 1.9] */
 export const deadLetterEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/dlq', 'List the dead letters.', (call, api) => {
     const query = queryOf(call)
@@ -24,7 +24,7 @@ export const deadLetterEndpoints: readonly QueueEndpoint[] = [
   row('DELETE', '/v2/dlq/:id', 'Delete a dead letter.', (call, { queue }) =>
     done(queue.courier.deadLetters.delete(deadLetter(queue, call))),
   ),
-  row('DELETE', '/v2/dlq', 'Delete many dead letters, by ids or filters.', (call, api) => {
+  row('DELETE', '/v2/dlq', 'Delete many dead letters, by IDs or filters.', (call, api) => {
     const page = api.queue.courier.deadLetters.select(dlqSelection(queryAndBody(call), api.queue))
     for (const letter of page.items) api.queue.courier.deadLetters.delete(letter)
     return json({ deleted: page.items.length, cursor: page.cursor })
@@ -38,7 +38,7 @@ export const deadLetterEndpoints: readonly QueueEndpoint[] = [
     )
     return json({ messageId: message.id, url: message.url, ...(deduplicated && { deduplicated }) }, 201)
   }),
-  row('POST', '/v2/dlq/retry', 'Publish many dead letters again, by ids or filters.', (call, api) =>
+  row('POST', '/v2/dlq/retry', 'Publish many dead letters again, by IDs or filters.', (call, api) =>
     retryMany(call, api),
   ),
 ]
@@ -47,7 +47,10 @@ function deadLetter(queue: QueueEngine, call: ServiceRequest): DeadLetter {
   return found(queue.courier.deadLetters.get(call.params.id!), 'dlq message', call.params.id!)
 }
 
-/** @param most dead letters of a page, or what the policy says */
+/**
+ * Reads the filters of dead letters.
+ * @param most maximum number of dead letters in a page; the policy's value by default
+ */
 export function dlqSelection(
   query: QueryValues,
   { policy }: QueueEngine,
@@ -75,7 +78,8 @@ function retryMany(call: ServiceRequest, api: QueueApi): RawResponse {
   const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)
   const ids = query.get('dlqIds') ?? []
-  // Runs are resumed, not retried; but what is named is not left out without a word.
+  // Failed runs are resumed instead of retried, but dead letters named by ID must cause an error instead of being
+  // omitted.
   const only = (letter: DeadLetter): boolean =>
     (ids.length > 0 || letter.message.part === undefined) && (selection.only?.(letter) ?? true)
   const page = queue.courier.deadLetters.select({ ...selection, only })

@@ -8,9 +8,9 @@ import { planOf } from '../settings/queue-plan.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { QueueApi } from './reading.js'
 
-// What faults need of the queue: its words, and what rules may ask about its requests.
+// Error responses of the queue for faults, and the facts about its requests that fault rules can match.
 
-/** Messages a day of the free plan. [queue.md 5.6] */
+/** Messages per day of the free plan. [queue.md 5.6] */
 const freePlan = planOf({ ...defaultPolicy, queuePlan: 'free' }).messagesPerDay ?? 0
 
 export const queueFaults: ServiceFaults<QueueApi> = {
@@ -24,7 +24,7 @@ export const queueFaults: ServiceFaults<QueueApi> = {
   restart: (until, { queue }) => queue.courier.restart(until),
 }
 
-/** Settings that every call may carry. */
+/** Returns the settings that every request may carry. */
 function settingFacts({ settings }: ServiceRequest): FaultFacts {
   return {
     flowControlKey: settings.get('flow-control-key'),

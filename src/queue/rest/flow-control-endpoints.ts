@@ -8,7 +8,7 @@ import type { QueryValues } from './message-filters.js'
 import { done, found, type QueueApi, type QueueEndpoint, queryOf, row } from './reading.js'
 import { flowKeyShape } from './response-shapes.js'
 
-/** [queue.md 1.11, 6.2] */
+/** Endpoints of flow control. [queue.md 1.11, 6.2] */
 export const flowControlEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/flowControl', 'List the flow-control keys.', (call, api) => {
     const { queue } = api
@@ -33,12 +33,12 @@ export const flowControlEndpoints: readonly QueueEndpoint[] = [
     (call, api) => manageFlow(call, api),
     { facts: (call) => ({ flowControlKey: actionOn(call)?.key }) },
   ),
-  row('GET', '/v2/globalParallelism', 'All calls in flight.', (_call, { queue }) =>
+  row('GET', '/v2/globalParallelism', 'Read the number of deliveries in flight.', (_call, { queue }) =>
     json({ parallelismMax: queue.limits.globalParallelism, parallelismCount: queue.flow.inFlight }),
   ),
 ]
 
-/** `<key>/pause` → both; a key may have slashes. */
+/** Splits `<key>/pause` into key and action. A key may contain slashes. */
 function actionOn({ rest }: ServiceRequest): { readonly key: string; readonly action: string } | undefined {
   const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(rest)
   return match === null ? undefined : { key: decodeSegment(match[1] ?? ''), action: match[2]!.toLowerCase() }

@@ -6,12 +6,12 @@ import { logFilters, readFilters, readTrimBody } from './message-filters.js'
 import { type QueueApi, type QueueEndpoint, queryOf, row } from './reading.js'
 import { logShape } from './response-shapes.js'
 
-/** [queue.md 1.10] */
+/** Endpoints of the message log. [queue.md 1.10] */
 export const logEndpoints: readonly QueueEndpoint[] = [
-  row('GET', '/v2/events', 'The log, newest first.', (call, api) =>
+  row('GET', '/v2/events', 'Read the message log, newest first.', (call, api) =>
     logs(call, api, (events, cursor) => ({ events, cursor })),
   ),
-  row('GET', '/v2/logs', 'The log under its newer name.', (call, api) =>
+  row('GET', '/v2/logs', 'Read the message log, under its newer name.', (call, api) =>
     logs(call, api, (events, cursor) => ({ logs: events, events, cursor })),
   ),
 ]
@@ -57,7 +57,7 @@ function logs(
   return json({ messages: [...groups].map(([messageId, events]) => ({ messageId, events })), cursor: page.cursor })
 }
 
-/** A filter value of the log as the states it stands for. [queue.md 1.10, 4.1] */
+/** Returns the states that a filter value of the log means. [queue.md 1.10, 4.1] */
 function statesNamed(given: string): readonly string[] {
   const state = given.trim().toUpperCase()
   if (state === 'IN_PROGRESS') return inProgress

@@ -7,7 +7,7 @@ import { messageFilters, readFilters } from './message-filters.js'
 import { found, type QueueApi, type QueueEndpoint, queryAndBody, row } from './reading.js'
 import { messageShape } from './response-shapes.js'
 
-/** [queue.md 1.5] */
+/** Endpoints of messages. [queue.md 1.5] */
 export const messageEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/messages/:id', 'Read a message that is pending or was delivered.', (call, { queue }) =>
     json(messageShape(found(queue.readable(call.params.id!), 'message', call.params.id!))),
@@ -15,7 +15,7 @@ export const messageEndpoints: readonly QueueEndpoint[] = [
   row('DELETE', '/v2/messages/:id', 'Cancel one message.', (call, { queue }) =>
     json({ cancelled: queue.courier.cancel(pending(queue, call)) ? 1 : 0 }),
   ),
-  row('DELETE', '/v2/messages', 'Cancel many messages, by ids or filters.', (call, api) => cancelMany(call, api)),
+  row('DELETE', '/v2/messages', 'Cancel many messages, by IDs or filters.', (call, api) => cancelMany(call, api)),
   row('POST', '/v2/messages/:id/retry', 'Deliver a waiting message now.', (call, { queue }) => retryNow(call, queue)),
 ]
 

@@ -2,18 +2,18 @@ import { cursorSequence, type Filters, type RecordQuery } from '../../kernel/ind
 import { commaList } from '../settings/publish-options.js'
 import { refusals } from '../settings/queue-rejections.js'
 
-/** A query, or the older JSON body, as names with one or several values. */
+/** Query, or the older JSON body, as names with one or several values. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>
 
 export interface FilterRules {
-  /** Names that one value or several may be given for. */
+  /** Names of filters, each with one or several values. */
   readonly filters: readonly string[]
-  /** Names of ids: when one is given, all filters are ignored. */
+  /** Name of the filter for IDs; when it is given, all other filters are ignored. */
   readonly ids?: string
   readonly defaultCount: number | undefined
   readonly maxCount: number
   readonly order?: 'earliestFirst' | 'latestFirst'
-  /** Further names that the endpoint reads itself. */
+  /** Other names, which the endpoint reads itself. */
   readonly others?: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export const dlqFilters: readonly string[] = [
   'label',
   'flowControlKey',
 ]
-/** What the workflow SDK filters dead letters of runs by. [queue.md 1.12] */
+/** Filters of the workflow SDK for dead letters of runs. [queue.md 1.12] */
 export const runFilters: readonly string[] = ['workflowRunId', 'workflowUrl', 'workflowCreatedAt']
 export const logFilters: readonly string[] = [
   'messageIds',
@@ -56,7 +56,7 @@ export const logFilters: readonly string[] = [
   'path',
 ]
 
-/** Other names of the same filter. [queue.md 1.5, 1.9, 1.10] */
+/** Synonyms of filter names. [queue.md 1.5, 1.9, 1.10] */
 const synonyms: Readonly<Record<string, string>> = {
   callerIP: 'callerIp',
   messageId: 'messageIds',
@@ -68,15 +68,15 @@ const whole = new Set(['url', 'path', 'workflowUrl'])
 const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
 
 /**
- * Reads the filters of a list or bulk operation: OR inside one, AND between them. [queue.md 1.1]
- * @throws Refusal 400 for an unknown name or a value that is none
+ * Parses the filters of a list or bulk operation: OR inside one filter, AND between filters. [queue.md 1.1]
+ * @throws QueueRejection 400 for an unknown name or an invalid value
  */
 export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQuery<T> {
   const filters = new Map<string, Set<string>>()
   for (const [given, values] of query) {
     const name = synonyms[given] ?? given
     if (rules.filters.includes(name) || name === rules.ids) {
-      // `"messageIds": []` restricts nothing. [queue.md 1.5]
+      // `"messageIds": []` does not restrict the result. [queue.md 1.5]
       if (values.length === 0) continue
       const known = filters.get(name) ?? new Set<string>()
       for (const value of values) {
@@ -132,7 +132,7 @@ function readOrder(query: QueryValues): 'earliestFirst' | 'latestFirst' | undefi
   throw refusals.invalid('order', `${JSON.stringify(text)} is neither earliestFirst nor latestFirst`)
 }
 
-/** Bytes that bodies may show. */
+/** Returns the maximum number of bytes of a body in the response. */
 export function readTrimBody(query: QueryValues): number | undefined {
   const text = query.get('trimBody')?.[0]
   if (text === undefined || text === '') return undefined

@@ -14,12 +14,12 @@ import { QueueRejection, refusals } from '../settings/queue-rejections.js'
 import { readTarget, targetOf } from '../settings/url.js'
 import { entriesOf, parsed, type QueueApi, type QueueEndpoint, row } from './reading.js'
 
-/** [queue.md 1.3, 1.4] */
+/** Endpoints for publishing. [queue.md 1.3, 1.4] */
 export const publishEndpoints: readonly QueueEndpoint[] = [
   row(
     'POST',
     '/v2/publish/**',
-    'Publish one message to a url, or to every endpoint of a url group.',
+    'Publish one message to a URL, or to every endpoint of a URL group.',
     (call, api) => publish(call, api),
     { facts: targetFacts, limit: 'daily' },
   ),
@@ -30,12 +30,12 @@ export const publishEndpoints: readonly QueueEndpoint[] = [
     (call, api) => publish(call, api, call.params.queue),
     { facts: (call) => ({ ...targetFacts(call), queue: call.params.queue }), limit: 'daily' },
   ),
-  row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api), {
+  row('POST', '/v2/batch', 'Publish and enqueue many messages in one request.', (call, api) => batch(call, api), {
     limit: 'daily',
   }),
 ]
 
-/** Where the message of a publish, or of a schedule, is to go. */
+/** Returns the target of a publish or a schedule as facts for fault rules. */
 export function targetFacts(call: ServiceRequest): FaultFacts {
   const rules = { rejectEncodedDestination: false }
   const { url, group } = readTarget(call.rest, splitQuery(call.query, call.dialect).rest, rules)
@@ -51,7 +51,7 @@ function publish(call: ServiceRequest, api: QueueApi, into?: string): RawRespons
   return json(given.target.url === undefined ? shown : shown[0], publishedStatus(results))
 }
 
-/** What belongs to a run of a workflow is created. [queue.md 1.3; workflow.md 1] */
+/** Returns the status of a publish. Messages of a workflow run are created. [queue.md 1.3; workflow.md 1] */
 function publishedStatus(results: readonly AcceptedPublish[]): number {
   if (results.length > 0 && results.every((result) => result.deduplicated)) return 202
   return results.some(({ message }) => message.part !== undefined) ? 201 : 200
@@ -61,13 +61,13 @@ export function resultShape({ message, deduplicated }: AcceptedPublish, withUrl:
   return { messageId: message.id, ...(withUrl && { url: message.url }), ...(deduplicated && { deduplicated }) }
 }
 
-/** A publish as path, query, headers and body say it. Headers win over the query. [queue.md 2.1] */
+/** Reads a publish from path, query, headers and body. Headers win over the query. [queue.md 2.1] */
 export function publishCall(call: ServiceRequest, api: QueueApi, into?: string): PublishCall {
   const { queue } = api
   const { own, rest } = splitQuery(call.query, call.dialect)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.rejectEncodedDestination) {
     queue.notice(
-      `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.rejectEncodedDestination.`,
+      `A percent-encoded destination was accepted: ${call.rest}. The real service is reported to reject it; send the URL without encoding, or set policy.rejectEncodedDestination.`,
     )
   }
   return {
@@ -87,7 +87,9 @@ export function publishCall(call: ServiceRequest, api: QueueApi, into?: string):
   }
 }
 
-/** In whose words a call speaks, and is delivered: in all that count where it has none. */
+/**
+ * Returns the dialect of a request, in which its messages are delivered; the fallback dialect if the request has none.
+ */
 export function requestDialect(
   spoken: Pick<ServiceRequest, 'isUnmarked' | 'dialect'>,
   { queue }: QueueApi,
@@ -95,18 +97,20 @@ export function requestDialect(
   return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.dialect.name)) ?? queue.words
 }
 
-/** What is said in headers, over what the query says. */
+/** Merges settings; headers win over the query. */
 function settingsOf({ settings, lists }: Pick<ServiceRequest, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
   if (lists === undefined && (query === undefined || query.size === 0)) return settings
   return new Map<string, HeaderValue>([...(query ?? []), ...settings, ...(lists ?? [])])
 }
 
-/** Settings of a call that is not a publish, from headers and query. */
+/** Returns the settings of a request that is not a publish, from headers and query. */
 export function settingsIn(call: ServiceRequest): RawSettings {
   return settingsOf(call, splitQuery(call.query, call.dialect).own)
 }
 
-/** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
+/**
+ * Removes the service's own parameters from a query; the rest belongs to the destination, byte for byte. [queue.md 1.3]
+ */
 export function splitQuery(query: string, dialect: Dialect): { own: Map<string, string>; rest: string } {
   const own = new Map<string, string>()
   if (query === '') return { own, rest: '' }
@@ -120,18 +124,21 @@ export function splitQuery(query: string, dialect: Dialect): { own: Map<string, 
   return { own, rest: rest.join('&') }
 }
 
-/** With the token in the query, a webhook may sign in at the destination with a header of its own. [queue.md 2.3] */
+/**
+ * Whether the request has an `Authorization` header for the destination, because its token is in the query. [queue.md
+ * 2.3]
+ */
 function ownAuthorization(call: ServiceRequest): boolean {
   const token = queryToken(call, call.dialect.queueTokenQuery)
   return token !== undefined && token !== bearerToken(call)
 }
 
-/** The publisher's address: the first one a proxy noted. */
+/** Returns the publisher's IP address: the first one that a proxy noted. */
 function callerIp(call: ServiceRequest, queue: QueueEngine): string {
   return call.header('x-forwarded-for')?.split(',')[0]?.trim() || queue.policy.callerIp
 }
 
-/** Header names with one value or several, as JSON carries them. */
+/** Schema of header names with one or several values, as in JSON. */
 export const headerObject: v.GenericSchema<unknown, [name: string, value: string | string[]][]> = entriesOf(
   v.union([v.string(), v.array(v.string())]),
 )
@@ -152,7 +159,9 @@ const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
 
 export const batchSchema: v.GenericSchema<unknown, BatchItem[]> = v.array(itemSchema)
 
-/** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
+/**
+ * Publishes a batch. All items are checked before any is accepted; later errors affect only their item. [queue.md 1.4]
+ */
 function batch(call: ServiceRequest, api: QueueApi): RawResponse {
   const { queue } = api
   const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
@@ -191,13 +200,13 @@ export function itemCall(item: BatchItem, call: ServiceRequest, api: QueueApi): 
   }
 }
 
-/** A text as it is; any other JSON value compactly. [queue.md 1.4] */
+/** Returns the body of a batch item: a string unchanged, any other value as compact JSON. [queue.md 1.4] */
 function itemBody(body: unknown): Bytes {
   if (body === undefined || body === null) return '' as Bytes
   return utf8(typeof body === 'string' ? body : compactJson(body))
 }
 
-/** The words of a list in a body are its own, else those of the request. */
+/** Reads headers in a body. Their dialect is their own, otherwise that of the request. */
 export function readHeaderObject(
   headers: HeaderList,
   call: ServiceRequest,

@@ -17,11 +17,11 @@ import { resourceEndpoints } from './resources.js'
 export interface QueueServiceOptions {
   readonly token: string
   readonly readOnlyToken?: string | undefined
-  /** Endpoints of what is built on the queue. */
+  /** Endpoints of services that are built on the queue. */
   readonly more?: readonly QueueEndpoint[]
 }
 
-/** Every endpoint of the queue API. [queue.md 1.2] */
+/** All endpoints of the queue API. [queue.md 1.2] */
 export const queueEndpoints: readonly QueueEndpoint[] = [
   ...publishEndpoints,
   ...messageEndpoints,
@@ -33,17 +33,17 @@ export const queueEndpoints: readonly QueueEndpoint[] = [
     json(queue.keys.rotate()),
   ),
   ...flowControlEndpoints,
-  open('GET', '/', 'Readiness.', () => empty()),
-  open('GET', '/v2/readiness', 'Readiness.', () => empty()),
+  open('GET', '/', 'Check readiness.', () => empty()),
+  open('GET', '/v2/readiness', 'Check readiness.', () => empty()),
 ]
 
-/** The queue as the gateway serves it. */
+/** Returns the queue as a service of the gateway. */
 export function queueService(queue: QueueEngine, options: QueueServiceOptions): Service<QueueApi> {
   const { token, readOnlyToken, more = [] } = options
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)
   return {
     name: 'queue',
-    // [queue.md 1.1]
+    // Paths ignore case. [queue.md 1.1]
     anyCase: true,
     state: { queue },
     faults: queueFaults,

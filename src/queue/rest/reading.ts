@@ -10,7 +10,7 @@ import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { QueryValues } from './message-filters.js'
 
-/** What the endpoints work on. */
+/** State on which the endpoints work. */
 export interface QueueApi {
   readonly queue: QueueEngine
 }
@@ -27,7 +27,7 @@ export function row(
   return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }
 }
 
-/** What rules may ask about a call, by the word before the name or id in the pattern of its endpoint. */
+/** Facts that fault rules can match, by the path segment before the name or ID of the endpoint. */
 const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
   enqueue: 'queue',
   messages: 'messageId',
@@ -64,7 +64,7 @@ export function done(_nothing: void): RawResponse {
   return empty()
 }
 
-/** The query without the token and the service's own settings. */
+/** Returns the query without the token and the service's own settings. */
 export function queryOf(call: ServiceRequest): Map<string, string[]> {
   const query = new Map<string, string[]>()
   if (call.query === '') return query
@@ -78,7 +78,7 @@ export function queryOf(call: ServiceRequest): Map<string, string[]> {
   return query
 }
 
-/** The query, or the JSON body that older clients send the same names in. [queue.md 1.5] */
+/** Returns the query merged with the JSON body, in which older clients send the same names. [queue.md 1.5] */
 export function queryAndBody(call: ServiceRequest): QueryValues {
   const query = queryOf(call)
   if (call.body === '') return query
@@ -90,8 +90,8 @@ export function queryAndBody(call: ServiceRequest): QueryValues {
 }
 
 /**
- * Names and values of a JSON object. `v.record` drops names such as `constructor`; a filter that is dropped instead of
- * refused would select everything.
+ * Returns a schema for the names and values of a JSON object. `v.record` drops names such as `constructor`, and a
+ * dropped filter would select everything instead of being rejected.
  */
 export function entriesOf<S extends v.GenericSchema>(
   value: S,
@@ -106,7 +106,10 @@ export function entriesOf<S extends v.GenericSchema>(
   )
 }
 
-/** Values in the JSON of one request: of a batch of as many empty items the answers take the most room. [choice] */
+/**
+ * Maximum number of values in the JSON of one request. Responses to a batch of this many empty items use the most
+ * memory. [choice]
+ */
 export const maxQueueValues = 1_048_576
 
 export function parsed<S extends v.GenericSchema>(call: ServiceRequest, schema: S): v.InferOutput<S> {

@@ -8,14 +8,14 @@ import { createSchedule, headerObject, readHeaderObject, targetFacts } from './p
 import { done, found, name, parsed, type QueueApi, type QueueEndpoint, row } from './reading.js'
 import { queueShape, scheduleShape, urlGroupShape } from './response-shapes.js'
 
-/** Queues, schedules and url groups. [queue.md 1.6, 1.7, 1.8] */
+/** Endpoints of FIFO queues, schedules and URL groups. [queue.md 1.6, 1.7, 1.8] */
 export const resourceEndpoints: readonly QueueEndpoint[] = [
   row('POST', '/v2/queues', 'Create or update a queue.', (call, { queue }) => upsertQueue(call, queue)),
   row('GET', '/v2/queues', 'List the queues.', (_call, { queue }) => json(queue.lanes.list().map(queueShape))),
   row('GET', '/v2/queues/:name', 'Read a queue.', (call, { queue }) =>
     json(queueShape(found(queue.lanes.get(name(call)), 'queue', name(call)))),
   ),
-  row('DELETE', '/v2/queues/:name', 'Delete a queue; its messages are cancelled.', (call, { queue }) =>
+  row('DELETE', '/v2/queues/:name', 'Delete a queue; its messages are canceled.', (call, { queue }) =>
     done(queue.deleteQueue(name(call))),
   ),
   row('POST', '/v2/queues/:name/pause', 'Pause a queue.', (call, { queue }) => done(queue.pauseQueue(name(call)))),
@@ -24,7 +24,7 @@ export const resourceEndpoints: readonly QueueEndpoint[] = [
   row(
     'POST',
     '/v2/schedules/**',
-    'Create a schedule, or replace the one of the same id.',
+    'Create a schedule, or replace the one with the same ID.',
     (call, api) => createSchedule(call, api),
     { facts: targetFacts },
   ),
@@ -44,16 +44,16 @@ export const resourceEndpoints: readonly QueueEndpoint[] = [
     return empty()
   }),
 
-  row('GET', '/v2/topics', 'List the url groups.', (_call, { queue }) =>
+  row('GET', '/v2/topics', 'List the URL groups.', (_call, { queue }) =>
     json(queue.urlGroups.list().map(urlGroupShape)),
   ),
-  row('GET', '/v2/topics/:name', 'Read a url group.', (call, { queue }) =>
+  row('GET', '/v2/topics/:name', 'Read a URL group.', (call, { queue }) =>
     json(urlGroupShape(found(queue.urlGroups.get(name(call)), 'topic', name(call)))),
   ),
   row(
     'POST',
     '/v2/topics/:name/endpoints',
-    'Add or change endpoints of a url group; creates the group.',
+    'Add or change endpoints of a URL group; creates the group.',
     (call, { queue }) => {
       const { endpoints } = parsed(
         call,
@@ -63,7 +63,7 @@ export const resourceEndpoints: readonly QueueEndpoint[] = [
       return empty()
     },
   ),
-  row('DELETE', '/v2/topics/:name/endpoints', 'Remove endpoints, by name or url.', (call, { queue }) => {
+  row('DELETE', '/v2/topics/:name/endpoints', 'Remove endpoints, by name or URL.', (call, { queue }) => {
     const { endpoints } = parsed(
       call,
       v.object({ endpoints: v.array(v.object({ url: v.optional(v.string()), name: v.optional(v.string()) })) }),
@@ -71,8 +71,8 @@ export const resourceEndpoints: readonly QueueEndpoint[] = [
     queue.urlGroups.remove(name(call), endpoints)
     return empty()
   }),
-  row('PATCH', '/v2/topics/:name', 'Set the default headers of a url group.', (call, api) => setDefaults(call, api)),
-  row('DELETE', '/v2/topics/:name', 'Delete a url group.', (call, { queue }) =>
+  row('PATCH', '/v2/topics/:name', 'Set the default headers of a URL group.', (call, api) => setDefaults(call, api)),
+  row('DELETE', '/v2/topics/:name', 'Delete a URL group.', (call, { queue }) =>
     done(queue.urlGroups.delete(name(call))),
   ),
 ]
@@ -92,7 +92,7 @@ function schedule(queue: QueueEngine, call: ServiceRequest): Schedule {
   return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
 }
 
-/** What a publish may still bring, without which other defaults would not be read or not be whole. */
+/** Settings that a publish may add. Without them, other defaults could not be parsed or would be incomplete. */
 const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callback-', 'failure-callback-'].flatMap(
   (prefix) => [
     [`${prefix}callback`, 'https://callback.test'],
@@ -101,7 +101,10 @@ const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callbac
   ],
 )
 
-/** @throws Refusal 400 for what no publish could use */
+/**
+ * Sets the default headers of a URL group.
+ * @throws QueueRejection 400 when no publish could use them
+ */
 function setDefaults(call: ServiceRequest, api: QueueApi): RawResponse {
   const { headers } = parsed(call, v.object({ headers: headerObject }))
   const list = headers.flatMap(([key, values]) => [values].flat().map((value): [string, string] => [key, value]))

@@ -11,10 +11,10 @@ import { lastStates } from '../schedules/schedules.js'
 import type { CallbackSettings, PublishSettings } from '../settings/message-settings.js'
 import { redactedBody, redactedHeaders } from '../settings/redacted-fields.js'
 
-/** The JSON objects of the API, field by field. An undefined field is left out by `JSON.stringify`. */
+/** JSON object of the API. `JSON.stringify` omits undefined fields. */
 type Shape = Record<string, unknown>
 
-/** Bytes that a body may show; -1 leaves bodies out. [queue.md 4.3] */
+/** Maximum number of bytes of a body; -1 omits bodies. [queue.md 4.3] */
 export type TrimBody = number | undefined
 
 function trimmed(body: Bytes, trim: TrimBody): Bytes | undefined {
@@ -22,7 +22,7 @@ function trimmed(body: Bytes, trim: TrimBody): Bytes | undefined {
   return trim < 0 ? undefined : (body.slice(0, trim) as Bytes)
 }
 
-/** `body` in clear when it is UTF-8, else `bodyBase64`. [queue.md 1.5] */
+/** Returns `body` in clear text if it is UTF-8, otherwise `bodyBase64`. [queue.md 1.5] */
 function clearBody(given: Bytes, settings: PublishSettings, trim?: TrimBody): Shape {
   const redacted = redactedBody(given, settings.redact)
   if (redacted !== undefined) return { body: redacted }
@@ -42,7 +42,7 @@ function labelShape(settings: PublishSettings): Shape {
   return settings.labels === undefined ? {} : { label: settings.labels[0], labels: settings.labels }
 }
 
-/** What a callback forwards; the content type that every callback has tells nothing. */
+/** Returns the headers that a callback forwards, without the content type that every callback has. */
 function callbackHeaders(callback: CallbackSettings | undefined): Record<string, string[]> | undefined {
   const { headers = [], redact } = callback?.settings ?? {}
   return headers.some(([name]) => name !== 'Content-Type') ? headerMap(redactedHeaders(headers, redact)) : undefined
@@ -52,7 +52,7 @@ function headersOf(message: Message): Record<string, string[]> {
   return headerMap(redactedHeaders(message.headers, message.settings.redact))
 }
 
-/** What messages, dead letters and log entries tell alike. */
+/** Returns the fields that messages, dead letters and log entries have in common. */
 function common(message: Message): Shape {
   const { origin, settings } = message
   return {
@@ -75,7 +75,7 @@ function common(message: Message): Shape {
   }
 }
 
-/** [queue.md 1.5] */
+/** Returns a message as JSON. [queue.md 1.5] */
 export function messageShape(message: Message, trim?: TrimBody): Shape {
   const { settings } = message
   return {
@@ -89,7 +89,7 @@ export function messageShape(message: Message, trim?: TrimBody): Shape {
   }
 }
 
-/** [queue.md 5.5] */
+/** Returns a dead letter as JSON. [queue.md 5.5] */
 export function deadLetterShape(letter: DeadLetter, trim?: TrimBody): Shape {
   const { response: reply } = letter
   const body = trimmed(reply.body, trim)
@@ -103,7 +103,7 @@ export function deadLetterShape(letter: DeadLetter, trim?: TrimBody): Shape {
   }
 }
 
-/** [queue.md 4.3] */
+/** Returns a log entry as JSON. [queue.md 4.3] */
 export function logShape(entry: LogEntry, policy: ResolvedPolicy, trim?: TrimBody): Shape {
   const { message, detail } = entry
   const { settings } = message
@@ -130,7 +130,7 @@ export function logShape(entry: LogEntry, policy: ResolvedPolicy, trim?: TrimBod
   }
 }
 
-/** [queue.md 1.7; service.md Schedule] */
+/** Returns a schedule as JSON. [queue.md 1.7; service.md Schedule] */
 export function scheduleShape(schedule: Schedule): Shape {
   const { draft } = schedule
   const { settings } = draft
@@ -163,13 +163,13 @@ export function scheduleShape(schedule: Schedule): Shape {
   }
 }
 
-/** [queue.md 1.6] */
+/** Returns a FIFO queue as JSON. [queue.md 1.6] */
 export function queueShape(lane: FifoQueue<Message>): Shape {
   const { name, createdAt, updatedAt, parallelism, paused, lag } = lane
   return { name, createdAt, updatedAt, parallelism, paused, lag }
 }
 
-/** [queue.md 1.8, 8] */
+/** Returns a URL group as JSON. [queue.md 1.8, 8] */
 export function urlGroupShape(group: UrlGroup): Shape {
   const { name, createdAt, updatedAt, endpoints, shownDefaults } = group
   return {
@@ -181,7 +181,7 @@ export function urlGroupShape(group: UrlGroup): Shape {
   }
 }
 
-/** [queue.md 1.11; service.md Flow control key entry] */
+/** Returns a flow-control key as JSON. [queue.md 1.11; service.md Flow control key entry] */
 export function flowKeyShape(key: FlowKey, now: number): Shape {
   key.refresh(now)
   return {

@@ -4,19 +4,19 @@ import type { FireFaultContext } from '../../faults/fault-context.js'
 import type { ServiceClock } from '../../kernel/clock.js'
 import type { Schedule } from './schedule.js'
 
-// What rules do to the trigger of a schedule: later, more than once, or not at all.
+// Applies fault rules to the firing of a schedule: later, more than once, or not at all.
 
-/** What becomes of one trigger. */
+/** Publications of one firing. */
 export interface TriggerPlan {
-  /** How often it publishes. */
+  /** Number of publications. */
   readonly times: number
-  /** Milliseconds until the first time. */
+  /** Milliseconds until the first publication. */
   readonly wait: number
-  /** Milliseconds between the times. */
+  /** Milliseconds between publications. */
   readonly apart: number
 }
 
-/** The plan of a trigger that is struck, `undefined` for one that is not. */
+/** Returns the plan of a firing into which a fault is injected; `undefined` for other firings. */
 export function faultyFire(
   faults: FaultSource | undefined,
   schedule: Schedule,

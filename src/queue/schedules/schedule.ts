@@ -15,18 +15,18 @@ export interface ScheduleDraft {
   readonly target: PublishTarget
   readonly body: Bytes
   readonly settings: PublishSettings
-  /** What `settings` were read from: a url group's defaults come underneath at each trigger. */
+  /** Raw form of `settings`; the defaults of a URL group are applied below them at each firing. */
   readonly raw: RawSettings
   readonly headers: PublishHeaders | undefined
   readonly callerIp: string
   readonly region: string
-  /** `seq` of the request that asked for it. */
+  /** `seq` of the request that created it. */
   readonly cause?: number | undefined
 }
 
 export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
 
-/** A message that a cron expression publishes again and again. [queue.md 7] */
+/** Schedule that publishes a message at the times of a cron expression. [queue.md 7] */
 export class Schedule {
   static {
     loggedAsJson(Schedule)
@@ -39,21 +39,21 @@ export class Schedule {
   paused = false
   /** @internal */
   timer: Timer | undefined
-  /** Tells of the local times before the next slot that do not exist. @internal */
+  /** Timers that log the nonexistent local times before the next fire time. @internal */
   gapTimers: readonly Timer[] = []
   /** `seq` of the entry that paused it. @internal */
   pauseTrail: number | undefined
   lastTime: number | undefined
   nextTime: number | undefined
-  /** The messages of the last trigger, several for a url group. @internal */
+  /** Messages of the latest firing; several for a URL group. @internal */
   lastMessages: readonly Message[] = []
-  /** Why the last trigger published nothing. */
+  /** Reason why the latest firing published nothing. */
   error: string | undefined
-  /** `seq` of the entry that created it: what its triggers follow from. @internal */
+  /** `seq` of the entry that created it, which is the cause of its firings. @internal */
   trail: number | undefined
   /** @internal */
   readonly cron: CronExpression
-  /** A url, or the name of a url group. @internal */
+  /** URL or name of a URL group. @internal */
   readonly destination: string
 
   /** @internal */

@@ -25,7 +25,7 @@ export class Schedules {
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
 
-  /** @param publish makes the messages of one trigger; `awaited` when a drain waits for them @internal */
+  /** @param publish creates the messages of one firing; `awaited` when a drain waits for them @internal */
   constructor(
     clock: ServiceClock,
     random: Random,
@@ -49,13 +49,14 @@ export class Schedules {
     return this.#schedules.get(id)
   }
 
+  /** Returns all schedules. */
   list(): readonly Schedule[] {
     return [...this.#schedules.values()]
   }
 
   /**
-   * Creates a schedule, or replaces all of the one with the same id.
-   * @param missed a slot of before that has not fired yet
+   * Creates a schedule, or replaces the whole schedule with the same ID.
+   * @param missed earlier fire time at which it has not fired yet
    * @internal
    */
   create(draft: ScheduleDraft, missed?: number): Schedule {
@@ -90,7 +91,7 @@ export class Schedules {
     return schedule
   }
 
-  /** One that no loaded schedule has. */
+  /** Returns an ID that no loaded schedule has. */
   #nextId(): string {
     let id = this.#ids.next()
     while (this.#schedules.has(id)) id = this.#ids.next()
@@ -106,7 +107,7 @@ export class Schedules {
     this.#note('schedule', id, 'deleted')
   }
 
-  /** While it is paused its slots pass without a message. @internal */
+  /** Pauses or resumes a schedule. While it is paused, its fire times pass without a message. @internal */
   setPaused(schedule: Schedule, paused: boolean): void {
     if (schedule.paused === paused) return
     schedule.paused = paused
@@ -114,12 +115,16 @@ export class Schedules {
     schedule.pauseTrail = paused ? seq : undefined
   }
 
-  /** Triggers a schedule now, whether or not it is paused; its slots stay as they are. */
+  /**
+   * Fires a schedule now, even if it is paused, and returns its messages. The fire times of the cron expression stay
+   * unchanged.
+   * @throws RangeError when the schedule does not exist
+   */
   fire(id: string): readonly Message[] {
     const schedule = this.#schedules.get(id)
     if (schedule === undefined) {
       throw new RangeError(
-        `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
+        `fire(): there is no schedule ${JSON.stringify(id)} (existing schedules: ${[...this.#schedules.keys()].join(', ') || 'none'}).`,
       )
     }
     return this.#trigger(schedule, true, 'fired-by-hand')
@@ -131,7 +136,7 @@ export class Schedules {
     this.#schedules.clear()
   }
 
-  /** The next slots of a schedule within a span, the first so many of them, without firing anything. */
+  /** Returns the fire times of a schedule within a period, at most `most`, without firing anything. */
   upcoming(id: string, from: number, to: number, most: number = Number.POSITIVE_INFINITY): readonly number[] {
     const schedule = this.#schedules.get(id)
     const slots: number[] = []
@@ -153,14 +158,14 @@ export class Schedules {
         : this.#clock.schedule(next, `schedule ${schedule.id}`, () => this.#slot(schedule, next), { background: true })
   }
 
-  /** Nothing happens at a local time that does not exist, but the log says why. */
+  /** Logs why a schedule does not fire at a local time that does not exist. */
   #planGap(schedule: Schedule, { at, from, to, zone }: ClockGap): Timer {
     const because = `the clocks of ${zone} are set forward from ${from} to ${to}`
     const note = (): void => void this.#note('schedule', schedule.id, 'skipped', { because }, schedule.trail)
     return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped hour`, note, { background: true })
   }
 
-  /** A slot has come. Those that passed unseen, while a state lay on the disk or the host slept, count once. */
+  /** Handles a fire time. Fire times that passed while the state was on disk or the host slept count once. */
   #slot(schedule: Schedule, at: number): void {
     const { mode, isDraining: draining } = this.#clock
     const now = this.#clock.now()
@@ -186,7 +191,7 @@ export class Schedules {
 
   #fireLater(schedule: Schedule, awaited: boolean, change: string, wait: number): void {
     const fire = (): void => {
-      // It may have been deleted or replaced by now.
+      // The schedule may have been deleted or replaced since then.
       if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, awaited, change)
     }
     const options = awaited ? undefined : ({ awaited: false } as const)
@@ -201,7 +206,7 @@ export class Schedules {
   }
 }
 
-/** `lastScheduleStates`: message id → where it got to. */
+/** Returns `lastScheduleStates`: message ID → state. */
 export function lastStates(schedule: Schedule): Record<string, 'IN_PROGRESS' | 'SUCCESS' | 'FAIL'> {
   return Object.fromEntries(
     schedule.lastMessages.map((message) => [

@@ -1,7 +1,7 @@
 import { canonicalName, type HeaderList } from '../../kernel/http.js'
 import type { QueueDialect } from './queue-dialect.js'
 
-/** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */
+/** Whether a header belongs to one connection and is never forwarded. [queue.md 2.3, 3.1] */
 export function isHopByHop(lowerName: string): boolean {
   return hopByHop.has(lowerName) || lowerName.startsWith('proxy-')
 }
@@ -17,7 +17,7 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-/** Own headers of a delivery: a forwarded header of these names is dropped. [queue.md 3.1] */
+/** The service's own headers of a delivery; a forwarded header with one of these names is dropped. [queue.md 3.1] */
 export const ownDeliveryHeaders: readonly string[] = [
   'Signature',
   'Message-Id',
@@ -29,8 +29,8 @@ export const ownDeliveryHeaders: readonly string[] = [
 ]
 
 /**
- * The headers that a destination gets by configuration. A name in a later source replaces it in those before, so explicit
- * ones come last; one that comes several times in a source stays a list.
+ * Returns the headers that the publisher configured. A later source replaces a name of earlier ones, so explicit
+ * headers come last. A name that occurs several times in one source stays a list.
  */
 export function deliveryHeaders(
   contentType: string | undefined,

@@ -3,13 +3,16 @@ import type { QueueDialect } from './queue-dialect.js'
 import type { FieldRedaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
 
-/** The service's own headers or query parameters: lower-case name without prefix → value; of headers to forward, values. */
+/**
+ * The service's own headers or query parameters: lower-case name without prefix → value, or values of forwarded
+ * headers.
+ */
 export type RawSettings = ReadonlyMap<string, HeaderValue>
 
-/** Several values where a header that is to be forwarded came several times. */
+/** Value of a header; several values if a forwarded header occurred several times. */
 export type HeaderValue = string | readonly string[]
 
-/** As one text, as HTTP has it. */
+/** Joins the values of a header into one text, as HTTP does. */
 export function joined(given: HeaderValue): string
 export function joined(given: HeaderValue | undefined): string | undefined
 export function joined(given: HeaderValue | undefined): string | undefined {
@@ -18,14 +21,14 @@ export function joined(given: HeaderValue | undefined): string | undefined {
 
 export interface FlowControlSettings {
   readonly key: string
-  /** Absent when only the key was sent. */
+  /** Limits; absent when only the key was sent. */
   readonly limits?: FlowControlLimits | undefined
 }
 
 export interface FlowControlLimits {
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined
-  /** Seconds. */
+  /** Rate period in seconds. */
   readonly period: number
 }
 
@@ -34,12 +37,12 @@ export interface CallbackSettings {
   readonly settings: PublishSettings
 }
 
-/** Everything a publish says about its messages, read and checked. Durations and instants in milliseconds. */
+/** Settings of a publish, parsed and checked. Durations and instants are in milliseconds. */
 export interface PublishSettings {
-  /** The words of whoever published it. */
+  /** Dialect of the publisher. */
   words: QueueDialect
   method: string
-  /** Content-Type and forwarded headers, as the destination gets them. */
+  /** Content-Type and forwarded headers, as the destination receives them. */
   headers: HeaderList
   timeout: number | undefined
   retries: number
@@ -56,6 +59,6 @@ export interface PublishSettings {
   cron: string | undefined
   scheduleId: string | undefined
   queue: string | undefined
-  /** Headers of the workflow protocol, by name without prefix: kept for it, not read here. */
+  /** Headers of the workflow protocol by name without prefix; the workflow engine reads them. */
   workflow: ReadonlyMap<string, string> | undefined
 }

@@ -14,7 +14,7 @@ export interface ReadContext {
   readonly limits: ResolvedQueueLimits
 }
 
-/** What the reading of one set of options gathers beside the settings themselves. */
+/** Values that are collected while one set of options is read, in addition to the settings. */
 export interface Gathering {
   readonly context: ReadContext
   /** `callback-` or `failure-callback-`, for error texts. */
@@ -26,29 +26,29 @@ export interface Gathering {
   flowControlLimits: FlowControlLimits | undefined
 }
 
-/** More the service refuses whatever the plan. [queue.md, last section] */
+/** Maximum number of retries that the service accepts on any plan. [queue.md, last section] */
 export const maxRetries = 999_999
 
-/** One row of the table of publish options: the single source of headers, query names, defaults and documentation. */
+/** Publish option: the single source of headers, query names, defaults and documentation. */
 export interface PublishOption {
-  /** Lower-case header name without prefix; the query name is the prefix and this. */
+  /** Lower-case header name without prefix. The query name is the prefix and this name. */
   readonly name: string
   readonly grammar: string
   readonly default: string
   readonly bounds?: string
-  /** Whether it may stand behind `Callback-` and `Failure-Callback-`. */
+  /** Whether it may follow `Callback-` and `Failure-Callback-`. */
   readonly callbacks: boolean
   /** `schedule`: only the creation of a schedule reads it. */
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
-  /** The text that reads as these settings, `undefined` where they say nothing. */
+  /** Returns the text that parses to these settings; `undefined` where they have no value. */
   write(settings: PublishSettings): string | undefined
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** [queue.md 2.2] */
+/** Table of publish options. [queue.md 2.2] */
 export const publishOptions: readonly PublishOption[] = [
   {
     name: 'method',
@@ -67,10 +67,10 @@ export const publishOptions: readonly PublishOption[] = [
   {
     name: 'timeout',
     grammar: 'duration `<n>s|m|h|d|w|mo|y`, also combined; a bare number is seconds',
-    default: "the plan's longest response time",
+    default: "the plan's maximum response time",
     bounds: 'only shortens the default',
     callbacks: true,
-    about: 'How long the destination may take to answer.',
+    about: 'Maximum time for the destination to respond.',
     read(text, into, gathering) {
       const timeout = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : parseServiceDuration(text)
       if (timeout === undefined || timeout <= 0)
@@ -101,7 +101,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retry-delay',
     grammar: `expression of numbers, \`retried\`, \`+ - * / %\`, parentheses and ${Object.keys(retryFunctions).join(', ')}`,
     default: 'min(86400, e^(2.5·n)) whole seconds before retry n',
-    bounds: `milliseconds; below 0 counts as 0, at most a day; what is not a number counts as the default. At most ${maxExpression} characters and ${deepestExpression} levels, a guard of ours`,
+    bounds: `milliseconds; below 0 counts as 0, at most a day; a result that is not a number counts as the default. At most ${maxExpression} characters and ${deepestExpression} levels, limits of this package`,
     callbacks: true,
     about: 'Delay before each retry; `retried` is 0 for the first.',
     read(text, into, gathering) {
@@ -137,7 +137,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'not-before',
     grammar: 'Unix time in seconds',
     default: 'none',
-    bounds: 'overrides the delay; a past time means at once',
+    bounds: 'overrides the delay; a past time means immediately',
     callbacks: true,
     about: 'Earliest time of the first attempt.',
     read(text, into, gathering) {
@@ -153,7 +153,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'none',
     bounds: 'remembered for 10 minutes',
     callbacks: false,
-    about: 'A second message with the same id is answered 202 and not enqueued.',
+    about: 'A second message with the same ID gets a 202 response and is not enqueued.',
     read(text, into) {
       if (text.includes(':')) throw refusals.deduplicationColon()
       if (text !== '') into.deduplicationId = text
@@ -184,10 +184,10 @@ export const publishOptions: readonly PublishOption[] = [
   },
   {
     name: 'callback',
-    grammar: 'absolute http(s) url',
+    grammar: 'absolute HTTP(S) URL',
     default: 'none',
     callbacks: true,
-    about: 'Gets a message about every attempt.',
+    about: 'URL that receives a message about every attempt.',
     read(text, _into, gathering) {
       checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}callback`)
       gathering.callbackUrl = text
@@ -196,10 +196,10 @@ export const publishOptions: readonly PublishOption[] = [
   },
   {
     name: 'failure-callback',
-    grammar: 'absolute http(s) url',
+    grammar: 'absolute HTTP(S) URL',
     default: 'none',
     callbacks: true,
-    about: 'Gets one message when delivery failed for good.',
+    about: 'URL that receives one message when the delivery failed for good.',
     read(text, _into, gathering) {
       checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`)
       gathering.failureCallbackUrl = text
@@ -222,10 +222,10 @@ export const publishOptions: readonly PublishOption[] = [
   {
     name: 'flow-control-value',
     grammar: '`parallelism=<n>, rate=<n>, period=<seconds or duration>`, any order',
-    default: 'the present limits of the key',
+    default: 'the current limits of the key',
     bounds: 'at least one of parallelism and rate; period 1 s by default, at most a week',
     callbacks: true,
-    about: 'Limits of the key from now on: the latest message counts.',
+    about: 'Limits of the key from now on; the latest message decides.',
     read(text, _into, gathering) {
       gathering.flowControlLimits = readFlowControl(text, gathering)
     },
@@ -236,7 +236,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: 'one label, or several with commas',
     default: 'none',
     callbacks: true,
-    about: 'Labels to find the message by.',
+    about: 'Labels for finding the message.',
     read(text, into) {
       const labels = commaList(text)
       into.labels = labels.length === 0 ? undefined : labels
@@ -248,7 +248,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: 'comma list of `body`, `header`, `header[<Name>]`',
     default: 'none',
     callbacks: true,
-    about: 'Shows these as `REDACTED:<SHA256>` in every answer of the API; deliveries carry them in clear.',
+    about: 'Shows these as `REDACTED:<SHA256>` in every API response; deliveries contain them in clear text.',
     read(text, into, gathering) {
       const redact = parseRedaction(text)
       if (redact === undefined)
@@ -263,7 +263,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'none',
     callbacks: false,
     on: 'schedule',
-    about: 'When a schedule fires. On a publish it turns the call into the creation of a schedule.',
+    about: 'Fire times of a schedule. On a publish it makes the request create a schedule.',
     read(text, into) {
       into.cron = text.trim()
     },
@@ -275,7 +275,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'generated by the service',
     callbacks: false,
     on: 'schedule',
-    about: 'Id of the schedule; an existing one is replaced.',
+    about: 'ID of the schedule; an existing one is replaced.',
     read(text, into, gathering) {
       checkName(text, headerName(gathering, 'schedule-id'))
       into.scheduleId = text
@@ -288,7 +288,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'none',
     callbacks: false,
     on: 'schedule',
-    about: 'Queue into which a schedule publishes.',
+    about: 'FIFO queue into which a schedule publishes.',
     read(text, into, gathering) {
       checkName(text, headerName(gathering, 'queue-name'))
       into.queue = text
@@ -297,7 +297,7 @@ export const publishOptions: readonly PublishOption[] = [
   },
 ]
 
-/** Families of settings whose names are open. [queue.md 2.2] */
+/** Groups of settings with open names. [queue.md 2.2] */
 export const openSettings: readonly { readonly name: string; readonly about: string }[] = [
   { name: 'forward-<name>', about: 'Delivered as header `<Name>`.' },
   {
@@ -340,15 +340,18 @@ function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): str
   return parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(', ')
 }
 
-/** Milliseconds of `90s` or `1d10h30m`, the service's grammar of durations; `undefined` when the text is none. [queue.md 2.2] */
+/**
+ * Parses a duration of the service, such as `90s` or `1d10h30m`, to milliseconds; `undefined` for other texts.
+ * [queue.md 2.2]
+ */
 export function parseServiceDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/.test(text)) return undefined
   const span = Math.round(parseDuration(text)!)
-  // Longer ones would leave the time that a Date can tell.
+  // A longer duration would exceed the range of a Date.
   return span <= 1e15 ? span : undefined
 }
 
-/** Seconds of a rate period: a number of seconds or a duration. */
+/** Parses a rate period, given as a number of seconds or a duration, to seconds. */
 export function readPeriod(text: string | undefined, policy: ResolvedPolicy, fail: (reason: string) => Error): number {
   if (text === undefined) return 1
   const duration = parseServiceDuration(text)

@@ -1,6 +1,6 @@
-/** The words of one vendor as far as the queue's own domain has to write them: on deliveries and in signatures. */
+/** Spelling of one dialect, as far as the queue writes it: on deliveries and in signatures. */
 export interface DialectSpelling {
-  /** Before each of its headers: `Service-`. */
+  /** Prefix of each of its headers: `Service-`. */
   readonly prefix: string
   /** Claim `iss` of signatures. */
   readonly issuer: string
@@ -9,22 +9,22 @@ export interface DialectSpelling {
 }
 
 /**
- * In which words a message is delivered, signed and called back: those of its publisher. Who published without any is
- * spoken to in all that count, so that whoever listens is served.
+ * Dialect in which a message is delivered, signed and called back, which is that of its publisher. If the publisher
+ * used none, deliveries have the headers of all configured spellings, so that every app finds those it reads.
  */
 export class QueueDialect {
-  /** Lower-case prefixes of the own headers. */
+  /** Lower-case prefixes of the service's own headers. */
   readonly prefixes: readonly string[]
-  /** Lower-case names of the header of an answer that forbids retries. */
+  /** Lower-case names of the response header that forbids retries. */
   readonly nonRetryable: readonly string[]
   /**
-   * There is one `User-Agent`. In all words it is the last one's, the vendor's: an app that looks at it at all was written
-   * for the real service.
+   * The only `User-Agent` of a delivery. With several spellings it is the last one's, the vendor's, because an app that
+   * reads it was written for the real service.
    */
   readonly userAgent: string
 
   constructor(
-    /** As dumps call them. */
+    /** Name in dumps. */
     readonly name: string,
     readonly tongues: readonly DialectSpelling[],
   ) {
@@ -33,26 +33,28 @@ export class QueueDialect {
     this.userAgent = tongues.at(-1)?.userAgent ?? ''
   }
 
-  /** `Retries` → `Service-Retries`, as error texts have it. */
+  /** Returns the header for error texts: `Retries` → `Service-Retries`. */
   header(name: string): string {
     return `${this.tongues[0]?.prefix ?? ''}${name}`
   }
 
-  /** `Retries` → `Service-Retries` in each of the words. */
+  /** Returns the header in each spelling: `Retries` → `Service-Retries`. */
   headers(name: string): readonly string[] {
     return this.tongues.map(({ prefix }) => prefix + name)
   }
 
-  /** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
+  /**
+   * Removes the prefix: `service-retries` → `retries`; returns `undefined` for names that are not the service's own.
+   */
   ownName(lowerName: string): string | undefined {
     const prefix = this.prefixes.find((one) => lowerName.startsWith(one))
     return prefix === undefined ? undefined : lowerName.slice(prefix.length)
   }
 }
 
-/** The words that a queue knows. */
+/** Dialects that a queue accepts. */
 export interface QueueDialects {
-  /** Of what comes without any. */
+  /** Dialect of requests that use no dialect. */
   readonly fallback: QueueDialect
   readonly all: readonly QueueDialect[]
 }

@@ -3,7 +3,7 @@ import type { QueuePlan, ResolvedPolicy, ResolvedQueueLimits } from '../../polic
 const day = 86_400_000
 const megabyte = 1_048_576
 
-/** [queue.md 5.6] */
+/** Limits of each plan. [queue.md 5.6] */
 export const plans: Readonly<Record<QueuePlan, ResolvedQueueLimits>> = {
   free: {
     messagesPerDay: 1000,
@@ -67,12 +67,12 @@ export const plans: Readonly<Record<QueuePlan, ResolvedQueueLimits>> = {
   },
 }
 
-/** The limits in force: those of the plan, some of them overridden by name. */
+/** Returns the limits in force: those of the plan, with the overrides of the policy. */
 export function planOf(policy: ResolvedPolicy): ResolvedQueueLimits {
   const limits = plans[policy.queuePlan]
   if (limits === undefined) {
     throw new TypeError(
-      `There is no plan ${JSON.stringify(policy.queuePlan)}. Set policy.queuePlan to ${Object.keys(plans).join(', ')}.`,
+      `policy.queuePlan: there is no plan ${JSON.stringify(policy.queuePlan)}. Use one of ${Object.keys(plans).join(', ')}.`,
     )
   }
   return { ...limits, ...policy.queueLimits }

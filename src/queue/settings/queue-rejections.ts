@@ -1,5 +1,5 @@
 import type { HeaderList } from '../../kernel/http.js'
-/** A refusal of the queue API, answered as `{"error": "<text>"}`. */
+/** Error response of the queue API, sent as `{"error": "<text>"}`. */
 export class QueueRejection extends Error {
   constructor(
     readonly status: number,
@@ -11,8 +11,8 @@ export class QueueRejection extends Error {
 }
 
 /**
- * Every error text of the queue API. Texts that public sources quote are marked with their row in queue.md 1.13; all
- * others follow the pattern chosen there: `<thing> <id> not found`, `invalid <field>: <reason>`.
+ * Error texts of the queue API. Texts that public sources quote are marked with their row in queue.md 1.13; all others
+ * follow the pattern chosen there: `<thing> <id> not found`, `invalid <field>: <reason>`.
  */
 export const refusals = {
   /** 401 [queue.md 1.13] */
@@ -20,7 +20,7 @@ export const refusals = {
   /** 404: a valid token used against the other region. [queue.md 1.13] */
   otherRegion: (user: string, region: string): QueueRejection =>
     new QueueRejection(404, `user (${user}) not found in this region (${region})`),
-  /** The text is not public. [queue.md 10] */
+  /** The text of the service is not public. [queue.md 10] */
   readOnly: (status: number): QueueRejection =>
     new QueueRejection(status, 'unable to authorize: the token is read-only'),
   /** [queue.md 1.13] */
@@ -41,15 +41,15 @@ export const refusals = {
     new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): QueueRejection => new QueueRejection(400, `invalid ${field}: ${reason}`),
-  /** How it begins is public. */
+  /** The beginning of the text is public. */
   invalidCron: (reason: string): QueueRejection => new QueueRejection(400, `Invalid cron expression: ${reason}`),
   /** [workflow.md 1] */
   runNotFound: (id: string): QueueRejection => new QueueRejection(404, `workflowRun ${id} not found`),
-  /** The status tells the SDK to end quietly; the text is not public. [workflow.md 5] */
+  /** The status makes the SDK end without an error; the text is not public. [workflow.md 5] */
   runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),
   /** [workflow-later.md 5] */
   exceedsLimit: (): QueueRejection => new QueueRejection(429, '-1 EXCEEDS_LIMIT'),
-  /** The body texts are not public. [queue.md 10] */
+  /** The body texts of the service are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>
     new QueueRejection(429, 'exceeded daily rate limit', Object.entries(headers)),
   burstLimit: (headers: Readonly<Record<string, string>>): QueueRejection =>

@@ -2,15 +2,18 @@ import { type Bytes, toHex, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-/** What API answers must not show. [queue.md 2.2 Redact-Fields] */
+/** Fields that API responses must not show. [queue.md 2.2 Redact-Fields] */
 export interface FieldRedaction {
   readonly body: boolean
   readonly allHeaders: boolean
-  /** Lower-case names. */
+  /** Lower-case header names. */
   readonly headers: ReadonlySet<string>
 }
 
-/** `body`, `header` or `headers`, `header[Name]` or `headers[Name]`, with commas; `undefined` for anything else. */
+/**
+ * Parses a comma-separated list of `body`, `header` or `headers`, `header[Name]` or `headers[Name]`; `undefined` for
+ * other texts.
+ */
 export function parseRedaction(text: string): FieldRedaction | undefined {
   let body = false
   let allHeaders = false

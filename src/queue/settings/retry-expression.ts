@@ -1,15 +1,18 @@
 import { plural } from '../../kernel/plural.js'
 
-/** A retry-delay expression, read once and evaluated after every failed attempt. */
+/** Retry-delay expression, which is parsed once and evaluated after every failed attempt. */
 export interface RetryExpression {
   readonly text: string
-  /** Milliseconds before the retry that follows `retried` earlier ones. Never throws; may be negative or not finite. */
+  /**
+   * Returns the milliseconds before the retry after `retried` earlier ones. Never throws; the result may be negative or
+   * not finite.
+   */
   evaluate(retried: number): number
 }
 
 type Node = (retried: number) => number
 
-/** Name → arity and meaning. [queue.md 5.2] */
+/** Functions by name, with arity and implementation. [queue.md 5.2] */
 export const retryFunctions: Readonly<Record<string, readonly [arity: number, run: (x: number, y: number) => number]>> =
   {
     pow: [2, (x, y) => x ** y],
@@ -24,9 +27,10 @@ export const retryFunctions: Readonly<Record<string, readonly [arity: number, ru
   }
 
 /**
- * Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the functions above. At most
- * `maxExpression` characters and `deepestExpression` levels, so that what is accepted can be evaluated.
- * @throws SyntaxError with the reason, made for `invalid retry delay: <reason>`
+ * Parses a retry-delay expression. Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the functions
+ * above. At most `maxExpression` characters and `deepestExpression` levels, so that every accepted expression can be
+ * evaluated.
+ * @throws SyntaxError with the reason, for the text `invalid retry delay: <reason>`
  */
 export function parseRetryExpression(text: string): RetryExpression {
   if (text.length > maxExpression) {
@@ -36,7 +40,7 @@ export function parseRetryExpression(text: string): RetryExpression {
   return { text, evaluate }
 }
 
-/** Chars of an expression, and parentheses, signs and calls within each other; guards of ours. */
+/** Maximum length in characters, and maximum depth of parentheses, signs and calls; limits of this package. */
 export const maxExpression = 1000
 export const deepestExpression = 100
 

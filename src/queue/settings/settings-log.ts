@@ -1,6 +1,6 @@
 import type { SettingEntry, TrafficLog } from '../../kernel/traffic-log.js'
 
-/** Writes into the traffic log that something which stays in force changed; returns the entry's `seq`. */
+/** Logs a change of a setting that stays in force, and returns the `seq` of the entry. */
 export type NoteSetting = (
   of: SettingEntry['resource'],
   name: string,

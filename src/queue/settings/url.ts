@@ -1,10 +1,13 @@
 import { decodeSegment } from '../../kernel/http.js'
 import { refusals } from './queue-rejections.js'
 
-/** Legal names of url groups, queues and schedules. [queue.md 1.6, 1.7, 8] */
+/** Valid names of URL groups, FIFO queues and schedules. [queue.md 1.6, 1.7, 8] */
 export const resourceName: RegExp = /^[A-Za-z0-9_.-]+$/
 
-/** @param field what the name names, for the refusal */
+/**
+ * Checks the name of a resource.
+ * @param field field for the error text
+ */
 export function checkName(name: string, field: string): void {
   if (resourceName.test(name)) return
   throw refusals.invalid(field, `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`)
@@ -14,7 +17,7 @@ export function isUrl(destination: string): boolean {
   return /^https?:\/\//i.test(destination)
 }
 
-/** Where a publish goes: to a url, or to the endpoints of a url group. */
+/** Target of a publish: a URL, or the endpoints of a URL group. */
 export type PublishTarget =
   | { readonly url: string; readonly group?: undefined }
   | { readonly group: string; readonly url?: undefined }
@@ -24,8 +27,8 @@ export function targetOf(destination: string): PublishTarget {
 }
 
 /**
- * The target as the rest of a path gives it, undecoded and with the query that belongs to it. A double slash that a
- * proxy collapsed is put back, a percent-encoded url is decoded. [queue.md 1.3]
+ * Reads the target from the rest of a path, not decoded and with its query. A double slash that a proxy collapsed is
+ * restored, and a percent-encoded URL is decoded. [queue.md 1.3]
  */
 export function readTarget(
   raw: string,
@@ -42,23 +45,26 @@ export function readTarget(
   return isUrl(repaired) ? { url: repaired + tail } : targetOf(decodeSegment(raw))
 }
 
-/** Urls known to be valid: the same few come again and again. */
+/** URLs known to be valid. The same few occur again and again. */
 const checked = new Set<string>()
 const checkedAtMost = 1000
 
-/** Refuses what is not an absolute http(s) url. @param field `callback`, `failure callback`, `endpoint` */
+/**
+ * Rejects values that are not absolute HTTP(S) URLs.
+ * @param field `callback`, `failure callback`, `endpoint`
+ */
 export function checkUrl(url: string, field: string): void {
   if (!isUrl(url)) throw refusals.invalidScheme(field)
   checkForm(url, field)
 }
 
-/** Refuses what names neither a url nor, as far as can be seen, a url group. */
+/** Rejects targets that are neither a URL nor a possible name of a URL group. */
 export function checkTarget({ url, group }: PublishTarget): void {
   if (url !== undefined) checkForm(url, 'destination')
   else if (!resourceName.test(group)) throw refusals.invalidScheme()
 }
 
-/** The rest of a url of which the scheme is known. */
+/** Checks the part of a URL after its scheme. */
 function checkForm(url: string, field: string): void {
   if (checked.has(url)) return
   if (!URL.canParse(url) || new URL(url).hostname === '')
@@ -66,26 +72,26 @@ function checkForm(url: string, field: string): void {
   if (checked.size < checkedAtMost) checked.add(url)
 }
 
-/** Refuses a url of this machine, where the policy does. */
+/** Rejects a loopback URL if the policy does. */
 export function checkReach(url: string, { rejectLoopback }: { readonly rejectLoopback: boolean }): void {
   if (!rejectLoopback) return
   const { hostname } = new URL(url)
   if (isLoopback(hostname)) throw refusals.loopback(hostname === '[::1]' ? '::1' : '127.0.0.1')
 }
 
-/** Whether a host name means this machine. */
+/** Whether a host name is a loopback name. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/i.test(
     hostname,
   )
 }
 
-/** Whether a host name is an address, which nobody has to look up. */
+/** Whether a host name is an IP address, which needs no look-up. */
 export function isIpAddress(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[[\da-f:.]+\])$/i.test(hostname)
 }
 
-/** The host of a url, with and without its port. */
+/** Returns the host of a URL, with and without its port. */
 export function hostsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return []
   const { host, hostname } = new URL(url)

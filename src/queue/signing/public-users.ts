@@ -1,7 +1,7 @@
 import { fromBase64, text } from '../../kernel/bytes.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 
-/** What one user of the queue signs in with and verifies deliveries with. */
+/** User of the queue: the token for requests and the keys that verify deliveries. */
 export interface DevUser {
   readonly token: string
   readonly current: string
@@ -9,8 +9,8 @@ export interface DevUser {
 }
 
 /**
- * The four fixed users of the vendor's own development server, published in its documentation: not secrets. With the
- * first one the SDKs' development mode takes this double for that server. [queue.md 13]
+ * The four fixed users of the vendor's development server. They are published in its documentation, so they are not
+ * secrets. With the first one, the SDKs' development mode accepts this double as that server. [queue.md 13]
  */
 export const devUsers: readonly [DevUser, ...DevUser[]] = [
   {
@@ -35,10 +35,10 @@ export const devUsers: readonly [DevUser, ...DevUser[]] = [
   },
 ]
 
-/** A read-only token of the same form, our own. */
+/** Read-only token in the same form, which only this package uses. */
 export const defaultReadOnlyToken = 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoicmVhZE9ubHkifQ=='
 
-/** The user that a token names: tokens are base64 JSON with `UserID` and `Password`. [queue.md 10] */
+/** Returns the user that a token names. Tokens are base64 JSON with `UserID` and `Password`. [queue.md 10] */
 export function userOf(token: string): string {
   const named = parsedJson(text(fromBase64(token) ?? ('' as never))) as { readonly UserID?: unknown } | null | undefined
   return typeof named?.UserID === 'string' ? named.UserID : token

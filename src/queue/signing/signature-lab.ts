@@ -15,14 +15,14 @@ import {
   signToken,
 } from './signing.js'
 
-/** What a signature can have wrong, one thing at a time; everything else about it stays valid. */
+/** Defects of a signature. Each changes one thing and leaves the rest of the signature valid. */
 export const signatureFlaws = {
-  url: 'claim sub names another url',
+  url: 'claim sub names another URL',
   body: 'claim body is the hash of another body',
   reserialized: 'claim body is the hash of the same JSON, written with other white space',
-  expired: 'claim exp is over',
+  expired: 'claim exp is in the past',
   'not-yet-valid': 'claim nbf is in the future',
-  issuer: 'claim iss is somebody else',
+  issuer: 'claim iss names another issuer',
   'rotated-once': 'signed with the key that was current before the last rotation',
   'rotated-twice': 'signed with the key that was current before the last two rotations',
   key: 'signed with a key that was never valid',
@@ -36,16 +36,16 @@ export interface SignedRequest {
 }
 
 export interface SignOptions {
-  /** Break exactly this. */
+  /** Defect of the signature; none by default. */
   readonly flaw?: SignatureFlaw
-  /** Claims to put instead of the valid ones; `undefined` leaves a claim out. */
+  /** Claims that replace the valid ones; `undefined` omits a claim. */
   readonly claims?: { readonly [Name in keyof SignatureClaims]?: SignatureClaims[Name] | undefined }
-  /** The text of a key, or which of ours. Default `current`. */
+  /** Text of a key, or `current` or `next` for a key of the sandbox. Default `current`. */
   readonly key?: 'current' | 'next' | (string & {})
   readonly window?: SignatureWindow
   /**
-   * Whose signature it is, `service` or `upstash`: claim `iss`. By default that of the sandbox's dialect, and of `auto`
-   * the vendor's, whose SDKs look at it.
+   * Dialect of the signature, `service` or `upstash`, for claim `iss`. Default: the sandbox's dialect, and for `auto`
+   * the vendor's, whose SDKs check it.
    */
   readonly dialect?: string
 }
@@ -57,7 +57,7 @@ interface SigningContext {
   readonly window: SignatureWindow
 }
 
-/** Mints the signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+/** Returns the signature that a delivery of this request would have now, or a signature with one deliberate defect. */
 export function mintSignature(
   request: SignedRequest,
   overrides: SignOptions,
@@ -68,7 +68,7 @@ export function mintSignature(
   if (wrong !== undefined && !Object.hasOwn(signatureFlaws, wrong)) {
     const flaws = Object.keys(signatureFlaws)
     throw new TypeError(
-      `No signature is wrong as ${JSON.stringify(wrong)}.${didYouMean(wrong, flaws)} One can be: ${flaws.join(', ')}.`,
+      `queue.sign(): there is no flaw ${JSON.stringify(wrong)}.${didYouMean(wrong, flaws)} Use one of ${flaws.join(', ')}.`,
     )
   }
   return mint(request.url, utf8(request.body ?? ''), overrides, keys, context)
@@ -93,7 +93,7 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
     case 'reserialized':
       return { body: bodyHash(utf8(otherSpelling(text(body)))) }
     case 'expired':
-      // Host dates and virtual times are all later.
+      // Host dates and virtual times are all later than this.
       return { iat: 0, exp: 1 }
     case 'not-yet-valid':
       return { nbf: 253_402_300_799 }
@@ -108,7 +108,7 @@ function otherSpelling(json: string): string {
   const value = parsedJson(json)
   if (value === undefined) {
     throw new TypeError(
-      `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { flaw: 'body' }.`,
+      `queue.sign(): flaw "reserialized" needs a JSON body (got ${JSON.stringify(json.slice(0, 40))}). Pass a JSON text, or use { flaw: 'body' }.`,
     )
   }
   const compact = JSON.stringify(value)
@@ -125,13 +125,13 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
   const former = keys.former[rotations - 1]
   if (former !== undefined) return former
   throw new RangeError(
-    `{ flaw: '${overrides.flaw}' } needs a key that was rotated away: call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
+    `queue.sign(): flaw "${overrides.flaw}" needs a key from before a rotation. Call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
   )
 }
 
 /**
- * The signature of a delivery that a fault has struck. Where a flaw needs what is not there, the nearest one takes its
- * place: a key that was never valid for one before a rotation, another body for one that is no JSON.
+ * Returns the signature of a delivery into which a fault is injected. An impossible flaw is replaced
+ * by the nearest one: `key` if there was no rotation, and `body` if the body is not JSON.
  */
 export function faultySignature(
   { flaw, skewMs }: SigningFault,
@@ -150,8 +150,8 @@ export function faultySignature(
 }
 
 /**
- * Times of a clock that is ahead or behind. In the window `wide` receivers have the host's date, whatever it is: a
- * signature is over long ago, or issued in the far future.
+ * Returns the times of a clock that is fast or slow. In the window `wide`, receivers use the host's date, so the
+ * signature either expired long ago or is issued in the far future.
  */
 function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
   if (window === 'real') {

@@ -7,12 +7,12 @@ export interface SigningKeyPair {
   readonly next: string
 }
 
-/** What a delivery signature says. [queue.md 9] */
+/** Claims of a delivery signature. [queue.md 9] */
 export interface SignatureClaims {
   readonly iss: string
-  /** The full destination url. */
+  /** Full destination URL. */
   readonly sub: string
-  /** Seconds, as all times of a token. */
+  /** Expiration in Unix seconds, as all times of a token. */
   readonly exp: number
   readonly nbf: number
   readonly iat: number
@@ -22,22 +22,23 @@ export interface SignatureClaims {
 }
 
 /**
- * `wide`: valid from 1970 on and for ever, so that a receiver with the host's date accepts any virtual time.
- * `real`: expires five minutes after it was issued, in virtual time; for suites that move the receiver's date along.
+ * Validity of signatures. `wide`: valid from 1970 forever, so that a receiver with the host's date accepts any virtual
+ * time. `real`: expires five minutes after it was issued, in virtual time, for tests that also move the receiver's
+ * date.
  */
 export type SignatureWindow = 'wide' | 'real'
 
-/** Seconds a signature lives in the window `real`. [queue.md 9] */
+/** Validity of a signature in the window `real`, in seconds. [queue.md 9] */
 export const signatureLifetime = 300
-/** The last second of the year 9999. */
+/** Last second of the year 9999. */
 export const farFuture = 253_402_300_799
-/** The first second of 2020: receivers that look at `iat`, as Python's do, refuse what was issued in their future. */
+/** First second of 2020. Receivers that check `iat`, as Python's do, reject signatures from their future. */
 export const longAgo = 1_577_836_800
 
 export class SigningKeys implements SigningKeyPair {
   current: string
   next: string
-  /** Keys that were current once, the latest first. */
+  /** Keys that were current before, the latest first. */
   former: readonly string[] = []
   readonly #ids: IdSource
 
@@ -52,14 +53,14 @@ export class SigningKeys implements SigningKeyPair {
     this.next = given.next ?? this.#ids.next()
   }
 
-  /** Restores earlier keys. @internal */
+  /** Restores the keys of a dump. @internal */
   replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
     this.current = current
     this.next = next
     this.former = [...former]
   }
 
-  /** The next key becomes the current one, a fresh one the next. */
+  /** Rotates the signing keys: the next key becomes the current one, and a new key becomes the next one. */
   rotate(): SigningKeyPair {
     this.former = [this.current, ...this.former]
     this.current = this.next
@@ -68,6 +69,7 @@ export class SigningKeys implements SigningKeyPair {
     return this.pair()
   }
 
+  /** Returns the current and the next key. */
   pair(): SigningKeyPair {
     return { current: this.current, next: this.next }
   }
@@ -75,24 +77,27 @@ export class SigningKeys implements SigningKeyPair {
 
 const header = toBase64Url(utf8('{"alg":"HS256","typ":"JWT"}'))
 
-/** A compact JSON Web Token over the claims. The key is the text of the signing key, not decoded. [queue.md 9] */
+/** Returns a compact JSON Web Token of the claims. The key is the text of the signing key, not decoded. [queue.md 9] */
 export function signToken(claims: object, key: string): string {
   const signed = `${header}.${toBase64Url(utf8(JSON.stringify(claims)))}`
   return `${signed}.${toBase64Url(hmacSha256(utf8(key), signed as Bytes))}`
 }
 
-/** The hash that claim `body` carries. */
+/** Returns the hash for claim `body`. */
 export function bodyHash(body: Bytes): string {
   return hashClaim(sha256Bytes(body))
 }
 
-/** With the padding that the service's own example keeps. */
+/** Encodes a hash with the padding that the service's own example has. */
 function hashClaim(hash: Bytes): string {
   const claim = toBase64Url(hash)
   return claim + '='.repeat((4 - (claim.length % 4)) % 4)
 }
 
-/** The claims of a valid signature at an instant of virtual time. @param hash SHA-256 of the body */
+/**
+ * Returns the claims of a valid signature at an instant of virtual time.
+ * @param hash SHA-256 of the body
+ */
 export function claimsFor(
   url: string,
   hash: Bytes,

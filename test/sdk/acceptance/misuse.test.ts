@@ -33,10 +33,10 @@ describe('a mistake is a sentence with the next step', () => {
     [
       'handler',
       () => createSandbox().destinations.on(shop, wrong(undefined)),
-      /needs a function \(request, task\) => Response/,
+      /second argument must be a function \(request, task\) => Response/,
     ],
     ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /give an absolute url/],
-    ['answer', () => createSandbox().destinations.respond(shop, wrong(undefined)), /needs what to answer/],
+    ['answer', () => createSandbox().destinations.respond(shop, wrong(undefined)), /second argument must be a status/],
     [
       'script',
       () => createSandbox().destinations.script(shop, [wrong('500')]),
@@ -57,7 +57,11 @@ describe('a mistake is a sentence with the next step', () => {
       () => fault.status(wrong(undefined)),
       /status\(\) needs the status of the answer: fault\.status\(503\)/,
     ],
-    ['script without a list', () => createSandbox().destinations.script(shop, wrong(fault.status(500))), /in an array/],
+    [
+      'script without a list',
+      () => createSandbox().destinations.script(shop, wrong(fault.status(500))),
+      /must be an array/,
+    ],
     ['status', () => fault.status(99), /from 200 to 599/],
     [
       'nothing arrived',

@@ -74,7 +74,7 @@ export async function deliver(
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
     const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
     await within(patience, sandbox.clock.advance(longest, { until: () => outcome() !== undefined }))
-    if (outcome()?.note?.startsWith('Nobody answers at ') === true) {
+    if (outcome()?.note?.startsWith('No destination responds at ') === true) {
       throw new TypeError(
         `replay(): the app serves nothing at ${history.url}. Register it with destinations.on(), or replay { ...history, url } with the url that it has.`,
       )
