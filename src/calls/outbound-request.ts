@@ -46,7 +46,13 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     outboundRequestInternals.attach(this, { sent, told: [] })
   }
 
-  /** A header as it was sent, its name in any case; `undefined` when there is none. */
+  /**
+   * A header as it was sent, its name in any case; `undefined` when there is none.
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { headers: { 'Idempotency-Key': 'order-42' } })
+   * expect(charges.last().header('idempotency-key')).toBe('order-42')
+   */
   header(name: string): string | undefined {
     return headerOf(this.#sent, name.toLowerCase())
   }
@@ -88,11 +94,25 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     return toArray(this.body)
   }
 
+  /**
+   * Returns the body as text.
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { method: 'POST', body: 'amount=42' })
+   * expect(charges.last().text()).toBe('amount=42')
+   */
   text(): string {
     return text(this.body)
   }
 
-  /** @throws TypeError when the body is not JSON */
+  /**
+   * Returns the body, parsed as JSON.
+   * @throws TypeError when the body is not JSON
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { method: 'POST', body: '{"amount":42}' })
+   * expect(charges.last().json()).toEqual({ amount: 42 })
+   */
   json(): unknown {
     try {
       return JSON.parse(this.text())

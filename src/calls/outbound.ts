@@ -171,6 +171,7 @@ export class Outbound {
   /**
    * Registers an answer, or a plain function over the call.
    * @throws TypeError for what no host can answer
+   * @example sandbox.outbound.respond('https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
    */
   respond(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
@@ -183,7 +184,13 @@ export class Outbound {
     return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
   }
 
-  /** Records what the app calls. Answers 200 unless something else is registered or given here. */
+  /**
+   * Records what the app calls. Answers 200 unless something else is registered or given here.
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { method: 'POST' })
+   * expect(charges.count).toBe(1)
+   */
   record(pattern: string | URL, answer?: OutboundResponse): Recorder<OutboundRequest> {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const handler = given === undefined ? undefined : responderFor(given, this.#room, called('record', at))
@@ -214,7 +221,12 @@ export class Outbound {
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
   }
 
-  /** Forgets one registration, or all of them. */
+  /**
+   * Forgets one registration, or all of them.
+   * @example
+   * sandbox.outbound.respond('https://bank.test/*', 200)
+   * sandbox.outbound.off('https://bank.test/*')
+   */
   off(pattern?: string | URL): void {
     this.#inputs.record('off', pattern)
     this.#routes.off(pattern)

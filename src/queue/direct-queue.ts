@@ -71,8 +71,17 @@ export interface FireTimeSpan {
 
 /** What a test does with schedules. */
 export interface QueueSchedules {
+  /**
+   * Returns all schedules.
+   * @example for (const { id, cron } of sandbox.queue.schedules.list()) console.log(id, cron)
+   */
   list(): readonly Schedule[]
-  /** Triggers a schedule now; its planned instants stay as they are. */
+  /**
+   * Triggers a schedule now; its planned instants stay as they are.
+   * @example
+   * const [message] = sandbox.queue.schedules.fire('nightly')
+   * await sandbox.clock.settle()
+   */
   fire(id: string): readonly Message[]
   /**
    * When a schedule fires in a span, in milliseconds, without firing anything.
@@ -90,7 +99,20 @@ export interface QueueUrlGroups {
    * @example queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock', { url: 'https://shop.test/mail', name: 'mail' }])
    */
   addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup
+  /**
+   * Returns all URL groups.
+   * @example
+   * sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
+   * expect(sandbox.queue.urlGroups.list().map(({ name }) => name)).toEqual(['orders'])
+   */
   list(): readonly UrlGroup[]
+  /**
+   * Deletes a URL group.
+   * @example
+   * sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
+   * sandbox.queue.urlGroups.delete('orders')
+   * expect(sandbox.queue.urlGroups.list()).toEqual([])
+   */
   delete(name: string): void
 }
 
@@ -235,7 +257,12 @@ export class Queue {
     return engineOf(this).courier.live.select({}).items
   }
 
-  /** A message that has not ended. */
+  /**
+   * A message that has not ended.
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * sandbox.queue.getMessage(id)?.url // 'https://shop.test/orders'
+   */
   getMessage(id: string): Message | undefined {
     return engineOf(this).message(id)
   }
@@ -255,7 +282,7 @@ export class Queue {
    * not, with the answer or the pause that it depends on. Nothing moves, and nothing is drawn by chance.
    * @returns `undefined` for a message that has ended or was cancelled, or that nothing will move on
    * @throws RangeError for a message that the log does not know
-   * @example queue.forecast(id) // { at: 1893488450000 }
+   * @example queue.forecast(message.id) // { at: 1893456060000 }
    */
   forecast(id: string): Forecast | undefined {
     if (typeof id !== 'string') {
@@ -271,6 +298,9 @@ export class Queue {
    * Cancels a message.
    * @returns `false` when it had already ended or been cancelled
    * @throws RangeError for a message that the log does not know
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * expect(sandbox.queue.cancel(id)).toBe(true)
    */
   cancel(id: string): boolean {
     this.#inputs.record('cancel', id)
@@ -280,6 +310,11 @@ export class Queue {
   /**
    * Delivers a waiting message now; the plan of its retries stays as it is.
    * @throws RangeError for a message that the log does not know
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
+   * sandbox.queue.deliverNow(id)
+   * await sandbox.clock.advance('1s')
+   * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
   deliverNow(id: string): void {
     this.#inputs.record('deliverNow', id)
@@ -301,6 +336,14 @@ export class Queue {
    * Publishes a dead letter again; it leaves the dead-letter queue.
    * @param id of the letter, not of its message
    * @throws RangeError for a letter that is not there
+   * @example
+   * sandbox.destinations.script('https://shop.test/orders', [500])
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0 })
+   * await sandbox.clock.drain()
+   * const [letter] = sandbox.queue.deadLetters
+   * sandbox.queue.retryDeadLetter(letter!.id)
+   * await sandbox.clock.drain()
+   * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: [200] })
    */
   retryDeadLetter(id: string): Message {
     this.#inputs.record('retryDeadLetter', id)
@@ -334,17 +377,34 @@ export class Queue {
     engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
+  /**
+   * Pauses a FIFO queue: its messages wait until `resumeQueue()`.
+   * @example
+   * sandbox.queue.upsertQueue('orders', { parallelism: 1 })
+   * sandbox.queue.pauseQueue('orders')
+   */
   pauseQueue(name: string): void {
     this.#inputs.record('pauseQueue', name)
     engineOf(this).pauseQueue(name)
   }
 
+  /**
+   * Resumes a paused FIFO queue.
+   * @example
+   * sandbox.queue.upsertQueue('orders', { parallelism: 1, paused: true })
+   * sandbox.queue.resumeQueue('orders')
+   */
   resumeQueue(name: string): void {
     this.#inputs.record('resumeQueue', name)
     engineOf(this).resumeQueue(name)
   }
 
-  /** Deletes a FIFO queue; its messages are cancelled. */
+  /**
+   * Deletes a FIFO queue; its messages are cancelled.
+   * @example
+   * sandbox.queue.upsertQueue('orders', { parallelism: 1 })
+   * sandbox.queue.deleteQueue('orders')
+   */
   deleteQueue(name: string): void {
     this.#inputs.record('deleteQueue', name)
     engineOf(this).deleteQueue(name)
@@ -355,7 +415,12 @@ export class Queue {
     return this.#keys
   }
 
-  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  /**
+   * The signature that a delivery of this request would carry now, or one that is wrong on purpose.
+   * @example
+   * const signature = sandbox.queue.sign({ url: 'https://shop.test/orders', body: '{"id":42}' })
+   * const expired = sandbox.queue.sign({ url: 'https://shop.test/orders' }, { flaw: 'expired' })
+   */
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     checkSigning(request, overrides)
     return engineOf(this).sign(request, overrides)
@@ -366,7 +431,12 @@ export class Queue {
     return engineOf(this).diagnostics
   }
 
-  /** Everything as plain JSON. */
+  /**
+   * Everything as plain JSON.
+   * @example
+   * const dump = sandbox.queue.dump()
+   * writeFileSync('queue.json', JSON.stringify(dump))
+   */
   dump(): QueueDump {
     return dumpOf(engineOf(this))
   }
@@ -374,19 +444,32 @@ export class Queue {
   /**
    * Replaces everything with what `dump()` returned, here or in another sandbox. A delivery that was under way then is
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+   * @example
+   * const dump = sandbox.queue.dump()
+   * using other = createSandbox()
+   * other.queue.load(dump)
    */
   load(dump: QueueDump): void {
     const [given] = this.#inputs.record('load', dump)
     loadInto(engineOf(this), given)
   }
 
-  /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  /**
+   * Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay.
+   * @example
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * sandbox.queue.reset()
+   * expect(sandbox.queue.messages).toEqual([])
+   */
   reset(): void {
     this.#inputs.record('reset')
     engineOf(this).reset()
   }
 
-  /** As `sandbox.snapshot()`: the queue itself. */
+  /**
+   * As `sandbox.snapshot()`: the queue itself.
+   * @example expect(await sandbox.queue.snapshot()).not.toHaveDeadLetter()
+   */
   snapshot(): this {
     return this
   }

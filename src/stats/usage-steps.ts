@@ -124,7 +124,11 @@ export function steady<const Rates extends SearchRates | QueueRates>(
   return { kind: 'steady', rates, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
-/** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
+/**
+ * So many times as much as usual from an instant on, for ten minutes unless told otherwise.
+ * @example
+ * sandbox.stats.search('products').script([usage.steady({ queries: 60 }), usage.spikeAt('-30m', 10, { for: '5m' })])
+ */
 export function spikeAt(at: Instant, factor: number, options: Burst = {}): SpikeStep {
   checkOptionNames('usage.spikeAt()', options, { for: true, metrics: true })
   return {
@@ -136,7 +140,10 @@ export function spikeAt(at: Instant, factor: number, options: Burst = {}): Spike
   }
 }
 
-/** Nothing happens from an instant on: counts and latencies are 0, levels stay. */
+/**
+ * Nothing happens from an instant on: counts and latencies are 0, levels stay.
+ * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.gap('-30m', '10m')])
+ */
 export function gap(at: Instant, length: Duration): GapStep {
   return { kind: 'gap', at: plainMoment(at), for: length }
 }
@@ -144,6 +151,7 @@ export function gap(at: Instant, length: Duration): GapStep {
 /**
  * Running totals begin anew: those of today and of this month, and the day's point in the daily arrays. The series of
  * the period stay. `vectors` has to be named: it empties the index.
+ * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.counterReset('-10m')])
  */
 export function counterReset(at: Instant, metrics?: readonly string[]): CounterResetStep {
   return { kind: 'counter-reset', at: plainMoment(at), ...(metrics && { metrics }) }
@@ -166,7 +174,10 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
   }
 }
 
-/** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
+/**
+ * So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise.
+ * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.monthEnd(5)])
+ */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
   checkOptionNames('usage.monthEnd()', options, { for: true, metrics: true })
   return {

@@ -37,7 +37,11 @@ export class StoreConnection {
   /**
    * Runs one command when those before it have ended; an error reply rejects with `ReplyError`. A wait ends by what
    * others bring, or with `null` when its virtual time is over; in a world that was reset, loaded or dropped it never ends.
-   * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
+   * @example
+   * const connection = sandbox.store.connect()
+   * const job = connection.run('BLPOP', 'jobs', 5)
+   * await sandbox.clock.advance('5s')
+   * expect(await job).toBeNull()
    */
   run(...words: CommandArgs): Promise<PlainReply> {
     const argv = words.map((word, at) => bytesOfWord(word, at))
@@ -72,7 +76,14 @@ export class StoreConnection {
     return this.#blocked !== undefined
   }
 
-  /** Ends what waits; it rejects, and what was sent behind it, too. */
+  /**
+   * Ends what waits; it rejects, and what was sent behind it, too.
+   * @example
+   * const worker = sandbox.store.connect()
+   * const job = worker.run('BLPOP', 'jobs', 0)
+   * worker.close()
+   * await expect(job).rejects.toThrow()
+   */
   close(): void {
     this.#isClosed = true
     this.#blocked?.cancel()

@@ -117,18 +117,33 @@ export class Store {
     return new StoreConnection(this.#journal, options)
   }
 
-  /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
+  /**
+   * The value of a string key as text, `null` when there is none. Leaves no trace in the traffic.
+   * @example
+   * sandbox.store.run('SET', 'greeting', 'hello')
+   * expect(sandbox.store.get('greeting')).toBe('hello')
+   */
   get(key: string | Uint8Array): string | null {
     const value = this.#journal.store.db.string(bytesOfWord(key))
     return value === undefined ? null : text(value)
   }
 
-  /** Everything that is stored, as plain JSON. */
+  /**
+   * Everything that is stored, as plain JSON.
+   * @example writeFileSync('store.json', JSON.stringify(sandbox.store.dump()))
+   */
   dump(): StoreDump {
     return dumpOf(this.#journal.store.db)
   }
 
-  /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
+  /**
+   * Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else.
+   * @example
+   * const dump = sandbox.store.dump()
+   * sandbox.store.run('SET', 'greeting', 'hello')
+   * sandbox.store.load(dump)
+   * expect(sandbox.store.get('greeting')).toBeNull()
+   */
   load(dump: StoreDump): void {
     const [given] = this.#inputs.record('load', dump)
     this.#journal.store.waiting.after(() => {
@@ -139,13 +154,19 @@ export class Store {
 
   /**
    * What has changed since a dump.
-   * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
+   * @example
+   * const before = sandbox.store.dump()
+   * await checkout()
+   * expect(sandbox.store.diff(before).added).toHaveLength(1)
    */
   diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }
 
-  /** As `sandbox.snapshot()`: the store itself. */
+  /**
+   * As `sandbox.snapshot()`: the store itself.
+   * @example expect(await sandbox.store.snapshot()).not.toHaveKey('cart:1')
+   */
   snapshot(): this {
     return this
   }
@@ -155,12 +176,22 @@ export class Store {
     return this.#journal.store.diagnostics.sentences
   }
 
-  /** What the service would have billed so far. */
+  /**
+   * What the service would have billed so far.
+   * @example
+   * await redis.set('greeting', 'hello')
+   * expect(sandbox.store.cost().commands).toBe(1)
+   */
   cost(): StoreCost {
     return this.#journal.store.meter.spend()
   }
 
-  /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */
+  /**
+   * Resets the password, as in the service's console: both tokens are revoked, the new ones are returned.
+   * @example
+   * const { standard } = sandbox.store.resetPassword()
+   * const client = new Redis({ url: sandbox.urls.store, token: standard })
+   */
   resetPassword(): Tokens {
     this.#inputs.record('resetPassword')
     const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }

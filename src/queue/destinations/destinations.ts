@@ -194,6 +194,12 @@ export class Destinations {
   /**
    * Registers a handler for a url; `*` stands for any characters. A pattern without `?` matches any query. Exact
    * patterns win over wildcards, later ones over earlier ones.
+   * @example
+   * sandbox.destinations.on('https://shop.test/orders', async (request) => {
+   *   const { id } = (await request.json()) as { id: number }
+   *   sandbox.store.run('SET', `charged:${id}`, 1)
+   *   return new Response()
+   * })
    */
   on(pattern: string | URL, handler: DestinationHandler): this {
     const [at] = this.#inputs.record('on', pattern, handler)
@@ -209,6 +215,7 @@ export class Destinations {
   /**
    * Registers a plain function over the delivery; several times faster than a `Request → Response` handler.
    * @throws TypeError for what no destination can answer
+   * @example sandbox.destinations.respond('https://shop.test/orders', ({ retried }) => (retried === 0 ? 503 : 200))
    */
   respond(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
@@ -223,7 +230,14 @@ export class Destinations {
     return this
   }
 
-  /** Records what arrives. Answers 200 unless something else is registered or given here. */
+  /**
+   * Records what arrives. Answers 200 unless something else is registered or given here.
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * expect(orders.last().json()).toEqual({ id: 42 })
+   */
   record(pattern: string | URL, answer?: DestinationResponse): Recorder {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const called = `destinations.record(${JSON.stringify(String(at))})`
@@ -256,7 +270,12 @@ export class Destinations {
       .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))
   }
 
-  /** Forgets one registration, or all of them. */
+  /**
+   * Forgets one registration, or all of them.
+   * @example
+   * sandbox.destinations.respond('https://shop.test/*', 503)
+   * sandbox.destinations.off('https://shop.test/*')
+   */
   off(pattern?: string | URL): void {
     this.#inputs.record('off', pattern)
     this.#routes = pattern === undefined ? [] : this.#routes.filter((route) => route.pattern.text !== String(pattern))

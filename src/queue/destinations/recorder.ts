@@ -6,8 +6,24 @@ import type { Attempt } from '../message/message-entries.js'
 export interface Recorder<Request = Attempt> {
   readonly requests: readonly Request[]
   readonly count: number
-  /** The latest request. @throws when nothing has arrived */
+  /**
+   * The latest request. @throws when nothing has arrived
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * orders.last().json() // { id: 42 }
+   */
   last(): Request
+  /**
+   * Forgets the requests that were recorded.
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * orders.clear()
+   * expect(orders.count).toBe(0)
+   */
   clear(): void
 }
 

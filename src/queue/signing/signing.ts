@@ -59,7 +59,13 @@ export class SigningKeys implements SigningKeyPair {
     this.former = [...former]
   }
 
-  /** The next key becomes the current one, a fresh one the next. */
+  /**
+   * The next key becomes the current one, a fresh one the next.
+   * @example
+   * const { next } = sandbox.queue.signingKeys
+   * sandbox.queue.signingKeys.rotate()
+   * expect(sandbox.queue.signingKeys.current).toBe(next)
+   */
   rotate(): SigningKeyPair {
     this.former = [this.current, ...this.former]
     this.current = this.next
@@ -68,6 +74,12 @@ export class SigningKeys implements SigningKeyPair {
     return this.pair()
   }
 
+  /**
+   * Returns the current and the next signing key.
+   * @example
+   * const { current, next } = sandbox.queue.signingKeys.pair()
+   * const receiver = { currentSigningKey: current, nextSigningKey: next }
+   */
   pair(): SigningKeyPair {
     return { current: this.current, next: this.next }
   }

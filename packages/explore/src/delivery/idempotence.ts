@@ -71,8 +71,8 @@ const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
  * data in the store, the same messages and calls going out; what `publish` publishes is none of them. Each message is
  * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
  * the date, could not be compared.
- * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
  * @throws IdempotenceError with what is different, NotRepeatableError where it is so without any fault
+ * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
  */
 export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,

@@ -49,9 +49,19 @@ export interface Exploration {
   readonly holds: boolean
   /** For `exploreFaults()`: which faults struck in which states, and which never did. */
   readonly coverage?: Coverage
-  /** The outcomes as a text, a line each. */
+  /**
+   * The outcomes as a text, a line each.
+   * @example
+   * const tried = await exploreInterleavings(scenarios.flappingDestination)
+   * console.log(tried.table())
+   */
   table(): string
-  /** What fails, with the timeline of the first; `''` where all holds. */
+  /**
+   * What fails, with the timeline of the first; `''` where all holds.
+   * @example
+   * const tried = await exploreInterleavings(scenarios.flappingDestination)
+   * console.log(tried.report())
+   */
   report(): string
 }
 
@@ -59,8 +69,8 @@ export interface Exploration {
  * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
  * what if exactly this one fails?
  * @example
- * const tried = await exploreFaults(checkout, { setup: ({ destinations }) => destinations.on(orders, route), holds })
- * expect(tried.holds, tried.table()).toBe(true)
+ * const tried = await exploreFaults(scenarios.flappingDestination, { maxRuns: 10 })
+ * console.log(tried.table())
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
   checkOptionNames('exploreFaults()', options, {

@@ -51,7 +51,11 @@ let turn: Promise<unknown> = Promise.resolve()
  * time take turns.
  * @param app serves the workflow in a sandbox, at the url of the history
  * @throws TypeError for what is no history, and when nothing is served at its url; what the app throws while it is set up
- * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
+ * @example
+ * const { incompatible } = await replay(history, ({ destinations }) => {
+ *   destinations.on('https://shop.test/api/order', POST)
+ * })
+ * expect(incompatible).toEqual([])
  */
 export function replay(history: RunHistory, app: ReplayedApp, options: ReplayOptions = {}): Promise<ReplayResult> {
   checkOptionNames('replay()', options, { timeout: true })

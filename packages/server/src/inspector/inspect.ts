@@ -35,11 +35,8 @@ const grace = 100
  * What is done in the page is done to the sandbox: time that is moved there has moved for the test.
  * @throws Error where it cannot listen
  * @example
- * test('a refund is retried', async ({ sandbox }) => {
- *   await refund(42)
- *   await inspect(sandbox)
- *   await sandbox.clock.advance('1h')
- * })
+ * await checkout()
+ * await inspect(sandbox) // opens the inspector and waits until you continue
  */
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
   checkOptionNames('inspect()', options, { title: true, failure: true, port: true, print: true })
