@@ -13,6 +13,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 
 type Fetch = typeof globalThis.fetch
 
+/** Options of `fastNetwork()`. */
 export interface FastNetworkOptions {
   /** Your own handlers, for everything that is not the sandbox's. */
   readonly handlers?: readonly AnyHandler[]

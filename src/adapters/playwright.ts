@@ -12,6 +12,7 @@ export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
     readonly leaves?: (request: Request) => boolean
   }
 
+/** Options of `routeSandbox()`. */
 export interface RouteOptions {
   /**
    * Serves the body of an event stream at an address of its own, because `route.fulfill()` takes no stream. Without it

@@ -98,6 +98,7 @@ export interface RecordedDelivery {
   readonly body: MessageView['body']
 }
 
+/** The deliveries that a destination on a server has recorded. */
 export class RemoteRecorder {
   static {
     bindMethods(RemoteRecorder)

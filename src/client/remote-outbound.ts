@@ -113,6 +113,7 @@ export interface RecordedOutbound {
   readonly status?: LoggedOutboundResponse['status']
 }
 
+/** The outbound requests that a server has recorded for a URL. */
 export class RemoteOutboundRecorder {
   static {
     bindMethods(RemoteOutboundRecorder)

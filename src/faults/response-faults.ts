@@ -30,6 +30,7 @@ export function latency(
     : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
 }
 
+/** Options of `fault.status()`. */
 export interface StatusOptions {
   readonly headers?: HeaderRecord
   /** A string, or a value that becomes JSON. */
@@ -66,6 +67,7 @@ export function status(code: number, options: StatusOptions = {}): StatusFault {
   }
 }
 
+/** Options of `fault.rateLimited()`. */
 export interface RateLimitedOptions {
   /** Which of the three limits has been reached. Default `burst`. */
   readonly limit?: RateLimitedFault['limit']

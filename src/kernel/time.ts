@@ -11,6 +11,7 @@ export interface TimerTarget {
   stopped?(): void
 }
 
+/** Options of `clock.schedule()`. */
 export interface TimerOptions {
   /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
   readonly background?: boolean
@@ -18,6 +19,7 @@ export interface TimerOptions {
   readonly awaited?: boolean
 }
 
+/** A timer of the virtual clock. */
 export interface Timer {
   readonly at: number
   readonly label: string

@@ -127,6 +127,7 @@ function checkQueueOptions(options: UpsertQueueOptions): void {
   checkOptionNames('queue.upsertQueue()', options, Object.keys(queueOptionNames))
 }
 
+/** Options of `queue.publish()`: the destination, the body and the settings of the message. */
 export interface PublishOptions extends MessageSettings {
   /** A url, or the name of a url group. */
   readonly to: string

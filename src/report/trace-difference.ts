@@ -24,6 +24,7 @@ export interface FieldChange {
   readonly after: unknown
 }
 
+/** The difference between two traces. */
 export interface TraceDiff {
   readonly equal: boolean
   /** What differs about the worlds: `seed`. */

@@ -30,6 +30,7 @@ export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T }
   readonly [Field in keyof EntryOf<T>]?: EntryOf<T>[Field]
 }
 
+/** Options of `traffic.diagram()`. */
 export interface DiagramOptions extends TextDiagramOptions {
   /** `mermaid` for documents that draw it. Default `text`. */
   readonly format?: 'text' | 'mermaid'

@@ -72,6 +72,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options)
 }
 
+/** One isolated instance: store, queue, workflow and stats with one clock, one seed and one traffic log. */
 export class Sandbox {
   static {
     bindMethods(Sandbox)

@@ -27,6 +27,7 @@ import type { StepContext } from './stage.js'
 import type { ScenarioStep } from './step-values.js'
 import type { Scenario } from './written-scenario.js'
 
+/** Options of `playScenario()`. */
 export interface PlayOptions {
   /**
    * Registers the code under test: handlers of destinations, connections. Called when the initial state exists. A

@@ -53,14 +53,17 @@ export interface QueueRates {
 
 /** Milliseconds: one number for both figures, or the mean and the 99th percentile. */
 export type LatencyFigures = number | { readonly mean: number; readonly p99: number }
+/** Latencies of operations in milliseconds, by the name of the operation. */
 export type LatencyTable = {
   readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
 }
 
+/** A usage step with a constant rate, made by `usage.steady()`. */
 export interface SteadyStep<Rates> extends When, Jittered {
   readonly kind: 'steady'
   readonly rates: Rates
 }
+/** A usage step with more usage for a while, made by `usage.spikeAt()`. */
 export interface SpikeStep {
   readonly kind: 'spike'
   readonly at: UsageInstant
@@ -68,20 +71,24 @@ export interface SpikeStep {
   readonly for: Duration
   readonly metrics?: readonly string[]
 }
+/** A usage step without any usage, made by `usage.gap()`. */
 export interface GapStep {
   readonly kind: 'gap'
   readonly at: UsageInstant
   readonly for: Duration
 }
+/** A usage step that resets running totals, made by `usage.counterReset()`. */
 export interface CounterResetStep {
   readonly kind: 'counter-reset'
   readonly at: UsageInstant
   readonly metrics?: readonly string[]
 }
+/** A usage step that sets latencies, made by `usage.latencies()`. */
 export interface LatenciesStep extends When, Jittered {
   readonly kind: 'latencies'
   readonly metrics: LatencyTable
 }
+/** A usage step with more usage at the end of each month, made by `usage.monthEnd()`. */
 export interface MonthEndStep {
   readonly kind: 'month-end'
   readonly factor: number

@@ -7,6 +7,7 @@ import type { LoggedStore, Sender } from './logged-store.js'
 import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 import { searchLoading } from './search/load-search.js'
 
+/** Options of `store.connect()`. */
 export interface ConnectionOptions {
   /** Of the handler that awaits the replies: it counts as asleep while a command waits, so that time moves on. */
   readonly task?: Task

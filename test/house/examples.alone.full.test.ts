@@ -7,10 +7,10 @@ import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { needsAnotherProgram, sceneBefore } from '../support/example-scenes.js'
 import { scopeNames, scopeOf } from '../support/example-scope.js'
-import { type PublicFunction, programOf, publicFunctions, root } from '../support/public-api.js'
+import { exportedNames, type PublicFunction, programOf, publicFunctions, root } from '../support/public-api.js'
 
-// Each function and method that users can call has a summary and an example in its JSDoc, and each example
-// compiles and runs.
+// Each name that is exported has a summary, each function and method that users can call also has an example in its
+// JSDoc, and each example compiles and runs.
 
 interface Example {
   readonly title: string
@@ -20,7 +20,8 @@ interface Example {
   readonly names: readonly string[]
 }
 
-const functions = publicFunctions(programOf())
+const published = programOf()
+const functions = publicFunctions(published)
 
 /** Lines of an example as statements of a function. */
 function statements(example: string): string {
@@ -59,6 +60,12 @@ describe('the public API', () => {
   test('consists of functions with a summary', () => {
     expect(functions.length).toBeGreaterThan(300)
     expect(functions.filter(({ summary }) => summary === '').map(({ name, place }) => `${name} ${place}`)).toEqual([])
+  })
+
+  test('consists of types and constants with a summary', () => {
+    const names = exportedNames(published)
+    expect(names.length).toBeGreaterThan(300)
+    expect(names.filter(({ summary }) => summary === '').map(({ name }) => name)).toEqual([])
   })
 
   test('consists of functions with an example', () => {

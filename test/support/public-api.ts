@@ -178,3 +178,23 @@ function isPublic(member: ts.ClassElement | ts.TypeElement): boolean {
     (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)
   )
 }
+
+/** Every name that an entry exports, with its summary: functions, types, constants. */
+export function exportedNames(program: ts.Program): { readonly name: string; readonly summary: string }[] {
+  const checker = program.getTypeChecker()
+  const found = new Map<ts.Symbol, { readonly name: string; readonly summary: string }>()
+  const isOurs = ({ fileName }: ts.SourceFile): boolean =>
+    fileName.startsWith(root) && !/\/node_modules\//.test(fileName)
+  for (const [entry, source] of Object.entries({ ...entries, ...moduleEntries })) {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(join(root, source))!)
+    for (const exported of module === undefined ? [] : checker.getExportsOfModule(module)) {
+      const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+      const [declaration] = symbol.declarations ?? []
+      // A namespace such as `fault` is a module, whose functions have summaries.
+      if (declaration === undefined || ts.isSourceFile(declaration) || !isOurs(declaration.getSourceFile())) continue
+      const summary = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim()
+      if (!found.has(symbol)) found.set(symbol, { name: `${exported.name} of ${entry}`, summary })
+    }
+  }
+  return [...found.values()]
+}

@@ -24,6 +24,7 @@ export interface ScheduleDraft {
   readonly cause?: number | undefined
 }
 
+/** The fields of a schedule. */
 export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
 
 /** A message that a cron expression publishes again and again. [queue.md 7] */

@@ -2,6 +2,7 @@ import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 
+/** The current and the next signing key. */
 export interface SigningKeyPair {
   readonly current: string
   readonly next: string
@@ -34,6 +35,7 @@ export const farFuture = 253_402_300_799
 /** The first second of 2020: receivers that look at `iat`, as Python's do, refuse what was issued in their future. */
 export const longAgo = 1_577_836_800
 
+/** The keys that deliveries of a queue are signed with. */
 export class SigningKeys implements SigningKeyPair {
   current: string
   next: string

@@ -16,6 +16,7 @@ import { type PortableStream, portableStream, streamOf } from './portable-stream
 
 // Values as JSON: what dumps are made of. Whatever is in a key, the form reads well in a file under version control.
 
+/** A value of the store as JSON. */
 export type PortableValue =
   | { readonly type: 'string'; readonly value: PortableString }
   | { readonly type: 'list'; readonly elements: readonly PortableString[] }

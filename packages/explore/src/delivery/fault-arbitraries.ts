@@ -77,6 +77,7 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
   'restart',
 ]
 
+/** Options that all arbitraries of fault rules have. */
 export interface FaultRulesOptions {
   /** Rules at most. Default 4. */
   readonly maxRules?: number
@@ -84,6 +85,7 @@ export interface FaultRulesOptions {
   readonly kinds?: readonly FaultKind[]
 }
 
+/** Options of `arb.deliveryFaults()`. */
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
   readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
@@ -112,6 +114,7 @@ export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSp
 
 const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'hang', 'duplicate', 'late-response']
 
+/** Options of `arb.outboundFaults()`. */
 export interface CallFaultsOptions extends FaultRulesOptions {
   /** Calls that may pass before a rule strikes, at most. Default 2. */
   readonly maxSkip?: number
@@ -145,6 +148,7 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
   )
 }
 
+/** Options of `arb.faultRules()`. */
 export interface AnyFaultRulesOptions extends FaultRulesOptions {
   /** Points that occur. Default: all. */
   readonly on?: readonly InjectionPoint[]

@@ -30,6 +30,7 @@ export class IdempotenceError extends Error {
 /** What makes a handler see the same message again, or messages in another order. */
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-call'
 
+/** Options of `assertIdempotent()`. */
 export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Default: all of them; `lost-call` where the handler calls hosts that `sandbox.outbound` knows. */
   readonly under?: readonly RepetitionKind[]

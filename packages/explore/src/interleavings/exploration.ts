@@ -26,6 +26,7 @@ import { placesOf } from './interleaving-moments.js'
 import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
 import type { ExplorationOutcome } from './outcome.js'
 
+/** Options of `exploreInterleavings()` for a scenario. */
 export interface ExploreOptions extends PlayOptions {
   /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
   readonly holds?: (sandbox: Sandbox) => unknown
@@ -33,6 +34,7 @@ export interface ExploreOptions extends PlayOptions {
   readonly maxRuns?: number
 }
 
+/** Options of `exploreFaults()`. */
 export interface FaultExplorationOptions extends ExploreOptions {
   /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
@@ -40,6 +42,7 @@ export interface FaultExplorationOptions extends ExploreOptions {
   readonly on?: InjectionPoint | readonly InjectionPoint[]
 }
 
+/** The result of an exploration of a scenario. */
 export interface Exploration {
   readonly outcomes: readonly ExplorationOutcome[]
   /** Every way was tried: the bound did not cut any off. */

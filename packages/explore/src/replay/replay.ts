@@ -26,6 +26,7 @@ export interface InconclusivePrefix {
   readonly reason: string
 }
 
+/** The result of `replay()`. */
 export interface ReplayResult {
   /** Lists that were delivered. */
   readonly prefixes: number
@@ -34,6 +35,7 @@ export interface ReplayResult {
   readonly unchecked: readonly InconclusivePrefix[]
 }
 
+/** Options of `replay()`. */
 export interface ReplayOptions {
   /** Host time that the app may take for one delivery. Default 2 s. */
   readonly timeout?: Duration

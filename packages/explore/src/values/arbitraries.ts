@@ -5,6 +5,7 @@ import { commandsUnder } from '../../../../src/store/commands/index.js'
 import { type Choose, parseUsage, writeCommand } from './command-usage.js'
 import { texts, wordOf } from './command-words.js'
 
+/** Options of `arb.command()`. */
 export interface CommandOptions {
   /** Those that a store has under this policy of `commands`. Default `documented`. */
   readonly commands?: Policy['commands'] | undefined

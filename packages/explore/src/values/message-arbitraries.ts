@@ -44,6 +44,7 @@ export type GeneratedSchedule = Omit<GeneratedMessage, 'notBefore'> & {
   readonly cron: string
 }
 
+/** Options of `arb.message()` and `arb.schedule()`. */
 export interface MessageArbitraryOptions {
   /** Urls or names of url groups. Default: three routes of `https://shop.test`. */
   readonly to?: readonly string[]

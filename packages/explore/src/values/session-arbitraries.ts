@@ -11,6 +11,7 @@ export interface StoreRequest {
   readonly commands: readonly (readonly string[])[]
 }
 
+/** Options of `arb.storeRequests()`. */
 export interface StoreRequestOptions extends CommandOptions {
   /** Default 2. */
   readonly clients?: number

@@ -10,6 +10,7 @@ import { startServer } from '../start-server.js'
 import { hasTimeout, liftTimeout } from './time-out.js'
 import { beginVisit, type FailedAssertion } from './visit.js'
 
+/** Options of `inspect()`. */
 export interface InspectOptions {
   /** What the page calls the world. Default `test`. */
   readonly title?: string
