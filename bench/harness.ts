@@ -89,7 +89,7 @@ export async function measure(figure: Figure): Promise<readonly Measured[]> {
   const rounds = figure.rounds ?? 15
   globalThis.gc?.()
   for (let round = 0; round < rounds; round++) {
-    // Forward and backward in turn, so that nobody always runs in the wake of the same neighbour.
+    // Forward and backward in turn, so that nobody always runs in the wake of the same neighbor.
     for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
       samples.get(variant)!.push(await sample(variant, times.get(variant)!, figure))
     }

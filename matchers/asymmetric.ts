@@ -35,7 +35,11 @@ class Inside implements AsymmetricMatcher {
 
 /**
  * A message: an entry that published it, one of its deliveries, or the message that `queue.publish()` returned.
- * @example expect(orders.requests).toEqual([messageTo('https://shop.test/orders', { body: { id: 42 } })])
+ * @example
+ * const orders = sandbox.destinations.record('https://shop.test/orders')
+ * await checkout()
+ * await sandbox.clock.drain()
+ * expect(orders.requests).toEqual([messageTo('https://shop.test/orders', { body: { id: 42 } })])
  */
 export function messageTo(to: Text, pattern: Omit<PublishedPattern, 'to'> = {}): AsymmetricMatcher {
   const wanted = { to, ...pattern }
@@ -123,7 +127,10 @@ function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
 
 /**
  * A command: an entry of the log, or a list of words as a client sends them.
- * @example expect(send).toHaveBeenCalledWith(commandOf('SET', 'profile:42'))
+ * @example
+ * const send = vi.fn()
+ * send(sandbox.traffic.last('command'))
+ * expect(send).toHaveBeenCalledWith(commandOf('SET', 'profile:42'))
  */
 export function commandOf(...argv: readonly CommandArgPattern[]): AsymmetricMatcher {
   checkArguments('commandOf', argv)
@@ -141,7 +148,7 @@ function argvOf(other: unknown): readonly Bytes[] | undefined {
 
 /**
  * An entry of the log, as a step of `toFollowSequence` names it.
- * @example expect(sandbox.traffic.entries.at(-1)).toEqual(entryOf('attempt', { status: 200 }))
+ * @example expect(sandbox.traffic.last('attempt')).toEqual(entryOf('attempt', { status: 200 }))
  */
 export function entryOf<T extends EntryType>(
   type: T,

@@ -31,6 +31,7 @@ export interface CostPattern {
   readonly requests?: CountRange
 }
 
+/** Options of `toHaveCost()`. */
 export interface CostOptions {
   /** Counts only what came after this mark: what one user action costs. From `sandbox.traffic.mark()`. */
   readonly since?: TrafficMark

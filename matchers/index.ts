@@ -138,7 +138,11 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
   /**
    * Such a delivery carries a signature that its receiver would accept. On the queue, a recorder, one delivery, or
    * `{ url, headers, body }` with the `keys` of the receiver.
-   * @example expect(orders.last()).toHaveValidSignature({ key: 'current' })
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * expect(orders.last()).toHaveValidSignature({ key: 'current' })
    */
   toHaveValidSignature(
     ...given: On<
@@ -178,7 +182,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
   toFollowSequence(...given: OnLog<T, [steps: readonly SequenceStep[]]>): R
   /**
    * A workflow ran so.
-   * @example expect(sandbox).toHaveWorkflowRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
+   * @example expect(sandbox).toHaveWorkflowRun({ workflow: 'https://shop.test/api/order', state: 'success' })
    */
   toHaveWorkflowRun(...given: OnLog<T, [pattern?: WorkflowRunPattern, options?: MatchOptions]>): R
   /**
@@ -193,10 +197,21 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
   toHaveWorkflowWait(...given: OnLog<T, [event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions]>): R
   /**
    * Every fault that `exploreFaults()` placed, or every order that `exploreInterleavings()` tried, leaves the world as it has to be.
-   * @example expect(await exploreInterleavings({ setup, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   * @example
+   * const tried = await exploreInterleavings({
+   *   setup: ({ store }) => void store.run('SET', 'stock', 2),
+   *   clients: { alice: buyOne, bob: buyOne },
+   *   holds: ({ store }) => store.get('stock') === '0',
+   * })
+   * expect(tried).toHold()
    */
   toHold(...given: On<T, ExploredSubject, 'write expect(await exploreFaults(…))', []>): R
-  /** Nothing is left to happen: no timer but schedules, and no unused fault or script step. */
+  /**
+   * Nothing is left to happen: no timer but schedules, and no unused fault or script step.
+   * @example
+   * await sandbox.clock.drain()
+   * expect(sandbox).toBeIdle()
+   */
   toBeIdle(...given: On<T, IdleSubject, 'write expect(sandbox)', []>): R
 }
 

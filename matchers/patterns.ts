@@ -92,6 +92,7 @@ export interface DeliveredPattern extends PublishedPattern {
   readonly deliveredAt?: Or<string | number | Date>
 }
 
+/** Fields that a dead letter must have. */
 export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'deliveredAt'> {
   readonly dlqId?: Text
 }

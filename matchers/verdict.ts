@@ -47,6 +47,7 @@ export function verdict(
   }
 }
 
+/** How often a matcher must find its pattern. */
 export interface MatchOptions {
   /** How many must fit: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`. Default: one or more. */
   readonly times?: CountRange

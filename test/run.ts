@@ -45,6 +45,8 @@ const tiers: Readonly<Record<Effort, readonly (readonly Step[])[]>> = {
       check('types', 'type check', [...tsc, '-p', '.'], [...tsc, '-p', 'test']),
       check('lint', 'lint and format', [bin('biome'), 'check', '--error-on-warnings', '.']),
       check('unused', 'no unused file, export or dependency', [bin('knip'), '--no-progress']),
+      check('spelling', 'American spelling', [bin('cspell'), '--no-progress', '--quiet']),
+      check('prose', 'no retired words', [node, 'test/prose/check-prose.ts']),
       check('build', 'build without declarations', [bin('tsup'), '--silent']),
     ],
     [vitest('unit', 'unit tests', '--project', 'quick*')],

@@ -23,14 +23,14 @@ const name = (index: number): string => `player:${index}`
 const sizes = [1000, 100_000, 1_000_000]
 const made = new Map<number, Filled>()
 
-/** Scores with gaps, so that a member can move between its neighbours. */
+/** Scores with gaps, so that a member can move between its neighbors. */
 function filled(size: number): Filled {
   const known = made.get(size)
   if (known !== undefined) return known
   made.clear()
   const list = new SkipList()
   const store = loneStore()
-  // In ascending order, which is quick, and puts neighbours of the skip list side by side in memory.
+  // In ascending order, which is quick, and puts neighbors of the skip list side by side in memory.
   for (let index = 0; index < size; index++) {
     list.set(name(index), index * 10)
     store.execute(words('ZADD', 'key', index * 10, name(index)))

@@ -62,7 +62,7 @@ function testWith(options: FixtureOptions): typeof base {
 
 const root = new URL('../..', import.meta.url)
 
-/** Without colours, and with paths as they are in the repository. */
+/** Without colors, and with paths as they are in the repository. */
 function asPrinted(message: string): string {
   return (
     message

@@ -12,7 +12,7 @@ import { POST } from './app/api/trip/route.ts'
 import { air, awardCarelessly, stay, type Trip } from './trip.ts'
 
 const url = 'https://travel.test/api/trip'
-const trip: Trip = { id: 't1', traveller: 'ada' }
+const trip: Trip = { id: 't1', traveler: 'ada' }
 
 /** Where the app and those that it calls live. @returns what books a trip */
 function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown> {
@@ -20,7 +20,7 @@ function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown>
   return () => new Client({ token: process.env.QSTASH_TOKEN! }).trigger({ url, body: trip, workflowRunId: trip.id })
 }
 
-test('a trip is booked, and the traveller has the points', async () => {
+test('a trip is booked, and the traveler has the points', async () => {
   const { clock, store } = sandbox
   await travel(sandbox)()
   await clock.drain()
@@ -28,7 +28,7 @@ test('a trip is booked, and the traveller has the points', async () => {
   expect(store).toHaveKey('points:ada', { value: { t1: '100' } })
 })
 
-test('no hotel: the flight is cancelled, although the airline is down for a while', async () => {
+test('no hotel: the flight is canceled, although the airline is down for a while', async () => {
   const { clock, destinations, queue } = sandbox
   const book = travel(sandbox)
   destinations.respond(stay, 409).script(`${air}/t1`, [fault.status(503), fault.status(503)])
@@ -49,7 +49,7 @@ test('the points cannot be written: a person is told', async () => {
   expect(store.run('SMEMBERS', 'needs a person')).toEqual(['t1'])
 })
 
-test('wherever the process dies, the traveller has one flight, one hotel and the points of one trip', async () => {
+test('wherever the process dies, the traveler has one flight, one hotel and the points of one trip', async () => {
   const { plans: schedules, skipped } = await assertCrashSafe(travel)
   expect(schedules).toBeGreaterThan(20)
   expect(skipped).toBe(0)

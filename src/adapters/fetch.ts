@@ -21,6 +21,7 @@ type Caller = Partial<Pick<Sandbox, 'outbound'>>
  * replaceFetch(sandbox)
  * const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
  * await redis.set('greeting', 'hello')
+ * expect(sandbox.store).toHaveKey('greeting')
  */
 export function replaceFetch(
   sandbox: Pick<Sandbox, 'urls' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,

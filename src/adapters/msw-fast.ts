@@ -13,6 +13,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 
 type Fetch = typeof globalThis.fetch
 
+/** Options of `fastNetwork()`. */
 export interface FastNetworkOptions {
   /** Your own handlers, for everything that is not the sandbox's. */
   readonly handlers?: readonly AnyHandler[]
@@ -25,8 +26,10 @@ export interface FastNetworkOptions {
  * at once, all others to your handlers. For
  * suites whose clients use nothing but `fetch`; others take `setupServer(...mswHandlers(sandbox))`.
  * @example
- * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', …)] })
- * network.enable() // and network.disable() at the end
+ * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', () => HttpResponse.json({}))] })
+ * network.enable()
+ * await redis.set('greeting', 'hello')
+ * network.disable()
  */
 export function fastNetwork(
   sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'outbound'>>,

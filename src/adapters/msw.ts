@@ -7,6 +7,11 @@ import type { Sandbox } from '../sandbox/sandbox.js'
  * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.outbound` has registered; of two
  * handlers for a url msw asks the one that stands first. msw itself is never started here: a
  * second `setupServer` would shadow the first.
+ * @example
+ * const server = setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', () => HttpResponse.json({})))
+ * server.listen()
+ * await redis.set('greeting', 'hello')
+ * server.close()
  */
 export function mswHandlers(
   sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>,
@@ -43,6 +48,10 @@ function networkError(error: unknown, request: Request): Response {
 /**
  * Lets requests below a url through to the network, for a server of ours on 127.0.0.1: msw blocks it, too, when it is
  * told to fail on requests that no handler takes.
+ * @example
+ * const server = setupServer(...mswHandlers(sandbox), ...passthroughHandlers('http://127.0.0.1:4010'))
+ * server.listen({ onUnhandledFrame: 'error' })
+ * server.close()
  */
 export function passthroughHandlers(url: string | URL): HttpHandler[] {
   const { origin, pathname } = new URL(url)

@@ -15,6 +15,8 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * @example
  * using sandbox = createSandbox()
  * nockScopes(sandbox)
+ * const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
+ * await redis.set('greeting', 'hello')
  */
 export function nockScopes(
   sandbox: Pick<Sandbox, 'urls' | 'exchange' | 'onDispose' | 'owns'> &

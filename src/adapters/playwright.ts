@@ -12,6 +12,7 @@ export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
     readonly leaves?: (request: Request) => boolean
   }
 
+/** Options of `routeSandbox()`. */
 export interface RouteOptions {
   /**
    * Serves the body of an event stream at an address of its own, because `route.fulfill()` takes no stream. Without it
@@ -25,6 +26,10 @@ export interface RouteOptions {
  * registered; everything else goes on to
  * the network.
  * @returns a function that ends it
+ * @example
+ * const stop = await routeSandbox(page, sandbox)
+ * await page.goto('/')
+ * await stop()
  */
 export async function routeSandbox(
   context: BrowserContext | Page,
@@ -144,6 +149,9 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
  * through routes.
  * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.outbound` knows
  * @returns a function that ends it
+ * @example
+ * const stop = routeRequests(context.request, (url) => (sandbox.owns(url) ? url : undefined))
+ * stop()
  */
 export function routeRequests(
   request: APIRequestContext,

@@ -48,7 +48,13 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     outboundRequestInternals.attach(this, { sent, told: [] })
   }
 
-  /** Returns the value of a header as it was sent, in any case of the name; `undefined` when there is none. */
+  /**
+   * Returns the value of a header as it was sent, in any case of the name; `undefined` when there is none.
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { headers: { 'Idempotency-Key': 'order-42' } })
+   * expect(charges.last().header('idempotency-key')).toBe('order-42')
+   */
   header(name: string): string | undefined {
     return headerOf(this.#sent, name.toLowerCase())
   }
@@ -91,7 +97,13 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
     return toArray(this.body)
   }
 
-  /** Returns the body as text. */
+  /**
+   * Returns the body as text.
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { method: 'POST', body: 'amount=42' })
+   * expect(charges.last().text()).toBe('amount=42')
+   */
   text(): string {
     return text(this.body)
   }
@@ -99,6 +111,10 @@ export class OutboundRequest implements OutboundEntry, EntryBase {
   /**
    * Parses the body as JSON.
    * @throws TypeError when the body is not JSON
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { method: 'POST', body: '{"amount":42}' })
+   * expect(charges.last().json()).toEqual({ amount: 42 })
    */
   json(): unknown {
     try {

@@ -176,6 +176,7 @@ export class Outbound {
   /**
    * Registers a fixed response, or a plain function that receives the outbound request and returns one.
    * @throws TypeError when the second argument is not a response that a host can send
+   * @example sandbox.outbound.respond('https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
    */
   respond(pattern: string | URL, answer: OutboundResponder | OutboundResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
@@ -188,7 +189,13 @@ export class Outbound {
     return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
   }
 
-  /** Records the requests of the app to a URL. Responds 200 unless another response is registered or given. */
+  /**
+   * Records the requests of the app to a URL. Responds 200 unless another response is registered or given.
+   * @example
+   * const charges = sandbox.outbound.record('https://bank.test/charges')
+   * await fetch('https://bank.test/charges', { method: 'POST' })
+   * expect(charges.count).toBe(1)
+   */
   record(pattern: string | URL, answer?: OutboundResponse): Recorder<OutboundRequest> {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const handler = given === undefined ? undefined : responderFor(given, this.#room, called('record', at))
@@ -219,7 +226,12 @@ export class Outbound {
       .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
   }
 
-  /** Removes one registration, or all of them. */
+  /**
+   * Removes one registration, or all of them.
+   * @example
+   * sandbox.outbound.respond('https://bank.test/*', 200)
+   * sandbox.outbound.off('https://bank.test/*')
+   */
   off(pattern?: string | URL): void {
     this.#inputs.record('off', pattern)
     this.#routes.off(pattern)

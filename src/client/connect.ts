@@ -40,7 +40,12 @@ export class RemotePastSandbox {
     this.#fork = async (options) => fork({ ...options, ...(await place) })
   }
 
-  /** A tenant of its own that begins here. @throws Error when the tenant was reset or loaded since */
+  /**
+   * A tenant of its own that begins here. @throws Error when the tenant was reset or loaded since
+   * @example
+   * const earlier = await sandbox.asOf('-5m').fork()
+   * await earlier.clock.drain()
+   */
   fork(options: Omit<RemoteForkOptions, 'at'> = {}): Promise<RemoteSandbox> {
     return this.#fork(options)
   }
@@ -137,13 +142,19 @@ export class RemoteSandbox implements AsyncDisposable {
     this.traffic = new RemoteTraffic(wire)
   }
 
-  /** The message queue of a region: `us-east-1` or `eu-central-1`. What it is asked rejects for any other. */
+  /**
+   * The message queue of a region: `us-east-1` or `eu-central-1`. What it is asked rejects for any other.
+   * @example await sandbox.queueIn('us-east-1').publish({ to: 'https://shop.test/orders' })
+   */
   queueIn(region: QueueRegion): RemoteQueue {
     const snapshot = async () => ({ queue: (await this.snapshot()).queueIn(region) })
     return new RemoteQueue(this.#wire.in(region), () => this.#refresh(), snapshot)
   }
 
-  /** The runs of workflows of a region, as `queueIn()`. */
+  /**
+   * The runs of workflows of a region, as `queueIn()`.
+   * @example await sandbox.workflowIn('us-east-1').stubStep('charge').returns({ id: 'ch_1' })
+   */
   workflowIn(region: QueueRegion): RemoteWorkflows {
     return new RemoteWorkflows(this.#wire.in(region))
   }
@@ -161,28 +172,49 @@ export class RemoteSandbox implements AsyncDisposable {
     return this.#facts.env
   }
 
+  /**
+   * Returns whether a URL belongs to this sandbox.
+   * @example expect(sandbox.owns(`${sandbox.urls.store}/get/greeting`)).toBe(true)
+   */
   owns(url: string): boolean {
     const { store, queue, mgmt, regions } = this.urls
     return [store, queue, mgmt, ...Object.values(regions)].some((base) => url === base || url.startsWith(`${base}/`))
   }
 
-  /** Resets the tenant's world. */
+  /**
+   * Resets the tenant's world.
+   * @example
+   * await sandbox.store.run('SET', 'greeting', 'hello')
+   * await sandbox.reset()
+   * expect(await sandbox.store.get('greeting')).toBeNull()
+   */
   async reset(): Promise<void> {
     await this.#wire.post('/reset')
     await this.#refresh()
   }
 
-  /** Checks the promises of the engine. Throws an error named `InvariantError` with the entries and the story. */
+  /**
+   * Checks the promises of the engine. Throws an error named `InvariantError` with the entries and the story.
+   * @example await sandbox.assertInvariants({ except: 'signatures-verify' })
+   */
   async assertInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/invariants/assert', { ...options })) as WireCheck)
   }
 
-  /** As `assertInvariants()`, but returns the violations instead of throwing them. */
+  /**
+   * As `assertInvariants()`, but returns the violations instead of throwing them.
+   * @example
+   * const { violations } = await sandbox.checkInvariants()
+   * expect(violations).toEqual([])
+   */
   async checkInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
     return checkOfWire((await this.#wire.post('/invariants/check', { ...options })) as WireCheck)
   }
 
-  /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
+  /**
+   * The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time.
+   * @example writeFileSync('sandbox.json', JSON.stringify(await sandbox.dump()))
+   */
   async dump(): Promise<SandboxDump> {
     return (await this.#wire.get('/state')) as SandboxDump
   }
@@ -190,6 +222,9 @@ export class RemoteSandbox implements AsyncDisposable {
   /**
    * Replaces the world with what `dump()` returned, here or elsewhere.
    * `rebaseTime` moves all times of a dump back if it is ahead of a real clock
+   * @example
+   * const dump = await sandbox.dump()
+   * await sandbox.load(dump)
    */
   async load(dump: SandboxDump, options: { readonly rebaseTime?: boolean } = {}): Promise<void> {
     checkOptionNames('sandbox.load()', options, { rebaseTime: true })

@@ -2,6 +2,7 @@ import { parsedJson } from '../kernel/parsed-json.js'
 import { carryFailure } from '../report/failure.js'
 import { ReplyError } from '../store/command/reply.js'
 
+/** Options of `connect()`. */
 export interface ConnectOptions {
   /** The world of its own on the server. Default `main`. */
   readonly tenant?: string

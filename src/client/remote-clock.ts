@@ -19,6 +19,10 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
     this.#wire = wire
   }
 
+  /**
+   * Returns the virtual time in milliseconds since the Unix epoch.
+   * @example new Date(await sandbox.clock.now()).toISOString()
+   */
   async now(): Promise<number> {
     return ((await this.#wire.get('/clock')) as { milliseconds: number }).milliseconds
   }
@@ -33,6 +37,10 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
     )
   }
 
+  /**
+   * Moves time forward and runs everything that falls due, in order.
+   * @example await sandbox.clock.advance('1h')
+   */
   async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advance', given)
     const { signal, ...options } = given
@@ -41,18 +49,33 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 
+  /**
+   * Moves time to an instant: milliseconds, an ISO text or a `Date`.
+   * @example await sandbox.clock.advanceTo('2050-01-02T03:00:00Z')
+   */
   async advanceTo(at: Instant, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advanceTo', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
   }
 
+  /**
+   * Moves time until only recurring timers are left.
+   * @example
+   * await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '10m' })
+   * await sandbox.clock.drain()
+   * expect(await sandbox.snapshot()).toHaveDelivered({ to: 'https://shop.test/orders' })
+   */
   async drain(given: AdvanceOptions = {}): Promise<void> {
     checkMove('drain', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/drain', options, signal)
   }
 
+  /**
+   * Interrupts the call that moves time; that call rejects.
+   * @example await sandbox.clock.interrupt()
+   */
   async interrupt(): Promise<ClockMove | undefined> {
     const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: ClockMove | null }
     return interrupted ?? undefined
@@ -61,6 +84,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   /**
    * Not from here: requests of timers would be on their way to the server when its time moves on.
    * @throws Error always, with what to do instead
+   * @example expect(() => sandbox.clock.follow()).toThrow('in the process of the sandbox only')
    */
   follow(): never {
     throw new Error(
@@ -68,6 +92,10 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
     )
   }
 
+  /**
+   * Resolves once nothing runs. Time does not move.
+   * @example await sandbox.clock.settle()
+   */
   async settle(): Promise<void> {
     await this.#wire.post('/clock/settle')
   }

@@ -19,17 +19,28 @@ export class RemoteDestinations {
     this.#wire = wire
   }
 
-  /** A function cannot be sent: the server delivers over HTTP to where the app listens. */
+  /**
+   * A function cannot be sent: the server delivers over HTTP to where the app listens.
+   * @example expect(() => sandbox.destinations.on('https://shop.test/orders', ordersRoute)).toThrow(TypeError)
+   */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
       `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use respond(), script() or record().`,
     )
   }
 
+  /**
+   * Sets how the next deliveries to a URL end, one step for each delivery.
+   * @example await sandbox.destinations.script('https://shop.test/orders', [503, fault.reset(), 200])
+   */
   async script(pattern: string | URL, steps: readonly (Step | number)[]): Promise<void> {
     await this.#wire.post('/destinations/script', { to: String(pattern), steps })
   }
 
+  /**
+   * Sets the response to deliveries to a URL.
+   * @example await sandbox.destinations.respond('https://shop.test/orders', { status: 201, body: { ok: true } })
+   */
   async respond(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
     await this.#wire.post('/destinations/respond', {
       to: String(pattern),
@@ -37,6 +48,14 @@ export class RemoteDestinations {
     })
   }
 
+  /**
+   * Records the deliveries to a URL, and responds 200 unless another response is set.
+   * @example
+   * const orders = await sandbox.destinations.record('https://shop.test/orders')
+   * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
+   * await sandbox.clock.drain()
+   * expect(await orders.count).toBe(1)
+   */
   async record(pattern: string | URL, answer?: Exclude<DestinationResponse, Response>): Promise<RemoteRecorder> {
     const to = String(pattern)
     await this.#wire.post('/destinations/record', {
@@ -46,6 +65,12 @@ export class RemoteDestinations {
     return new RemoteRecorder(this.#wire, to)
   }
 
+  /**
+   * Removes the registration of a pattern, or all registrations.
+   * @example
+   * await sandbox.destinations.respond('https://shop.test/*', 503)
+   * await sandbox.destinations.off('https://shop.test/*')
+   */
   async off(pattern?: string | URL): Promise<void> {
     await this.#wire.send('DELETE', pattern === undefined ? '/destinations' : `/destinations?${toQuery(pattern)}`)
   }
@@ -73,6 +98,7 @@ export interface RecordedDelivery {
   readonly body: MessageView['body']
 }
 
+/** The deliveries that a destination on a server has recorded. */
 export class RemoteRecorder {
   static {
     bindMethods(RemoteRecorder)
@@ -97,6 +123,15 @@ export class RemoteRecorder {
     return this.requests.then((requests) => requests.length)
   }
 
+  /**
+   * Returns the latest delivery.
+   * @throws Error when nothing has arrived
+   * @example
+   * const orders = await sandbox.destinations.record('https://shop.test/orders')
+   * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
+   * await sandbox.clock.drain()
+   * await orders.last()
+   */
   async last(): Promise<RecordedDelivery> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last

@@ -21,6 +21,13 @@ export class RemoteFaultHandle implements AsyncDisposable {
     this.#id = id
   }
 
+  /**
+   * Removes the rules that this call of `add()` added.
+   * @example
+   * const outage = await sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
+   * await outage.remove()
+   * expect(await sandbox.faults.rules).toEqual([])
+   */
   async remove(): Promise<void> {
     await this.#wire.send('DELETE', `/faults?handle=${encodeURIComponent(this.#id)}`)
   }
@@ -45,7 +52,7 @@ export class RemoteFaults {
 
   /**
    * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
-   * @example await using outage = await sandbox.faults.add(checkoutOutage.faults)
+   * @example await using added = await sandbox.faults.add(outage.faults)
    */
   async add(
     rules: FaultRule | readonly FaultRule[] | undefined,
@@ -56,7 +63,12 @@ export class RemoteFaults {
     return this.#handle(await this.#wire.post('/faults', { rules: givenRules(rules), location }))
   }
 
-  /** Removes rules: by the handle that `add` returned, or all with a name. */
+  /**
+   * Removes rules: by the handle that `add` returned, or all with a name.
+   * @example
+   * await sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
+   * await sandbox.faults.remove('outage')
+   */
   async remove(which: RemoteFaultHandle | string): Promise<void> {
     if (typeof which === 'string')
       return void (await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`))
@@ -66,7 +78,12 @@ export class RemoteFaults {
     await which.remove()
   }
 
-  /** Removes all rules; services that are down come up. */
+  /**
+   * Removes all rules; services that are down come up.
+   * @example
+   * await sandbox.faults.clear()
+   * expect(await sandbox.faults.rules).toEqual([])
+   */
   async clear(): Promise<void> {
     await this.#wire.send('DELETE', '/faults')
   }

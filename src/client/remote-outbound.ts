@@ -36,21 +36,39 @@ export class RemoteOutbound {
     return `${this.#wire.tenant}/outbound/${String(host).replace(/\/+$/, '')}`
   }
 
-  /** A function cannot be sent. */
+  /**
+   * A function cannot be sent.
+   * @example expect(() => sandbox.outbound.on('https://bank.test/charges', () => 200)).toThrow(TypeError)
+   */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
       `A remote sandbox cannot call the function for ${pattern}: use outbound.respond(), script() or record(), or the host's own address.`,
     )
   }
 
+  /**
+   * Sets how the next outbound requests to a URL end, one step for each request.
+   * @example await sandbox.outbound.script('https://bank.test/charges', [fault.lostAck(), 503])
+   */
   async script(pattern: string | URL, steps: readonly (Fault | number)[]): Promise<void> {
     await this.#wire.post('/outbound/script', { url: String(pattern), steps })
   }
 
+  /**
+   * Sets the response to outbound requests to a URL.
+   * @example await sandbox.outbound.respond('https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
+   */
   async respond(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
     await this.#wire.post('/outbound/respond', { url: String(pattern), response: portable('outbound.respond', answer) })
   }
 
+  /**
+   * Records the outbound requests to a URL, and responds 200 unless another response is set.
+   * @example
+   * const charges = await sandbox.outbound.record('https://bank.test/charges')
+   * await fetch(`${sandbox.outbound.urlFor('https://bank.test')}/charges`, { method: 'POST' })
+   * expect(await charges.count).toBe(1)
+   */
   async record(pattern: string | URL, answer?: Exclude<OutboundResponse, Response>): Promise<RemoteOutboundRecorder> {
     const to = String(pattern)
     const given = answer === undefined ? {} : { response: portable('outbound.record', answer) }
@@ -58,6 +76,12 @@ export class RemoteOutbound {
     return new RemoteOutboundRecorder(this.#wire, to)
   }
 
+  /**
+   * Removes the registration of a pattern, or all registrations.
+   * @example
+   * await sandbox.outbound.respond('https://bank.test/*', 200)
+   * await sandbox.outbound.off('https://bank.test/*')
+   */
   async off(pattern?: string | URL): Promise<void> {
     const query = pattern === undefined ? '' : `?${new URLSearchParams({ url: String(pattern) })}`
     await this.#wire.send('DELETE', `/outbound${query}`)
@@ -89,6 +113,7 @@ export interface RecordedOutbound {
   readonly status?: LoggedOutboundResponse['status']
 }
 
+/** The outbound requests that a server has recorded for a URL. */
 export class RemoteOutboundRecorder {
   static {
     bindMethods(RemoteOutboundRecorder)
@@ -113,6 +138,14 @@ export class RemoteOutboundRecorder {
     return this.requests.then((requests) => requests.length)
   }
 
+  /**
+   * Returns the latest outbound request.
+   * @throws Error when nothing has arrived
+   * @example
+   * const charges = await sandbox.outbound.record('https://bank.test/charges')
+   * await fetch(`${sandbox.outbound.urlFor('https://bank.test')}/charges`, { method: 'POST' })
+   * await charges.last()
+   */
   async last(): Promise<RecordedOutbound> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last

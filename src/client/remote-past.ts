@@ -22,23 +22,37 @@ export class RemotePastStore {
     this.#place = place
   }
 
-  /** The value of a string key as text, `null` when there was none. */
+  /**
+   * The value of a string key as text, `null` when there was none.
+   * @example await sandbox.asOf('-5m').store.get('stock')
+   */
   async get(key: string | Uint8Array): Promise<string | null> {
     return (await this.run('GET', key)) as string | null
   }
 
-  /** Runs one command that only reads. */
+  /**
+   * Runs one command that only reads.
+   * @example await sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
+   */
   async run(...argv: CommandArgs): Promise<PlainReply> {
     const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: argv.map(wireArgument) })
     return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 
-  /** Everything that was stored, as plain JSON. */
+  /**
+   * Everything that was stored, as plain JSON.
+   * @example const { keys } = await sandbox.asOf('-5m').store.dump()
+   */
   async dump(): Promise<StoreDump> {
     return ((await this.#wire.post('/store/as-of', { ...(await this.#place) })) as { readonly dump: StoreDump }).dump
   }
 
-  /** What was different from a dump, which came before. */
+  /**
+   * What was different from a dump, which came before.
+   * @example
+   * const before = await sandbox.asOf('-5m').store.dump()
+   * await sandbox.asOf('-1m').store.diff(before)
+   */
   async diff(before: StoreDump): Promise<StoreDiff<DumpedKey>> {
     return differenceOf(before, await this.dump())
   }

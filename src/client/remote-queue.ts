@@ -63,6 +63,11 @@ export class RemoteQueue implements Remote<Queue, Same> {
     this.urlGroups = new RemoteUrlGroups(wire)
   }
 
+  /**
+   * Publishes a message, or one for each endpoint of a URL group.
+   * @throws Error when the API would reject it
+   * @example const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } })
+   */
   async publish<To extends string>({
     body,
     ...direct
@@ -80,11 +85,21 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
   }
 
+  /**
+   * Returns a message that has not ended; `undefined` when there is none with this ID.
+   * @example
+   * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * await sandbox.queue.getMessage(id)
+   */
   async getMessage(id: string): Promise<MessageView | undefined> {
     const all = await this.messages
     return all.find((message) => message.id === id)
   }
 
+  /**
+   * Explains why a message waits, or the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID.
+   * @example await sandbox.queue.explain({ flowControlKey: 'user-1' })
+   */
   async explain(what: string | ExplainTarget): Promise<string> {
     if (typeof what === 'string') {
       return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
@@ -93,45 +108,88 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return ((await this.#wire.post('/queue/explain', what)) as { explanation: string }).explanation
   }
 
+  /**
+   * Returns when the next attempt of a message starts, as things are.
+   * @example await sandbox.queue.forecast(message.id)
+   */
   async forecast(id: string): Promise<Forecast | undefined> {
     return (
       ((await this.#wire.get(`${messagePath(id)}/forecast`)) as { forecast: Forecast | null }).forecast ?? undefined
     )
   }
 
-  /** Whether there was anything to cancel. */
+  /**
+   * Whether there was anything to cancel.
+   * @example
+   * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * expect(await sandbox.queue.cancel(id)).toBe(true)
+   */
   async cancel(id: string): Promise<boolean> {
     return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { canceled: boolean }).canceled
   }
 
-  /** Delivers a waiting message now. */
+  /**
+   * Delivers a waiting message now.
+   * @example
+   * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
+   * await sandbox.queue.deliverNow(id)
+   */
   async deliverNow(id: string): Promise<void> {
     await this.#wire.post(`${messagePath(id)}/deliver-now`)
   }
 
-  /** Publishes a dead letter again. */
+  /**
+   * Publishes a dead letter again.
+   * @example await sandbox.queue.retryDeadLetter(deadLetter.id)
+   */
   async retryDeadLetter(id: string): Promise<MessageView> {
     const wire = await this.#wire.post(`/queue/dead-letters/${encodeURIComponent(id)}/retry`)
     return messageOfWire(wire as OnWire<MessageView>)
   }
 
+  /**
+   * Creates a FIFO queue, or changes it.
+   * @example await sandbox.queue.upsertQueue('orders', { parallelism: 2 })
+   */
   async upsertQueue(name: string, options: UpsertQueueOptions): Promise<void> {
     checkOptionNames('queue.upsertQueue()', options, { parallelism: true, paused: true })
     await this.#wire.post(queuePath(name), { ...options })
   }
 
+  /**
+   * Pauses a FIFO queue: its messages wait until `resumeQueue()`.
+   * @example
+   * await sandbox.queue.upsertQueue('orders', { parallelism: 1 })
+   * await sandbox.queue.pauseQueue('orders')
+   */
   async pauseQueue(name: string): Promise<void> {
     await this.#wire.post(`${queuePath(name)}/pause`)
   }
 
+  /**
+   * Resumes a paused FIFO queue.
+   * @example
+   * await sandbox.queue.upsertQueue('orders', { parallelism: 1, paused: true })
+   * await sandbox.queue.resumeQueue('orders')
+   */
   async resumeQueue(name: string): Promise<void> {
     await this.#wire.post(`${queuePath(name)}/resume`)
   }
 
+  /**
+   * Deletes a FIFO queue and cancels its messages.
+   * @example
+   * await sandbox.queue.upsertQueue('orders', { parallelism: 1 })
+   * await sandbox.queue.deleteQueue('orders')
+   */
   async deleteQueue(name: string): Promise<void> {
     await this.#wire.send('DELETE', queuePath(name))
   }
 
+  /**
+   * Returns the signature that a delivery of this request would carry now, or one with a flaw.
+   * @example await sandbox.queue.sign({ url: 'https://shop.test/orders', body: '{"id":42}' }, { flaw: 'expired' })
+   */
   async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
     checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
     checkOptionNames('queue.sign()', overrides, { flaw: true })
@@ -142,25 +200,41 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return this.#wire.get('/queue/diagnostics') as Promise<readonly string[]>
   }
 
-  /** Everything as plain JSON. */
+  /**
+   * Everything as plain JSON.
+   * @example writeFileSync('queue.json', JSON.stringify(await sandbox.queue.dump()))
+   */
   async dump(): Promise<QueueDump> {
     return (await this.#wire.get('/queue/dump')) as QueueDump
   }
 
-  /** Replaces everything with what `dump()` returned, signing keys included. */
+  /**
+   * Replaces everything with what `dump()` returned, signing keys included.
+   * @example
+   * const dump = await sandbox.queue.dump()
+   * await sandbox.queue.load(dump)
+   */
   async load(dump: QueueDump): Promise<void> {
     await this.#wire.send('PUT', '/queue/dump', dump)
     await this.#refresh()
   }
 
-  /** Empties the queue. Signing keys and destinations stay. */
+  /**
+   * Empties the queue. Signing keys and destinations stay.
+   * @example
+   * await sandbox.queue.reset()
+   * expect(await sandbox.queue.messages).toEqual([])
+   */
   async reset(): Promise<void> {
     await this.#wire.post('/queue/reset')
   }
 
   /**
    * A copy of the queue and its traffic, which matchers look into.
-   * @example expect(await sandbox.queue.snapshot()).toHaveDelivered({ to: 'https://shop.test/orders' })
+   * @example
+   * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
+   * await sandbox.clock.drain()
+   * expect(await sandbox.queue.snapshot()).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
   async snapshot(): Promise<SandboxSnapshot['queue']> {
     return (await this.#snapshot()).queue
@@ -194,6 +268,10 @@ class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'f
     return this.#all().then(({ former }) => former)
   }
 
+  /**
+   * Returns the current and the next signing key.
+   * @example const { current, next } = await sandbox.queue.signingKeys.pair()
+   */
   async pair(): Promise<SigningKeyPair> {
     const { current, next } = await this.#all()
     return { current, next }
@@ -203,6 +281,10 @@ class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'f
     return (await this.#wire.get('/queue/signing-keys')) as SigningKeyPair & { readonly former: readonly string[] }
   }
 
+  /**
+   * Makes the next signing key the current one, and creates a new next key.
+   * @example const { current } = await sandbox.queue.signingKeys.rotate()
+   */
   async rotate(): Promise<SigningKeyPair> {
     const pair = (await this.#wire.post('/queue/signing-keys/rotate')) as SigningKeyPair
     await this.#refresh()
@@ -222,15 +304,28 @@ class RemoteSchedules {
     this.#wire = wire
   }
 
+  /**
+   * Returns all schedules.
+   * @example for (const { id } of await sandbox.queue.schedules.list()) console.log(id)
+   */
   async list(): Promise<readonly ScheduleView[]> {
     return (await this.#wire.list('/queue/schedules')) as readonly ScheduleView[]
   }
 
+  /**
+   * Triggers a schedule now; its planned instants stay as they are.
+   * @example await sandbox.queue.schedules.fire('nightly')
+   */
   async fire(id: string): Promise<readonly MessageView[]> {
     const wire = await this.#wire.post(`/queue/schedules/${encodeURIComponent(id)}/fire`)
     return (wire as OnWire<MessageView>[]).map(messageOfWire)
   }
 
+  /**
+   * Returns when a schedule fires in a span, in milliseconds since the Unix epoch, without firing it.
+   * @example
+   * await sandbox.queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
+   */
   async upcoming(id: string, span: FireTimeSpan): Promise<readonly number[]> {
     checkOptionNames('queue.schedules.upcoming()', span, { from: true, to: true })
     const { from, to } = span
@@ -251,7 +346,10 @@ class RemoteUrlGroups {
     this.#wire = wire
   }
 
-  /** Adds endpoints to a url group, creating it. */
+  /**
+   * Adds endpoints to a url group, creating it.
+   * @example await sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
+   */
   async addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
     for (const endpoint of endpoints)
       if (typeof endpoint !== 'string')
@@ -261,10 +359,20 @@ class RemoteUrlGroups {
     })) as UrlGroupView
   }
 
+  /**
+   * Returns all URL groups.
+   * @example const groups = await sandbox.queue.urlGroups.list()
+   */
   async list(): Promise<readonly UrlGroupView[]> {
     return (await this.#wire.list('/queue/url-groups')) as readonly UrlGroupView[]
   }
 
+  /**
+   * Deletes a URL group.
+   * @example
+   * await sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
+   * await sandbox.queue.urlGroups.delete('orders')
+   */
   async delete(name: string): Promise<void> {
     await this.#wire.send('DELETE', `/queue/url-groups/${encodeURIComponent(name)}`)
   }

@@ -70,12 +70,17 @@ export class SandboxSnapshot {
     this.outbound = world.outbound
   }
 
-  /** The queue of a region. */
+  /**
+   * The queue of a region.
+   * @example
+   * const snapshot = await sandbox.snapshot()
+   * expect(snapshot.queueIn('us-east-1').messages).toEqual([])
+   */
   queueIn(region: QueueRegion): QueueSnapshot {
     return this.#regional(region)
   }
 
-  /** The engine is loaded only here: a client that never takes a copy does without it. */
+  /** The engine is loaded only here: a client that never takes a copy does without it. @internal */
   static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, dialect, policy } = world

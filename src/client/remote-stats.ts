@@ -27,14 +27,26 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
     this.queue = new RemoteReport(wire, '/stats/queue')
   }
 
+  /**
+   * Returns the statistics of one search index.
+   * @example await sandbox.stats.search('products').override({ monthly_cost: 0.5 })
+   */
   search(id: string): RemoteReport<SearchReport, SearchStatistics> {
     return new RemoteReport(this.#wire, `/stats/search/${encodeURIComponent(id)}`)
   }
 
+  /**
+   * Makes requests for the statistics of an ID fail with 403.
+   * @example await sandbox.stats.forbid('products')
+   */
   async forbid(id: string): Promise<void> {
     await this.#wire.post('/stats/forbid', { id })
   }
 
+  /**
+   * Removes overrides, scripts and forbidden IDs. What was counted stays.
+   * @example await sandbox.stats.clear()
+   */
   async clear(): Promise<void> {
     await this.#wire.post('/stats/clear')
   }
@@ -57,19 +69,37 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
     this.#path = path
   }
 
+  /**
+   * Returns what the statistics endpoint responds now.
+   * @example const { daily_used } = await sandbox.stats.queue.report('3h')
+   */
   async report(period?: StatsPeriod): Promise<Report> {
     const query = period === undefined ? '' : `?period=${encodeURIComponent(period)}`
     return (await this.#wire.get(this.#path + query)) as Report
   }
 
+  /**
+   * Sets fields of the report by hand.
+   * @example await sandbox.stats.queue.override({ dlq_message_count: 3 })
+   */
   async override(...[fields = {}]: Arguments<Local, 'override'>): Promise<void> {
     await this.#wire.send('PUT', `${this.#path}/overrides`, { ...(fields as object) })
   }
 
+  /**
+   * Sets the usage over time; replaces an earlier script.
+   * @example await sandbox.stats.queue.script([usage.steady({ delivered: 120 })])
+   */
   async script(...[steps, options]: Arguments<Local, 'script'>): Promise<void> {
     await this.#wire.send('PUT', `${this.#path}/script`, { steps, ...(options !== undefined && { scale: options }) })
   }
 
+  /**
+   * Removes overrides and the script. What was counted stays.
+   * @example
+   * await sandbox.stats.queue.override({ dlq_message_count: 3 })
+   * await sandbox.stats.queue.clear()
+   */
   async clear(): Promise<void> {
     await this.#wire.send('DELETE', this.#path)
   }

@@ -27,6 +27,10 @@ export class RemoteStore
     this.#snapshot = snapshot
   }
 
+  /**
+   * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
+   * @example await sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
+   */
   async run(...argv: CommandArgs): Promise<PlainReply> {
     const { reply } = (await this.#wire.post('/store/run', { command: argv.map(wireArgument) })) as {
       reply: PortableReply
@@ -34,18 +38,41 @@ export class RemoteStore
     return replyOfWire(reply)
   }
 
+  /**
+   * Returns the value of a string key as text, `null` when there is none.
+   * @example
+   * await sandbox.store.run('SET', 'greeting', 'hello')
+   * expect(await sandbox.store.get('greeting')).toBe('hello')
+   */
   async get(key: string | Uint8Array): Promise<string | null> {
     return ((await this.#wire.post('/store/get', { key: wireArgument(key) })) as { value: string | null }).value
   }
 
+  /**
+   * Returns everything that is stored, as plain JSON.
+   * @example writeFileSync('store.json', JSON.stringify(await sandbox.store.dump()))
+   */
   async dump(): Promise<StoreDump> {
     return (await this.#wire.get('/store/dump')) as StoreDump
   }
 
+  /**
+   * Replaces everything that is stored by what `dump()` returned.
+   * @example
+   * const dump = await sandbox.store.dump()
+   * await sandbox.store.load(dump)
+   */
   async load(dump: StoreDump): Promise<void> {
     await this.#wire.send('PUT', '/store/dump', dump)
   }
 
+  /**
+   * Returns what has changed since a dump.
+   * @example
+   * const before = await sandbox.store.dump()
+   * await checkout()
+   * expect((await sandbox.store.diff(before)).added).toHaveLength(1)
+   */
   async diff(before: StoreDump): Promise<StoreDiff<DumpedKey>> {
     return (await this.#wire.post('/store/diff', { before })) as StoreDiff<DumpedKey>
   }
@@ -54,10 +81,18 @@ export class RemoteStore
     return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
   }
 
+  /**
+   * Returns what the service would have billed so far.
+   * @example const { commands } = await sandbox.store.cost()
+   */
   async cost(): Promise<StoreCost> {
     return (await this.#wire.get('/store/cost')) as StoreCost
   }
 
+  /**
+   * Resets the password: revokes both tokens and returns new ones.
+   * @example const { standard } = await sandbox.store.resetPassword()
+   */
   async resetPassword(): ReturnType<Remote<Store, 'resetPassword'>['resetPassword']> {
     const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<Store['resetPassword']>
     await this.#refresh()
@@ -66,7 +101,9 @@ export class RemoteStore
 
   /**
    * A copy of the store and its traffic, which matchers look into.
-   * @example expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })
+   * @example
+   * await sandbox.store.run('SET', 'cart:1', '{}', 'EX', 3600)
+   * expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })
    */
   async snapshot(): Promise<SandboxSnapshot['store']> {
     return (await this.#snapshot()).store

@@ -36,7 +36,10 @@ export class RemoteTraffic {
     this.#after = after
   }
 
-  /** A copy of the log as it is now, which matchers and reports read. */
+  /**
+   * A copy of the log as it is now, which matchers and reports read.
+   * @example expect(await sandbox.traffic.snapshot()).not.toHaveReceivedRequest({ service: 'queue', status: 401 })
+   */
   async snapshot(): Promise<Traffic> {
     const view = loadTrace((await this.#wire.get('/traffic/trace')) as object)
     return this.#after === 0 ? view : view.since(this.#after)
@@ -50,51 +53,97 @@ export class RemoteTraffic {
     return this.snapshot().then(({ size }) => size)
   }
 
+  /**
+   * Returns all entries of one type: `request`, `command`, `published`, `attempt` ….
+   * @example
+   * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
+   * expect(await sandbox.traffic.ofType('published')).toHaveLength(1)
+   */
   async ofType<T extends EntryType>(type: T): Promise<readonly EntryOf<T>[]> {
     return (await this.snapshot()).ofType(type)
   }
 
-  /** Every entry about one message, oldest first. */
+  /**
+   * Every entry about one message, oldest first.
+   * @example
+   * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders' })
+   * await sandbox.traffic.forMessage(id)
+   */
   async forMessage(messageId: string): Promise<readonly Entry[]> {
     return (await this.snapshot()).forMessage(messageId)
   }
 
-  /** This place in the log, for `since`. */
+  /**
+   * This place in the log, for `since`.
+   * @example
+   * const before = await sandbox.traffic.mark()
+   * await checkout()
+   * await sandbox.traffic.since(before).timeline()
+   */
   async mark(): Promise<TrafficMark> {
     return ((await this.#wire.get('/traffic/mark')) as { mark: number }).mark
   }
 
-  /** Only what happened after a mark, and what will. */
+  /**
+   * Only what happened after a mark, and what will.
+   * @example
+   * const before = await sandbox.traffic.mark()
+   * await checkout()
+   * expect(await sandbox.traffic.since(before).ofType('published')).toHaveLength(1)
+   */
   since(mark: TrafficMark): RemoteTraffic {
     return new RemoteTraffic(this.#wire, Math.max(mark, this.#after))
   }
 
+  /**
+   * Removes all entries; numbering continues.
+   * @example
+   * await sandbox.traffic.clear()
+   * expect(await sandbox.traffic.size).toBe(0)
+   */
   async clear(): Promise<void> {
     await this.#wire.send('DELETE', '/traffic')
   }
 
-  /** The story in virtual time, with the reason of every wait. */
+  /**
+   * The story in virtual time, with the reason of every wait.
+   * @example console.log(await sandbox.traffic.timeline())
+   */
   async timeline(options?: TimelineOptions): Promise<string> {
     return (await this.snapshot()).timeline(options)
   }
 
-  /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
+  /**
+   * The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`.
+   * @example console.log(await sandbox.traffic.diagram())
+   */
   async diagram(options?: DiagramOptions): Promise<string> {
     return (await this.snapshot()).diagram(options)
   }
 
+  /**
+   * Returns requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time.
+   * @example writeFileSync('checkout.har', JSON.stringify(await sandbox.traffic.toHar()))
+   */
   async toHar(options?: HarOptions): Promise<Har> {
     return (await this.snapshot()).toHar(options)
   }
 
-  /** What `loadTrace` and `stuntdouble diff` read. */
+  /**
+   * What `loadTrace` and `stuntdouble diff` read.
+   * @example writeFileSync('trace.json', JSON.stringify(await sandbox.traffic.toTrace()))
+   */
   async toTrace(options?: TraceOptions): Promise<Trace> {
     return (await this.snapshot()).toTrace(options)
   }
 
   /**
    * Entries as they come, those that are there first. One comes again when it is answered or has ended.
-   * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
+   * @example
+   * for await (const { seq, type } of sandbox.traffic.follow({ types: ['published'] })) {
+   *   console.log(seq, type)
+   *   break
+   * }
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<Entry, void> {
     checkOptionNames('follow()', options, { types: true, after: true, signal: true, onReset: true })

@@ -27,12 +27,20 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     return this.#wire.list('/workflow/runs') as Promise<RunView[]>
   }
 
-  /** A run by its id. Where there is none, what is asked of it rejects, with the runs that there are. */
+  /**
+   * A run by its id. Where there is none, what is asked of it rejects, with the runs that there are.
+   * @example
+   * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
+   * await sandbox.workflow.getRun(workflowRunId).state
+   */
   getRun(id: string): RemoteWorkflowRun {
     return new RemoteWorkflowRun(this.#wire, id)
   }
 
-  /** Tells an event to the runs that wait for it, or to one. @returns how many waits it ended */
+  /**
+   * Tells an event to the runs that wait for it, or to one. @returns how many waits it ended
+   * @example await sandbox.workflow.notify('approved', { by: 'Ada' })
+   */
   async notify(eventId: string, data?: unknown, options: NotifyOptions = {}): Promise<number> {
     checkOptionNames('workflow.notify()', options, { runId: true })
     const { runId } = options
@@ -45,12 +53,18 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     return (answer as { ended: number }).ended
   }
 
-  /** Says what becomes of a step, in every run, or of the nth of this name. */
+  /**
+   * Says what becomes of a step, in every run, or of the nth of this name.
+   * @example await sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
+   */
   stubStep(name: string, nth?: number): RemoteStepStub {
     return new RemoteStepStub(this.#wire, { name, ...(nth !== undefined && { nth }) })
   }
 
-  /** Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not. */
+  /**
+   * Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not.
+   * @example await sandbox.workflow.stubEvent('approved', { by: 'Ada' })
+   */
   stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
@@ -63,12 +77,18 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     return Object.assign(sent, { timesOut })
   }
 
-  /** Sleeps take no time: those to come and those under way. */
+  /**
+   * Sleeps take no time: those to come and those under way.
+   * @example await sandbox.workflow.skipSleeps()
+   */
   async skipSleeps(): Promise<void> {
     await this.#wire.post('/workflow/skip-sleeps')
   }
 
-  /** Failed deliveries of runs are retried at once. */
+  /**
+   * Failed deliveries of runs are retried at once.
+   * @example await sandbox.workflow.skipRetryDelays()
+   */
   async skipRetryDelays(): Promise<void> {
     await this.#wire.post('/workflow/skip-retry-delays')
   }
@@ -94,12 +114,18 @@ export class RemoteStepStub {
     this.#step = step
   }
 
-  /** Its result is this, and its body never runs. */
+  /**
+   * Its result is this, and its body never runs.
+   * @example await sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
+   */
   async returns(value?: unknown): Promise<void> {
     await this.#wire.post('/workflow/stubs/returns', { ...this.#step, value })
   }
 
-  /** Its body throws this: so many times, or always. */
+  /**
+   * Its body throws this: so many times, or always.
+   * @example await sandbox.workflow.stubStep('charge').throws('card declined', { times: 2 })
+   */
   async throws(
     error: Error | string | StubError = 'the step failed',
     given: { readonly times?: number } = {},
@@ -115,7 +141,10 @@ export class RemoteStepStub {
     })
   }
 
-  /** Its endpoint does not answer: so many times, or never. */
+  /**
+   * Its endpoint does not answer: so many times, or never.
+   * @example await sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
+   */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
     checkOptionNames('timesOut()', given, { times: true })
     await this.#wire.post('/workflow/stubs/times-out', { ...this.#step, ...given })
@@ -172,29 +201,47 @@ export class RemoteWorkflowRun
     return this.#asked('result')
   }
 
-  /** Why it is where it is, in sentences. */
+  /**
+   * Why it is where it is, in sentences.
+   * @example console.log(await sandbox.workflow.getRun(run.id).explain())
+   */
   async explain(): Promise<string> {
     return ((await this.#wire.get(`${this.#path}/explain`)) as { explanation: string }).explanation
   }
 
-  /** What it has done so far, as plain JSON: to be kept in a file and replayed against later code. */
+  /**
+   * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
+   * @example const history = await sandbox.workflow.getRun(run.id).history()
+   */
   async history(options: RunHistoryOptions = {}): Promise<RunHistory> {
     checkOptionNames('history()', options, { secrets: true })
     const { secrets = false } = options
     return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as RunHistory
   }
 
-  /** Rejects when it has ended. */
+  /**
+   * Rejects when it has ended.
+   * @throws Error when it has ended
+   * @example await sandbox.workflow.getRun(run.id).cancel()
+   */
   async cancel(): Promise<void> {
     await this.#wire.post(`${this.#path}/cancel`)
   }
 
-  /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
+  /**
+   * Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot.
+   * @example await sandbox.workflow.getRun(run.id).advanceToStep('charge')
+   */
   async advanceToStep(step: string, nth?: number): Promise<void> {
     await this.#wire.post(`${this.#path}/advance-to-step`, { step, ...(nth !== undefined && { nth }) })
   }
 
-  /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
+  /**
+   * Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all.
+   * @example
+   * await sandbox.workflow.stubEvent('approved')
+   * await sandbox.workflow.getRun(run.id).advanceToEnd('success')
+   */
   async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     await this.#wire.post(`${this.#path}/advance-to-end`, { ...(state !== undefined && { state }) })
   }

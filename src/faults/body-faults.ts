@@ -14,32 +14,56 @@ import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withC
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** The headers arrive, the body never does. */
+/**
+ * The headers arrive, the body never does.
+ * @example sandbox.faults.add({ on: 'store.request', fault: fault.halfOpen('5s') })
+ */
 export function halfOpen(length?: Duration): FaultOf<'half-open'> {
   return length === undefined ? { kind: 'half-open' } : { kind: 'half-open', forMs: milliseconds(length) }
 }
 
-/** The connection breaks after this many bytes of the body. */
+/**
+ * The connection breaks after this many bytes of the body.
+ * @example sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.truncate(8) })
+ */
 export function truncate(afterBytes: number): FaultOf<'truncate'> {
   return { kind: 'truncate', afterBytes }
 }
 
-/** The body arrives whole but is not JSON. */
+/**
+ * The body arrives whole but is not JSON.
+ * @example sandbox.faults.add({ on: 'queue.request', times: 1, fault: fault.corruptJson() })
+ */
 export function corruptJson(): FaultOf<'corrupt-json'> {
   return { kind: 'corrupt-json' }
 }
 
-/** The body trickles. */
+/**
+ * The body trickles.
+ * @example sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(100) })
+ */
 export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {
   return { kind: 'slow-body', bytesPerSecond }
 }
 
-/** The answer claims another content type, such as `text/html`. */
+/**
+ * The answer claims another content type, such as `text/html`.
+ * @example sandbox.faults.add({ on: 'store.request', fault: fault.wrongContentType('text/html') })
+ */
 export function wrongContentType(type: string): FaultOf<'wrong-content-type'> {
   return { kind: 'wrong-content-type', type }
 }
 
-/** An error reply of a command of the store: `fault.errorReply('OOM command not allowed')`. */
+/**
+ * An error reply of a command of the store: `fault.errorReply('OOM command not allowed')`.
+ * @example
+ * sandbox.faults.add({
+ *   on: 'store.command',
+ *   match: { command: 'SET' },
+ *   fault: fault.errorReply('OOM command not allowed when used memory > maxmemory'),
+ * })
+ * await expect(redis.set('greeting', 'hello')).rejects.toThrow('OOM')
+ */
 export function errorReply(error: string): FaultOf<'error-reply'> {
   return { kind: 'error-reply', error }
 }

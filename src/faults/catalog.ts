@@ -24,6 +24,7 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
   return make!(...(sample as never[]))
 }
 
+/** The kinds of all faults. */
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
 /** What a fault does at a point, from its row. Rules are checked when they are added. */

@@ -23,27 +23,49 @@ import {
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** The connection breaks: before the work, or after it with `phase: 'after'`. */
+/**
+ * The connection breaks: before the work, or after it with `phase: 'after'`.
+ * @example sandbox.faults.add({ on: 'store.request', phase: 'after', times: 1, fault: fault.reset() })
+ */
 export function reset(): FaultOf<'reset'> {
   return { kind: 'reset' }
 }
 
-/** Nobody listens. */
+/**
+ * Nobody listens.
+ * @example sandbox.destinations.script('https://shop.test/orders', [fault.refused(), 200])
+ */
 export function refused(): FaultOf<'refused'> {
   return { kind: 'refused' }
 }
 
-/** The host name does not resolve. */
+/**
+ * The host name does not resolve.
+ * @example
+ * sandbox.faults.add({ on: 'outbound.request', match: { url: 'https://bank.test/*' }, fault: fault.unresolvedHost() })
+ */
 export function unresolvedHost(): FaultOf<'unresolved-host'> {
   return { kind: 'unresolved-host' }
 }
 
-/** The certificate is not valid. */
+/**
+ * The certificate is not valid.
+ * @example sandbox.destinations.script('https://shop.test/orders', [fault.badCertificate(), 200])
+ */
 export function badCertificate(): FaultOf<'bad-certificate'> {
   return { kind: 'bad-certificate' }
 }
 
-/** No answer for this long, then the connection closes; without a length until the caller gives up. */
+/**
+ * No answer for this long, then the connection closes; without a length until the caller gives up.
+ * A delivery fails at its timeout and is retried. A request without a length fails after 5 virtual minutes.
+ * @example
+ * sandbox.destinations.script('https://shop.test/orders', [fault.hang()])
+ * await checkout()
+ * await sandbox.clock.drain()
+ * // The first delivery ended at its timeout.
+ * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: 2 })
+ */
 export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
 }

@@ -9,24 +9,36 @@ import { signatureFaults, signedMilliseconds } from './fault-values.js'
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
+/**
+ * A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet.
+ * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('expired') })
+ */
 export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'bad-signature'> {
   return { kind: 'bad-signature', flaw }
 }
 
-/** The clock of the service is ahead of the receiver's, or behind it: `fault.clockSkew('-10m')`. */
+/**
+ * The clock of the service is ahead of the receiver's, or behind it: `fault.clockSkew('-10m')`.
+ * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.clockSkew('-10m') })
+ */
 export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
   const behind = typeof by === 'string' ? by.startsWith('-') : by < 0
   const size = milliseconds(typeof by === 'string' ? (by.replace(/^-/, '') as Duration) : behind ? -by : by)
   return { kind: 'clock-skew', byMs: behind ? -size : size }
 }
 
-/** As if the token had been revoked. */
+/**
+ * As if the token had been revoked.
+ * @example sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.revokedToken() })
+ */
 export function revokedToken(): FaultOf<'revoked-token'> {
   return { kind: 'revoked-token' }
 }
 
-/** As if the plan's quota had been used up. */
+/**
+ * As if the plan's quota had been used up.
+ * @example sandbox.faults.add({ on: 'queue.request', fault: fault.quotaExceeded() })
+ */
 export function quotaExceeded(): FaultOf<'quota-exceeded'> {
   return { kind: 'quota-exceeded' }
 }

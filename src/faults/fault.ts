@@ -36,6 +36,7 @@ export interface RetryAfter {
   readonly waitMs: number
 }
 
+/** A response 429 with the headers of one of the three limits. */
 export interface RateLimitedFault {
   readonly kind: 'rate-limited'
   readonly limit: 'chat' | 'daily' | 'burst'
@@ -97,11 +98,14 @@ export type ServiceFault =
 /** What can happen to one delivery or its answer: the steps of a destination's script. */
 export type DeliveryFault = ResponseStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
 
+/** A fault as plain data: what goes wrong. */
 export type Fault = DeliveryFault | BodyFault | OrderFault | CredentialFault | StreamFault | ServiceFault
 
 // ---- rules ----------------------------------------------------------------------------------------------------------
 
+/** The `kind` of a fault, such as `lost-ack`. */
 export type FaultKind = Fault['kind']
+/** The fault of one kind. */
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
 /** Conditions for a rule to strike; all that are given must hold. */

@@ -21,17 +21,33 @@ import { afterwards, brokenReply, oneNetworkError, outcomeText, wasReset } from 
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** The work is done, its answer is lost: the caller does not know. */
+/**
+ * The work is done, its answer is lost: the caller does not know.
+ * The caller sees a reset connection: `fetch` rejects; the queue counts a failed attempt and delivers again.
+ * @example
+ * sandbox.destinations.on('https://shop.test/orders', ordersRoute)
+ * sandbox.destinations.script('https://shop.test/orders', [fault.lostAck()])
+ * await checkout()
+ * await sandbox.clock.drain()
+ * // The first delivery did its work, and the queue saw a reset connection.
+ * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: 2 })
+ */
 export function lostAck(): FaultOf<'lost-ack'> {
   return { kind: 'lost-ack' }
 }
 
-/** The work is done, its answer comes too late: this long after the time-out of a delivery (default 1 s). */
+/**
+ * The work is done, its answer comes too late: this long after the time-out of a delivery (default 1 s).
+ * @example sandbox.destinations.script('https://shop.test/orders', [fault.lateResponse('1s'), 200])
+ */
 export function lateResponse(by?: Duration): FaultOf<'late-response'> {
   return by === undefined ? { kind: 'late-response' } : { kind: 'late-response', byMs: milliseconds(by) }
 }
 
-/** It happens again, although once was enough: after the first time, or at the same instant. */
+/**
+ * It happens again, although once was enough: after the first time, or at the same instant.
+ * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.duplicate({ copies: 1, concurrent: true }) })
+ */
 export function duplicate(
   options: { readonly copies?: number; readonly after?: Duration; readonly concurrent?: boolean } = {},
 ): FaultOf<'duplicate'> {
@@ -45,19 +61,28 @@ export function duplicate(
   }
 }
 
-/** A delivery is held until a later one has gone, at most for this long. */
+/**
+ * A delivery is held until a later one has gone, at most for this long.
+ * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.reorder('30s') })
+ */
 export function reorder(within: Duration): FaultOf<'reorder'> {
   return { kind: 'reorder', withinMs: milliseconds(within) }
 }
 
-/** In a rule: the attempt begins this much later. In a script: waits within the attempt, then does what is next. */
+/**
+ * In a rule: the attempt begins this much later. In a script: waits within the attempt, then does what is next.
+ * @example sandbox.destinations.script('https://shop.test/orders', [fault.delay('5s', 503), 200])
+ */
 export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'delay'> {
   const waitMs = milliseconds(wait)
   const then = typeof next === 'number' ? status(next) : next
   return then === undefined ? { kind: 'delay', waitMs } : { kind: 'delay', waitMs, then }
 }
 
-/** It vanishes: no attempt, no retry, no dead letter. */
+/**
+ * It vanishes: no attempt, no retry, no dead letter.
+ * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.drop() })
+ */
 export function drop(): FaultOf<'drop'> {
   return { kind: 'drop' }
 }

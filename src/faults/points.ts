@@ -14,6 +14,7 @@ export const injectionPoints = [
   'workflow.call',
   'workflow.wait',
 ] as const
+/** The name of a place where fault rules are evaluated, such as `queue.delivery`. */
 export type InjectionPoint = (typeof injectionPoints)[number]
 
 export type RequestInjectionPoint =
@@ -26,4 +27,5 @@ export type RequestInjectionPoint =
 
 /** Where attempts to deliver something are struck. */
 export const deliveryPoints = ['queue.delivery', 'queue.callback', 'workflow.step', 'workflow.call'] as const
+/** An injection point of deliveries. */
 export type DeliveryInjectionPoint = (typeof deliveryPoints)[number]

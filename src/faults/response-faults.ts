@@ -12,7 +12,10 @@ import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './s
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** Waits in virtual time: a fixed time, give or take a jitter, or anything within a range. */
+/**
+ * Waits in virtual time: a fixed time, give or take a jitter, or anything within a range.
+ * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })
+ */
 export function latency(
   wait: Duration | { readonly min: Duration; readonly max: Duration },
   jitter?: Duration,
@@ -27,6 +30,7 @@ export function latency(
     : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
 }
 
+/** Options of `fault.status()`. */
 export interface StatusOptions {
   readonly headers?: HeaderRecord
   /** A string, or a value that becomes JSON. */
@@ -63,6 +67,7 @@ export function status(code: number, options: StatusOptions = {}): StatusFault {
   }
 }
 
+/** Options of `fault.rateLimited()`. */
 export interface RateLimitedOptions {
   /** Which of the three limits has been reached. Default `burst`. */
   readonly limit?: RateLimitedFault['limit']
@@ -83,12 +88,18 @@ export function rateLimited(options: RateLimitedOptions = {}): RateLimitedFault 
   return { kind: 'rate-limited', limit, retryAfter: { form, waitMs: milliseconds(retryAfter) } }
 }
 
-/** 489 with the header that forbids retries. */
+/**
+ * 489 with the header that forbids retries.
+ * @example sandbox.destinations.script('https://shop.test/orders', [fault.nonRetryable('card declined')])
+ */
 export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
   return body === undefined ? { kind: 'non-retryable' } : { kind: 'non-retryable', body }
 }
 
-/** Lets it through: the layer underneath answers, and rules that were added later are not asked. */
+/**
+ * Lets it through: the layer underneath answers, and rules that were added later are not asked.
+ * @example sandbox.destinations.script('https://shop.test/orders', [503, fault.pass()])
+ */
 export function pass(): FaultOf<'pass'> {
   return { kind: 'pass' }
 }

@@ -12,17 +12,30 @@ import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shar
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** A read is answered from what the key was this many changes ago. */
+/**
+ * A read is answered from what the key was this many changes ago.
+ * @example
+ * sandbox.faults.add({ on: 'store.command', match: { command: 'GET' }, times: 1, fault: fault.staleRead() })
+ * await redis.set('stock', 5)
+ * await redis.set('stock', 4)
+ * expect(await redis.get('stock')).toBe(5)
+ */
 export function staleRead(versions = 1): FaultOf<'stale-read'> {
   return { kind: 'stale-read', versions }
 }
 
-/** The service restarts: what is in flight is cut off and, where it is a delivery, made again. */
+/**
+ * The service restarts: what is in flight is cut off and, where it is a delivery, made again.
+ * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.restart('10s') })
+ */
 export function restart(down?: Duration): FaultOf<'restart'> {
   return down === undefined ? { kind: 'restart' } : { kind: 'restart', downMs: milliseconds(down) }
 }
 
-/** A region, or the whole service, is gone: connections are refused, or answered with a status. */
+/**
+ * A region, or the whole service, is gone: connections are refused, or answered with a status.
+ * @example sandbox.faults.add({ on: 'queue.request', until: '10m', fault: fault.outage({ status: 503 }) })
+ */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
   checkOptionNames('fault.outage()', options, { region: true, status: true })
   return { kind: 'outage', ...options }

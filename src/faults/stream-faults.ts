@@ -8,12 +8,18 @@ import { unread } from './shared-effects.js'
 
 // Event streams that break off or fall silent.
 
-/** An event stream breaks off after this many events. */
+/**
+ * An event stream breaks off after this many events.
+ * @example sandbox.faults.add({ on: 'stream.open', times: 1, fault: fault.cutStream(2) })
+ */
 export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
   return { kind: 'cut-stream', afterEvents }
 }
 
-/** An event stream stays open but silent after this many events; held events follow at the end. */
+/**
+ * An event stream stays open but silent after this many events; held events follow at the end.
+ * @example sandbox.faults.add({ on: 'stream.open', fault: fault.stallStream(1, '30s') })
+ */
 export function stallStream(afterEvents: number, length?: Duration): FaultOf<'stall-stream'> {
   return length === undefined
     ? { kind: 'stall-stream', afterEvents }

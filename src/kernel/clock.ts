@@ -164,34 +164,80 @@ export class Clock implements ServiceClock {
     return this.#core.mode.name
   }
 
+  /**
+   * Returns the virtual time in milliseconds since the Unix epoch.
+   * @example new Date(sandbox.clock.now()).toISOString() // '2030-01-01T00:00:00.000Z'
+   */
   now(): number {
     return this.#core.now()
   }
 
-  /** Calls back on every move of virtual time. */
+  /**
+   * Calls back on every move of virtual time.
+   * @example
+   * const stop = sandbox.clock.onMove((from, to) => console.log(`${to - from} ms passed`))
+   * await sandbox.clock.advance('1m')
+   * stop()
+   */
   onMove(listener: (from: number, to: number) => void): () => void {
     return this.#core.onMove(listener)
   }
 
+  /**
+   * Runs a function at an instant of virtual time, given in milliseconds since the Unix epoch.
+   * @example
+   * let fired = false
+   * sandbox.clock.schedule(sandbox.clock.now() + 60_000, 'refresh', () => {
+   *   fired = true
+   * })
+   * await sandbox.clock.advance('1m')
+   * expect(fired).toBe(true)
+   */
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer {
     return this.#core.schedule(at, label, run, options)
   }
 
+  /**
+   * Runs work that the clock waits for: time moves only while it sleeps.
+   * @example
+   * const done = sandbox.clock.track('import', async (task) => {
+   *   await task.sleep('1h')
+   * })
+   * await sandbox.clock.advance('1h')
+   * await done
+   */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
     return this.#core.trackFor(this.#core.work.caller, label, work)
   }
 
-  /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
+  /**
+   * Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled.
+   * @example
+   * sandbox.store.run('SET', 'profile:42', 'Ada', 'EX', 3600)
+   * await sandbox.clock.advance('1h')
+   * expect(sandbox.store.get('profile:42')).toBeNull()
+   */
   advance(by: Duration, options: AdvanceOptions = {}): Promise<void> {
     return this.#core.gate.leaving(this.#moves.advance(milliseconds(by), options))
   }
 
-  /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
+  /**
+   * Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused.
+   * @example
+   * await sandbox.clock.advanceTo('2030-01-02T03:00:00Z')
+   * await sandbox.clock.advanceTo(new Date('2030-01-02T04:00:00Z'))
+   */
   advanceTo(at: Instant, options: AdvanceOptions = {}): Promise<void> {
     return this.#core.gate.leaving(this.#moves.advanceTo(instant(at), options))
   }
 
-  /** Runs until no timer is left but those that renew themselves for ever (schedules). */
+  /**
+   * Runs until no timer is left but those that renew themselves for ever (schedules).
+   * @example
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', body: { id: 42 }, delay: '10m' })
+   * await sandbox.clock.drain()
+   * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders' })
+   */
   drain(options: AdvanceOptions = {}): Promise<void> {
     return this.#core.gate.leaving(this.#moves.drain(options))
   }
@@ -199,6 +245,9 @@ export class Clock implements ServiceClock {
   /**
    * Ends the move of time that is under way; its call rejects. What fell due until now has run, the rest waits.
    * @returns which call it was, `undefined` when time was not moving
+   * @example
+   * sandbox.clock.schedule(sandbox.clock.now() + 60_000, 'stop', () => void sandbox.clock.interrupt())
+   * await expect(sandbox.clock.advance('30d')).rejects.toThrow()
    */
   interrupt(): ClockMove | undefined {
     return this.#moves.interrupt()
@@ -224,13 +273,28 @@ export class Clock implements ServiceClock {
     return [...this.#core.work.tasks].filter((task) => task.awake).map((task) => task.label)
   }
 
-  /** Drives a foreign clock in step with this one, until the returned function is called. */
+  /**
+   * Drives a foreign clock in step with this one, until the returned function is called.
+   * @example
+   * vi.useFakeTimers({ now: sandbox.clock.now() })
+   * const stop = sandbox.clock.follow(fakeTimers(vi))
+   * setTimeout(() => sandbox.store.run('SET', 'greeting', 'hello'), 60_000)
+   * await sandbox.clock.advance('1m')
+   * stop()
+   * expect(sandbox.store).toHaveKey('greeting')
+   */
   follow(follower: ClockFollower): () => void {
     this.isFollowed = true
     return this.#core.followers.add(follower)
   }
 
-  /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
+  /**
+   * Resolves once nothing runs, or when the clock was stopped. Time does not move.
+   * @example
+   * await checkout()
+   * await sandbox.clock.settle()
+   * expect(sandbox.clock.running).toEqual([])
+   */
   settle(): Promise<void> {
     this.#core.polling.restart()
     return this.#core.gate.leaving(this.#core.settle())

@@ -11,6 +11,7 @@ export interface TimerTarget {
   stopped?(): void
 }
 
+/** Options of `clock.schedule()`. */
 export interface TimerOptions {
   /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
   readonly background?: boolean
@@ -18,10 +19,18 @@ export interface TimerOptions {
   readonly awaited?: boolean
 }
 
+/** A timer of the virtual clock. */
 export interface Timer {
   readonly at: number
   readonly label: string
   readonly background: boolean
+  /**
+   * Removes the timer, so that it never fires.
+   * @example
+   * const timer = sandbox.clock.schedule(sandbox.clock.now() + 60_000, 'refresh', () => {})
+   * timer.cancel()
+   * expect(sandbox.clock.pending).toEqual([])
+   */
   cancel(): void
 }
 
@@ -31,7 +40,14 @@ export type PendingTimer = Pick<Timer, 'at' | 'label' | 'background'>
 /** A piece of work that the clock waits for. */
 export interface Task {
   readonly label: string
-  /** Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move. */
+  /**
+   * Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move.
+   * @example
+   * sandbox.destinations.on('https://shop.test/orders', async (request, task) => {
+   *   await task.sleep('2s')
+   *   return new Response()
+   * })
+   */
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
   /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. @internal */
   whenAsleep?(run: () => void): void

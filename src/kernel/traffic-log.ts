@@ -14,6 +14,7 @@ export interface EntryBase {
   readonly region?: string
 }
 
+/** The name of one of the three services. */
 export type ServiceName = 'store' | 'queue' | 'stats'
 
 /** One HTTP request that the sandbox received. `response` is there once it was answered. */
@@ -35,6 +36,7 @@ export interface RequestEntry {
   endedAfterSeq?: number
 }
 
+/** The response to a request, as the traffic log has it. */
 export interface LoggedResponse {
   readonly at: number
   /** 0 when the answer was lost or the connection was broken by a fault. */
@@ -102,6 +104,7 @@ export interface KeyspaceEntry {
   readonly key: Bytes
 }
 
+/** The kind of a message: published by an app, a callback or a failure callback. */
 export type MessageKind = 'message' | 'callback' | 'failure-callback'
 
 /** The queue accepted a message (or recognised a duplicate). */
@@ -181,6 +184,7 @@ export interface AttemptEntry {
   endedAfterSeq?: number
 }
 
+/** How a delivery attempt ended. */
 export interface AttemptOutcome {
   readonly at: number
   /** HTTP status; 0 without an answer. */
@@ -204,6 +208,7 @@ export interface MessageEntry {
   readonly reason?: string
 }
 
+/** Entry of a message that became a dead letter. */
 export interface DeadLetterEntry {
   readonly type: 'dead-letter'
   readonly messageId: string
@@ -347,10 +352,13 @@ export type EntryBody =
   | FlowControlEntry
   | ClockEntry
   | DroppedEntry
+/** The type of an entry, such as `attempt`. */
 export type EntryType = EntryBody['type']
 /** A table, because the compiler gives up on so many types when it has to search them. */
 type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryBase & Body }
+/** The entry of one type. */
 export type EntryOf<T extends EntryType> = EntryTable[T]
+/** An entry of the traffic log. */
 export type Entry = EntryBase & EntryBody
 
 /** Every type of entry; the compiler keeps the list complete. */

@@ -21,6 +21,7 @@ export interface QueueLimits {
   readonly dlqRetention: Duration
 }
 
+/** The name of a plan of the queue, which sets its limits. */
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
 /**
@@ -249,6 +250,7 @@ export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDurati
   queueLimits: Partial<ResolvedQueueLimits>
 }
 
+/** The policies of a sandbox that sets none. */
 export const defaultPolicy: ResolvedPolicy = {
   maxTrafficEntries: 200_000,
   maxTrafficBytes: 268_435_456,

@@ -1,6 +1,7 @@
 import type { ServiceName } from '../kernel/traffic-log.js'
 
 export const queueRegions = ['us-east-1', 'eu-central-1'] as const
+/** The name of a region of the queue. */
 export type QueueRegion = (typeof queueRegions)[number]
 export const defaultRegion: QueueRegion = 'eu-central-1'
 

@@ -56,6 +56,7 @@ export interface Dialect {
   readonly both?: readonly [neutral: Dialect, vendor: Dialect]
 }
 
+/** The dialect without names of the vendor. */
 export const neutralDialect: Dialect = {
   name: 'neutral',
   headerPrefix: 'Service-',
@@ -94,6 +95,7 @@ export const neutralDialect: Dialect = {
   },
 }
 
+/** The dialect with the names of the vendor. */
 export const upstashDialect: Dialect = {
   name: 'upstash',
   headerPrefix: 'Upstash-',
@@ -152,6 +154,7 @@ const dialects: Readonly<Record<string, Dialect>> = {
 /** Every name of a dialect, the default first. */
 export const dialectNames = ['auto', 'neutral', 'upstash'] as const
 
+/** The name of a dialect. */
 export type DialectName = (typeof dialectNames)[number]
 
 export function dialectOf(given: DialectName | Dialect): Dialect {

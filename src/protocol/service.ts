@@ -26,6 +26,7 @@ export interface RawResponse {
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
+/** A function that responds to a request. */
 export type Exchange = (call: RawRequest) => RawResponse | Promise<RawResponse>
 
 /** A call on its way through one service: located, read, its vendor words taken off. `U` is whom the service lets in. */

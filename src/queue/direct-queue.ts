@@ -71,11 +71,17 @@ export interface FireTimeSpan {
 
 /** Schedules of a queue. */
 export interface QueueSchedules {
-  /** Returns all schedules. */
+  /**
+   * Returns all schedules.
+   * @example for (const { id, cron } of sandbox.queue.schedules.list()) console.log(id, cron)
+   */
   list(): readonly Schedule[]
   /**
    * Fires a schedule now and returns its messages; its planned fire times stay unchanged.
    * @throws RangeError when the schedule does not exist
+   * @example
+   * const [message] = sandbox.queue.schedules.fire('nightly')
+   * await sandbox.clock.settle()
    */
   fire(id: string): readonly Message[]
   /**
@@ -94,9 +100,20 @@ export interface QueueUrlGroups {
    * @example queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock', { url: 'https://shop.test/mail', name: 'mail' }])
    */
   addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup
-  /** Returns all URL groups. */
+  /**
+   * Returns all URL groups.
+   * @example
+   * sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
+   * expect(sandbox.queue.urlGroups.list().map(({ name }) => name)).toEqual(['orders'])
+   */
   list(): readonly UrlGroup[]
-  /** Deletes a URL group. */
+  /**
+   * Deletes a URL group.
+   * @example
+   * sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
+   * sandbox.queue.urlGroups.delete('orders')
+   * expect(sandbox.queue.urlGroups.list()).toEqual([])
+   */
   delete(name: string): void
 }
 
@@ -120,6 +137,9 @@ function checkQueueOptions(options: UpsertQueueOptions): void {
   }
 }
 
+/**
+ * Options of `queue.publish()`: the destination, the body and the settings of the message.
+ */
 export interface PublishOptions extends MessageSettings {
   /** URL, or name of a URL group. */
   readonly to: string
@@ -255,7 +275,12 @@ export class Queue {
     return engineOf(this).courier.live.select({}).items
   }
 
-  /** Returns a message that has not ended; `undefined` when there is none with this ID. */
+  /**
+   * Returns a message that has not ended; `undefined` when there is none with this ID.
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * sandbox.queue.getMessage(id)?.url // 'https://shop.test/orders'
+   */
   getMessage(id: string): Message | undefined {
     return engineOf(this).message(id)
   }
@@ -277,7 +302,7 @@ export class Queue {
    * random streams.
    * @returns `undefined` for a message that has ended, was canceled or will never be delivered
    * @throws RangeError when the log does not contain the message
-   * @example queue.forecast(id) // { at: 1893488450000 }
+   * @example queue.forecast(message.id) // { at: 1893456060000 }
    */
   forecast(id: string): Forecast | undefined {
     if (typeof id !== 'string') {
@@ -293,6 +318,9 @@ export class Queue {
    * Cancels a message.
    * @returns `false` when it had already ended or been canceled
    * @throws RangeError when the log does not contain the message
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * expect(sandbox.queue.cancel(id)).toBe(true)
    */
   cancel(id: string): boolean {
     this.#inputs.record('cancel', id)
@@ -302,6 +330,11 @@ export class Queue {
   /**
    * Delivers a waiting message now; the plan of its retries stays unchanged.
    * @throws RangeError when the log does not contain the message
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
+   * sandbox.queue.deliverNow(id)
+   * await sandbox.clock.advance('1s')
+   * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
   deliverNow(id: string): void {
     this.#inputs.record('deliverNow', id)
@@ -323,6 +356,14 @@ export class Queue {
    * Publishes a dead letter again and removes it from the dead-letter queue.
    * @param id ID of the dead letter, not of its message
    * @throws RangeError when the dead letter does not exist
+   * @example
+   * sandbox.destinations.script('https://shop.test/orders', [500])
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0 })
+   * await sandbox.clock.drain()
+   * const [letter] = sandbox.queue.deadLetters
+   * sandbox.queue.retryDeadLetter(letter!.id)
+   * await sandbox.clock.drain()
+   * expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: [200] })
    */
   retryDeadLetter(id: string): Message {
     this.#inputs.record('retryDeadLetter', id)
@@ -356,19 +397,34 @@ export class Queue {
     engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
-  /** Pauses a FIFO queue; no further message of it is delivered until `resumeQueue()`. */
+  /**
+   * Pauses a FIFO queue; no further message of it is delivered until `resumeQueue()`.
+   * @example
+   * sandbox.queue.upsertQueue('orders', { parallelism: 1 })
+   * sandbox.queue.pauseQueue('orders')
+   */
   pauseQueue(name: string): void {
     this.#inputs.record('pauseQueue', name)
     engineOf(this).pauseQueue(name)
   }
 
-  /** Resumes a FIFO queue. */
+  /**
+   * Resumes a FIFO queue.
+   * @example
+   * sandbox.queue.upsertQueue('orders', { parallelism: 1, paused: true })
+   * sandbox.queue.resumeQueue('orders')
+   */
   resumeQueue(name: string): void {
     this.#inputs.record('resumeQueue', name)
     engineOf(this).resumeQueue(name)
   }
 
-  /** Deletes a FIFO queue; its messages are canceled. */
+  /**
+   * Deletes a FIFO queue; its messages are canceled.
+   * @example
+   * sandbox.queue.upsertQueue('orders', { parallelism: 1 })
+   * sandbox.queue.deleteQueue('orders')
+   */
   deleteQueue(name: string): void {
     this.#inputs.record('deleteQueue', name)
     engineOf(this).deleteQueue(name)
@@ -382,6 +438,9 @@ export class Queue {
   /**
    * Returns the signature that a delivery of this request would have now, or one with a deliberate flaw.
    * @throws TypeError when an option or the flaw is unknown
+   * @example
+   * const signature = sandbox.queue.sign({ url: 'https://shop.test/orders', body: '{"id":42}' })
+   * const expired = sandbox.queue.sign({ url: 'https://shop.test/orders' }, { flaw: 'expired' })
    */
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     checkSigning(request, overrides)
@@ -396,7 +455,12 @@ export class Queue {
     return engineOf(this).diagnostics
   }
 
-  /** Returns the whole queue as plain JSON. */
+  /**
+   * Returns the whole queue as plain JSON.
+   * @example
+   * const dump = sandbox.queue.dump()
+   * writeFileSync('queue.json', JSON.stringify(dump))
+   */
   dump(): QueueDump {
     return dumpOf(engineOf(this))
   }
@@ -405,6 +469,10 @@ export class Queue {
    * Replaces the whole queue with a dump of this or another sandbox. A delivery that was in flight is due immediately,
    * as after a restart.
    * @throws TypeError when the dump is invalid; then nothing has changed
+   * @example
+   * const dump = sandbox.queue.dump()
+   * using other = createSandbox()
+   * other.queue.load(dump)
    */
   load(dump: QueueDump): void {
     const [given] = this.#inputs.record('load', dump)
@@ -414,13 +482,20 @@ export class Queue {
   /**
    * Empties the queue: messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys
    * and destinations stay.
+   * @example
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
+   * sandbox.queue.reset()
+   * expect(sandbox.queue.messages).toEqual([])
    */
   reset(): void {
     this.#inputs.record('reset')
     engineOf(this).reset()
   }
 
-  /** Returns the queue itself, in analogy to `sandbox.snapshot()`. */
+  /**
+   * Returns the queue itself, in analogy to `sandbox.snapshot()`.
+   * @example expect(await sandbox.queue.snapshot()).not.toHaveDeadLetter()
+   */
   snapshot(): this {
     return this
   }

@@ -54,6 +54,9 @@ export interface DecodedEntry {
 
 /**
  * The decoded view of an entry; the entry itself holds the bytes.
+ * @example
+ * await checkout()
+ * decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }
  */
 export function decode(entry: Entry): DecodedEntry {
   switch (entry.type) {

@@ -4,6 +4,7 @@ import type { Entry, EntryOf, RedactedFields } from '../kernel/traffic-log.js'
 import { commandLine } from './describe.js'
 import { hiddenInRun, type Redaction } from './redaction.js'
 
+/** Options of `traffic.toHar()`. */
 export interface HarOptions {
   /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
   readonly redact?: readonly string[]
@@ -14,6 +15,7 @@ interface Pair {
   readonly value: string
 }
 
+/** One request with its response in an HTTP archive. */
 export interface HarEntry {
   readonly startedDateTime: string
   /** Milliseconds of virtual time. */
@@ -70,6 +72,7 @@ interface HarContent {
   readonly comment?: string
 }
 
+/** An HTTP archive (HAR 1.2). */
 export interface Har {
   readonly log: {
     readonly version: '1.2'

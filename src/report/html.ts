@@ -10,6 +10,7 @@ import { timeline } from './timeline.js'
 import type { Trace } from './trace.js'
 import { Traffic } from './traffic-view.js'
 
+/** Options of `toHtml()`. */
 export interface HtmlOptions {
   /** Heading of the page. Default: `Traffic`. */
   readonly title?: string

@@ -10,7 +10,9 @@ import { Traffic } from './traffic-view.js'
  * Reads a trace that `toTrace()` wrote, for matchers and reports. Secrets stay hidden as `***`.
  * @param given the text of a JSON file, or what was parsed from it
  * @throws TypeError that says what is wrong, and where
- * @example expect(loadTrace(readFileSync('trace.json', 'utf8'))).toHavePublished({ to: orders })
+ * @example
+ * const traffic = loadTrace(readFileSync('trace.json', 'utf8'))
+ * expect(traffic).toHavePublished({ to: 'https://shop.test/orders' })
  */
 export function loadTrace(given: string | Trace | object): Traffic {
   const plain = typeof given === 'string' ? parsed(given) : given

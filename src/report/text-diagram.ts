@@ -3,6 +3,7 @@ import { type Redaction, standardRedaction } from './redaction.js'
 import { type DiagramStep, diagramOf, gapText } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
+/** Options of a diagram in plain text. */
 export interface TextDiagramOptions {
   /** Characters per line, 60 or more. Default 100. */
   readonly width?: number

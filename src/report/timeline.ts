@@ -10,6 +10,7 @@ import { shortNames } from './short-names.js'
 import { dateOf, since, timeOf } from './shown-times.js'
 import { type RenderContext, TimelineWriter } from './timeline-writer.js'
 
+/** Options of `traffic.timeline()`. */
 export interface TimelineOptions {
   /** Bytes of a body that are shown, 0 for none. Default 80. */
   readonly bodies?: number

@@ -24,6 +24,7 @@ export interface FieldChange {
   readonly after: unknown
 }
 
+/** The difference between two traces. */
 export interface TraceDiff {
   readonly equal: boolean
   /** What differs about the worlds: `seed`. */
@@ -34,6 +35,9 @@ export interface TraceDiff {
 /**
  * What changed from one trace to another. Entries are paired by what they are about, in order; entry numbers, ids
  * that were merely renamed, and the start date make no difference.
+ * @example
+ * const before = loadTrace(readFileSync('before.json', 'utf8'))
+ * expect(diffTraces(before, sandbox.traffic).equal).toBe(true)
  */
 export function diffTraces(before: Traffic, after: Traffic): TraceDiff {
   const old = readable(before)
@@ -254,7 +258,12 @@ function headerMap(headers: HeaderList): Plain {
 const changesShown = 200
 const fieldsShown = 12
 
-/** The difference as text, one block for each entry: `-` is gone, `+` is new, `~` has changed fields. */
+/**
+ * The difference as text, one block for each entry: `-` is gone, `+` is new, `~` has changed fields.
+ * @example
+ * const before = loadTrace(readFileSync('before.json', 'utf8'))
+ * console.log(formatTraceDiff(diffTraces(before, sandbox.traffic), before, sandbox.traffic))
+ */
 export function formatTraceDiff(difference: TraceDiff, before: Traffic, after: Traffic): string {
   if (difference.equal) return 'The traces are equal.'
   const lines = difference.context.map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`)

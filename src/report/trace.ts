@@ -5,6 +5,7 @@ import type { Entry, EntryOf, RedactedFields, StoreDiff } from '../kernel/traffi
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-context.js'
 
+/** Options of `traffic.toTrace()`. */
 export interface TraceOptions {
   /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
   readonly redact?: readonly string[]

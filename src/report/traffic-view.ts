@@ -30,6 +30,7 @@ export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T }
   readonly [Field in keyof EntryOf<T>]?: EntryOf<T>[Field]
 }
 
+/** Options of `traffic.diagram()`. */
 export interface DiagramOptions extends TextDiagramOptions {
   /** `mermaid` for documents that draw it. Default `text`. */
   readonly format?: 'text' | 'mermaid'
@@ -104,7 +105,10 @@ export class Traffic {
     return traffic instanceof Traffic ? traffic : views.get(traffic)
   }
 
-  /** As `sandbox.snapshot()`: the log itself. */
+  /**
+   * As `sandbox.snapshot()`: the log itself.
+   * @example const { entries } = await sandbox.traffic.snapshot()
+   */
   snapshot(): this {
     return this
   }
@@ -151,12 +155,25 @@ export class Traffic {
     return causalTree(this.entries, messageId, { redaction: this.redaction() })
   }
 
-  /** Every entry about one message, oldest first. */
+  /**
+   * Every entry about one message, oldest first.
+   * @example
+   * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders' })
+   * await sandbox.clock.drain()
+   * sandbox.traffic.forMessage(id).map(({ type }) => type) // ['published', 'attempt', 'message']
+   */
   forMessage(messageId: string): readonly Entry[] {
     const all = this.#traffic.forMessage(messageId)
     return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
   }
 
+  /**
+   * Returns the entry with a `seq`; `undefined` when this view does not have it.
+   * @example
+   * await checkout()
+   * const { seq } = sandbox.traffic.last('published')!
+   * sandbox.traffic.get(seq)?.type // 'published'
+   */
   get(seq: number): Entry | undefined {
     return seq > this.#after ? this.#traffic.get(seq) : undefined
   }
@@ -175,7 +192,12 @@ export class Traffic {
       : this.entries.filter((entry) => fits(entry, wanted))
   }
 
-  /** The latest entry, of all, of a type, or of those that fit. */
+  /**
+   * The latest entry, of all, of a type, or of those that fit.
+   * @example
+   * await checkout()
+   * sandbox.traffic.last('command')?.argv // ['SET', 'order:42', 'paid']
+   */
   last(): Entry | undefined
   last<T extends EntryType>(wanted: T | EntryPattern<T>): EntryOf<T> | undefined
   last(wanted: (entry: Entry) => boolean): Entry | undefined
@@ -188,13 +210,21 @@ export class Traffic {
 
   /**
    * An entry's bodies, words and reply as text, JSON and bytes, each read on demand.
-   * @example sandbox.traffic.decode(sandbox.traffic.last('attempt')!).body?.json
+   * @example
+   * await checkout()
+   * sandbox.traffic.decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }
    */
   decode(entry: Entry): DecodedEntry {
     return decode(entry)
   }
 
-  /** This place in the log, for `since` and for `toHaveCost(…, { since })`. */
+  /**
+   * This place in the log, for `since` and for `toHaveCost(…, { since })`.
+   * @example
+   * const before = sandbox.traffic.mark()
+   * await redis.set('greeting', 'hello')
+   * expect(sandbox).toHaveCost({ commands: 1 }, { since: before })
+   */
   mark(): TrafficMark {
     const { latest } = this.#traffic
     const { spend } = this.context
@@ -207,18 +237,29 @@ export class Traffic {
    * @example
    * const before = sandbox.traffic.mark()
    * await checkout()
-   * expect(sandbox.traffic.since(before)).toHavePublished({ to: orders })
+   * expect(sandbox.traffic.since(before)).toHavePublished({ to: 'https://shop.test/orders' })
    */
   since(mark: TrafficMark): Traffic {
     return new Traffic(this.#traffic, this.context, Math.max(mark, this.#after), this.costs, this.#inputs)
   }
 
-  /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
+  /**
+   * Calls back on every new entry, and again when a request is answered or an attempt ends.
+   * @example
+   * const stop = sandbox.traffic.subscribe(({ seq, type }) => console.log(seq, type))
+   * await checkout()
+   * stop()
+   */
   subscribe(listener: (entry: Entry) => void): () => void {
     return this.#traffic.subscribe(listener)
   }
 
-  /** Forgets all entries; numbering continues. */
+  /**
+   * Forgets all entries; numbering continues.
+   * @example
+   * sandbox.traffic.clear()
+   * expect(sandbox.traffic.size).toBe(0)
+   */
   clear(): void {
     this.#inputs.record('clear')
     this.#traffic.clear()
@@ -228,6 +269,12 @@ export class Traffic {
    * From now on every attempt records what changed in the data store while it ran: keys added and removed, values and
    * times to live changed. Each attempt then copies the whole store.
    * @returns a function that ends it
+   * @example
+   * const stop = sandbox.traffic.recordStoreChanges()
+   * await checkout()
+   * await sandbox.clock.drain()
+   * console.log(sandbox.traffic.last('attempt')?.store)
+   * stop()
    */
   recordStoreChanges(): () => void {
     const { store } = this.context
@@ -251,7 +298,12 @@ export class Traffic {
     return timeline(this.entries, options, this.redaction(options.redact))
   }
 
-  /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
+  /**
+   * The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`.
+   * @example
+   * console.log(sandbox.traffic.diagram())
+   * writeFileSync('checkout.mmd', sandbox.traffic.diagram({ format: 'mermaid' }))
+   */
   diagram(options: DiagramOptions = {}): string {
     checkOptionNames('diagram()', options, { format: true, redact: true, width: true })
     const { format = 'text' } = options
@@ -266,13 +318,19 @@ export class Traffic {
       : textDiagram(this.entries, options, redaction)
   }
 
-  /** Requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time, for a browser's network panel. */
+  /**
+   * Requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time, for a browser's network panel.
+   * @example writeFileSync('checkout.har', JSON.stringify(sandbox.traffic.toHar()))
+   */
   toHar(options: HarOptions = {}): Har {
     checkOptionNames('toHar()', options, { redact: true })
     return harOf(this.entries, this.redaction(options.redact))
   }
 
-  /** Everything as plain JSON, secrets hidden; `loadTrace` of `stuntdouble/report` reads it. */
+  /**
+   * Everything as plain JSON, secrets hidden; `loadTrace` of `stuntdouble/report` reads it.
+   * @example writeFileSync('trace.json', JSON.stringify(sandbox.traffic.toTrace({ redact: ['email'] })))
+   */
   toTrace(options: TraceOptions = {}): Trace {
     checkOptionNames('toTrace()', options, { redact: true, bodies: true })
     return traceOf(this.entries, this.context, this.redaction(options.redact), options)
@@ -283,7 +341,13 @@ export class Traffic {
     return this.toTrace()
   }
 
-  /** The story without what differs from run to run: ids, times and tokens have stable names. For snapshots. */
+  /**
+   * The story without what differs from run to run: ids, times and tokens have stable names. For snapshots.
+   * @example
+   * await checkout()
+   * await sandbox.clock.drain()
+   * expect(sandbox.traffic.normalized()).toMatchSnapshot()
+   */
   normalized(): NormalizedEntry[] {
     return normalizedTraffic(this.entries, this.context, this.redaction())
   }

@@ -23,6 +23,13 @@ export interface FaultsOptions {
 
 /** What `faults.add()` returns; also ends with the scope of `using`. */
 export interface FaultHandle {
+  /**
+   * Removes the rules that this call of `add()` added.
+   * @example
+   * const outage = sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
+   * outage.remove()
+   * expect(sandbox.faults.rules).toEqual([])
+   */
   remove(): void
   [Symbol.dispose](): void
 }
@@ -112,7 +119,7 @@ export class Faults {
    * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
    * @param options.location where it was declared, for code that adds rules on behalf of others
    * @throws TypeError for an invalid rule, with the place and the nearest word, and for the faults of a scenario that has none
-   * @example using outage = sandbox.faults.add(checkoutOutage.faults)
+   * @example using added = sandbox.faults.add(outage.faults)
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { location: true })
@@ -151,6 +158,9 @@ export class Faults {
   /**
    * Removes rules: by the handle that `add` returned, or all with a name.
    * @throws TypeError for anything else
+   * @example
+   * sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
+   * sandbox.faults.remove('outage')
    */
   remove(which: FaultHandle | string): void {
     if (typeof which !== 'string') {
@@ -165,7 +175,13 @@ export class Faults {
     for (const rule of [...this.#rules]) if (rule.rule.name === which) this.#disarm(rule)
   }
 
-  /** Removes all rules; services that are down come up. */
+  /**
+   * Removes all rules; services that are down come up.
+   * @example
+   * sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
+   * sandbox.faults.clear()
+   * expect(sandbox.faults.rules).toEqual([])
+   */
   clear(): void {
     this.#inputs.record('clear')
     for (const rule of [...this.#rules]) this.#disarm(rule)

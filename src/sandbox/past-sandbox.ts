@@ -49,6 +49,9 @@ export class PastSandbox<Fork = unknown> {
   /**
    * A sandbox of its own that begins here, as `sandbox.fork({ at })`.
    * @throws Error when the sandbox was reset or loaded since: its past is that of another world now
+   * @example
+   * using earlier = await sandbox.asOf('-5m').fork()
+   * await earlier.clock.drain()
    */
   fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Fork> {
     return this.#told.fork(options)
@@ -68,7 +71,14 @@ export class PastStore {
     this.#told = told
   }
 
-  /** The value of a string key as text, `null` when there was none. */
+  /**
+   * The value of a string key as text, `null` when there was none.
+   * @example
+   * sandbox.store.run('SET', 'stock', 5)
+   * await sandbox.clock.advance('5m')
+   * sandbox.store.run('SET', 'stock', 4)
+   * expect(sandbox.asOf('-1m').store.get('stock')).toBe('5')
+   */
   get(key: string | Uint8Array): string | null {
     return this.run('GET', key) as string | null
   }
@@ -90,12 +100,20 @@ export class PastStore {
     })
   }
 
-  /** Everything that was stored, as plain JSON. */
+  /**
+   * Everything that was stored, as plain JSON.
+   * @example const { keys } = sandbox.asOf('-5m').store.dump()
+   */
   dump(): StoreDump {
     return this.#look((store) => dumpOf(store.db))
   }
 
-  /** What was different from a dump, which came before. */
+  /**
+   * What was different from a dump, which came before.
+   * @example
+   * const empty = sandbox.asOf('-5m').store.dump()
+   * sandbox.asOf('-1m').store.diff(empty).added
+   */
   diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }

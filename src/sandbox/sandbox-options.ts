@@ -9,6 +9,7 @@ import type { DeliveryHosts } from '../queue/destinations/destinations.js'
 import type { SignatureWindow, SigningKeyPair } from '../queue/signing/signing.js'
 import { checkSecret, type SandboxTokens } from './credentials.js'
 
+/** Options of `createSandbox()`. */
 export interface SandboxOptions {
   /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
   readonly name?: string | undefined
@@ -107,6 +108,7 @@ function checkStart({ clock, startAt }: SandboxOptions): void {
 
 export const defaultStart = '2030-01-01T00:00:00Z'
 
+/** Options of `sandbox.load()`. */
 export interface LoadOptions {
   /** When the world continues, if that is later than the dump. Not with a real clock, which continues now. */
   readonly at?: Instant

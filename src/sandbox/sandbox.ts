@@ -77,6 +77,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Sandbox(options)
 }
 
+/** One isolated instance: store, queue, workflow and stats with one clock, one seed and one traffic log. */
 export class Sandbox {
   static {
     bindMethods(Sandbox)
@@ -185,7 +186,10 @@ export class Sandbox {
     return this.#world.regions.home.workflow
   }
 
-  /** The runs of workflows of a region. @throws RangeError as `queueIn()` */
+  /**
+   * The runs of workflows of a region. @throws RangeError as `queueIn()`
+   * @example sandbox.workflowIn('us-east-1').stubStep('charge').returns({ id: 'ch_1' })
+   */
   workflowIn(region: QueueRegion): Workflow {
     return this.#regionAt(region).workflow
   }
@@ -243,12 +247,27 @@ export class Sandbox {
     return this.#world.store
   }
 
-  /** Whether a url belongs to this sandbox. */
+  /**
+   * Whether a url belongs to this sandbox.
+   * @example
+   * sandbox.owns(`${sandbox.urls.store}/get/greeting`) // true
+   * sandbox.owns('https://shop.test/orders') // false
+   */
   owns(url: string): boolean {
     return this.#locate(url) !== undefined
   }
 
-  /** One request as plain values: what every adapter calls. */
+  /**
+   * One request as plain values: what every adapter calls.
+   * @example
+   * const { status } = await sandbox.exchange({
+   *   method: 'GET',
+   *   url: `${sandbox.urls.store}/get/greeting`,
+   *   headers: [['authorization', `Bearer ${sandbox.tokens.store}`]],
+   *   body: () => '' as Bytes,
+   * })
+   * expect(status).toBe(200)
+   */
   exchange(call: RawRequest): RawResponse | Promise<RawResponse> {
     return this.#world.exchange(call)
   }
@@ -290,18 +309,32 @@ export class Sandbox {
     })
   }
 
-  /** As `assertInvariants()`, but returns the violations instead of throwing them. */
+  /**
+   * As `assertInvariants()`, but returns the violations instead of throwing them.
+   * @example
+   * const { violations } = sandbox.checkInvariants()
+   * expect(violations).toEqual([])
+   */
   checkInvariants(options: InvariantOptions = {}): InvariantReport {
     return checkSandboxInvariants(this, options)
   }
 
-  /** Resets the world: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
+  /**
+   * Resets the world: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale.
+   * @example
+   * sandbox.store.run('SET', 'greeting', 'hello')
+   * sandbox.reset()
+   * expect(sandbox.store.get('greeting')).toBeNull()
+   */
   reset(): void {
     this.#loads = 0
     this.#replace(this.#build(), 'reset')
   }
 
-  /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
+  /**
+   * The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time.
+   * @example writeFileSync('sandbox.json', JSON.stringify(sandbox.dump()))
+   */
   dump(): SandboxDump {
     const seal = this.#seal
     const queues = queuesOf(this.#world.regions)
@@ -317,6 +350,10 @@ export class Sandbox {
    * `rebaseTime` moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now.
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
+   * @example
+   * const dump = sandbox.dump()
+   * using other = createSandbox()
+   * other.load(dump, { at: '2030-06-01T00:00:00Z' })
    */
   load(given: SandboxDump, options: LoadOptions = {}): void {
     checkOptionNames('sandbox.load()', options, { at: true, rebaseTime: true })
@@ -506,7 +543,10 @@ export class Sandbox {
     isQuiet = false
   }
 
-  /** What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both. */
+  /**
+   * What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both.
+   * @example expect(await sandbox.snapshot()).toBeIdle()
+   */
   snapshot(): this {
     return this
   }
@@ -552,7 +592,13 @@ export class Sandbox {
     for (const renewed of [...this.#renewals]) renewed(by)
   }
 
-  /** Calls back when a new world has replaced this one, unless the returned function was called before. */
+  /**
+   * Calls back when a new world has replaced this one, unless the returned function was called before.
+   * @example
+   * const stop = sandbox.onReset((by) => console.log(by))
+   * sandbox.reset() // prints 'reset'
+   * stop()
+   */
   onReset(renewed: (by: 'reset' | 'load') => void): () => void {
     this.#renewals.add(renewed)
     return () => this.#renewals.delete(renewed)
@@ -566,7 +612,13 @@ export class Sandbox {
   /** For adapters: a request to a real host was refused. A property, so that it can be handed on. @internal */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
-  /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
+  /**
+   * Calls back when the sandbox is disposed, last registered first, unless the returned function was called before.
+   * @example
+   * const other = createSandbox()
+   * other.onDispose(() => console.log('disposed'))
+   * other.dispose()
+   */
   onDispose(end: () => void): () => void {
     this.#disposals.push(end)
     return () => {
@@ -575,6 +627,12 @@ export class Sandbox {
     }
   }
 
+  /**
+   * Stops the clock and removes every interception of requests; `using` calls it at the end of a scope.
+   * @example
+   * const other = createSandbox()
+   * other.dispose()
+   */
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
     disposeCore(this.#world)

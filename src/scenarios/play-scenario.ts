@@ -27,6 +27,7 @@ import type { StepContext } from './stage.js'
 import type { ScenarioStep } from './step-values.js'
 import type { Scenario } from './written-scenario.js'
 
+/** Options of `playScenario()`. */
 export interface PlayOptions {
   /**
    * Registers the code under test: handlers of destinations, connections. Called when the initial state exists. A
@@ -86,17 +87,30 @@ export interface PlayResult {
   /** Virtual time of the end, and how long it took. */
   readonly endedAt: number
   readonly virtualMs: number
+  /**
+   * Returns the timeline of the play as text.
+   * @example
+   * const play = await playScenario(scenarios.flappingDestination)
+   * console.log(play.timeline())
+   */
   timeline(): string
-  /** The findings as text: a line each, and the explanation of what does not hold. */
+  /**
+   * The findings as text: a line each, and the explanation of what does not hold.
+   * @example
+   * const play = await playScenario(scenarios.flappingDestination)
+   * expect(play.holds, play.verdict()).toBe(true)
+   */
   verdict(): string
 }
 
 /**
  * Plays a scenario from its initial state to its expectations, in a sandbox of its own.
- * @example
- * const play = await playScenario(story, { setup: ({ destinations }) => destinations.on(url, handler) })
- * expect(play.holds, play.verdict()).toBe(true)
  * @throws TypeError for what cannot be played at all
+ * @example
+ * const play = await playScenario(scenarios.flappingDestination, {
+ *   setup: ({ destinations }) => void destinations.on('https://shop.test/orders', ordersRoute),
+ * })
+ * expect(play.holds, play.verdict()).toBe(true)
  */
 export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<PlayResult> {
   checkOptionNames('playScenario()', options, playOptionNames)

@@ -3,6 +3,7 @@ import type { Duration } from '../kernel/duration.js'
 import type { Expectation } from './expectations.js'
 import type { MessageContent, MessageOptions, ScenarioArgument, ScenarioHeaders } from './values.js'
 
+/** A scenario step that publishes messages. */
 export interface PublishStep extends MessageOptions, MessageContent {
   /** A url, or the name of a url group. */
   readonly to: string
@@ -14,6 +15,7 @@ export interface PublishStep extends MessageOptions, MessageContent {
   readonly times?: number
 }
 
+/** A scenario step that creates a schedule. */
 export interface ScheduleStep extends MessageOptions, MessageContent {
   readonly id: string
   readonly cron: string
@@ -22,6 +24,7 @@ export interface ScheduleStep extends MessageOptions, MessageContent {
   readonly paused?: boolean
 }
 
+/** A scenario step that sends an HTTP request. */
 export interface RequestStep {
   readonly service: 'store' | 'queue' | 'stats'
   /** Below the service's address. */
@@ -37,6 +40,7 @@ export interface RequestStep {
   readonly response?: unknown
 }
 
+/** The settings of a flow-control key in a scenario. */
 export interface FlowControlStep {
   readonly key: string
   readonly parallelism?: number

@@ -16,6 +16,7 @@ type Figure<T> = T extends readonly RequestPoint[]
       ? T | SeriesFigure
       : T
 
+/** Fields of a report that a test sets by hand. */
 export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
 
 /** Arrays over the days of a month; all others end now. */

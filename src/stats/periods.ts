@@ -1,5 +1,6 @@
 import { day, dayOf, minute, monthOf } from './usage-calendar.js'
 
+/** The name of a period that a report covers. */
 export type StatsPeriod = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
 
 /** 60 points each, 240 for thirty days. [statistics.md 3.2] */

@@ -2,16 +2,19 @@ import { fiveDayGrid, type Grid, gridOf, monthGrid, type StatsPeriod } from './p
 import type { TallyName, TallySource } from './tallies.js'
 import { dailyStamp, day, dayOf, periodStamp, weekday } from './usage-calendar.js'
 
+/** One point of a series: a time and a number. */
 export interface SeriesPoint {
   readonly x: string
   readonly y: number
 }
 
+/** One point of a series of requests. */
 export interface RequestPoint extends SeriesPoint {
   readonly workflow_message: number
   readonly workflow_run: number
 }
 
+/** A series of numbers over time with a name. */
 export interface NamedSeries {
   readonly id: string
   readonly data_points: readonly SeriesPoint[]

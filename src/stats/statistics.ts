@@ -91,7 +91,10 @@ export class Stats {
     )
   }
 
-  /** The statistics of one search index. Always the same object for one id. */
+  /**
+   * The statistics of one search index. Always the same object for one id.
+   * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 })])
+   */
   search(id: string): SearchStatistics {
     let index = this.#indexes.get(id)
     if (index === undefined) {
@@ -105,13 +108,24 @@ export class Stats {
     return index
   }
 
-  /** Makes an id one of somebody else's account: asking for it is answered with 403. [statistics.md 2] */
+  /**
+   * Makes an id one of somebody else's account: asking for it is answered with 403. [statistics.md 2]
+   * @example
+   * sandbox.stats.forbid('products')
+   * expect(sandbox.stats.isForbidden('products')).toBe(true)
+   */
   forbid(id: string): void {
     this.#inputs.record('forbid', id)
     this.#forbidden.add(id.toLowerCase())
   }
 
-  /** Forgets what was set, told and forbidden. What was counted stays. */
+  /**
+   * Forgets what was set, told and forbidden. What was counted stays.
+   * @example
+   * sandbox.stats.forbid('products')
+   * sandbox.stats.clear()
+   * expect(sandbox.stats.isForbidden('products')).toBe(false)
+   */
   clear(): void {
     this.#inputs.record('clear')
     this.#queueFigures.clear()
@@ -119,15 +133,30 @@ export class Stats {
     this.#forbidden.clear()
   }
 
+  /**
+   * Returns whether `forbid()` was called for an ID.
+   * @example
+   * sandbox.stats.forbid('products')
+   * expect(sandbox.stats.isForbidden('products')).toBe(true)
+   */
   isForbidden(id: string): boolean {
     return this.#forbidden.has(id.toLowerCase())
   }
 
+  /**
+   * Returns whether an ID or UUID is that of the user of this sandbox.
+   * @example expect(sandbox.stats.knowsUser(sandbox.stats.user.id)).toBe(true)
+   */
   knowsUser(id: string): boolean {
     return id === this.user.id || id.toLowerCase() === this.user.uuid.toLowerCase()
   }
 
-  /** Once one index is set or told, only those that are exist; until then, every UUID is taken for one. */
+  /**
+   * Once one index is set or told, only those that are exist; until then, every UUID is taken for one.
+   * @example
+   * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
+   * expect(sandbox.stats.knowsIndex('products')).toBe(true)
+   */
   knowsIndex(id: string): boolean {
     const known = [...this.#indexes].filter(([, index]) => index.isKnown)
     return known.length === 0 ? uuid.test(id) : known.some(([name]) => name === id)
@@ -175,7 +204,12 @@ export class QueueStatistics {
     options.traffic.subscribe(this.ledger.note, countedTypes)
   }
 
-  /** What the endpoint answers now. */
+  /**
+   * What the endpoint answers now.
+   * @example
+   * await checkout()
+   * sandbox.stats.queue.report('3h').daily_used
+   */
   report(period: StatsPeriod = defaultPeriod): QueueReport {
     const { now, price = payAsYouGo, deadLetters } = this.#options
     const { story, fields = {} } = this.#own
@@ -184,14 +218,22 @@ export class QueueStatistics {
     return withFigures(queueReport(source, now(), checkedPeriod(period), price, letters), fields)
   }
 
-  /** Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones. */
+  /**
+   * Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones.
+   * @example
+   * sandbox.stats.queue.override({ dlq_message_count: 3 })
+   * expect(sandbox.stats.queue.report().dlq_message_count).toBe(3)
+   */
   override(fields: StatsOverrides<QueueReport>): void {
     const [given] = this.#inputs.record('override', fields)
     checkFigures('stats.queue.override()', given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
-  /** Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story. */
+  /**
+   * Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story.
+   * @example sandbox.stats.queue.script([usage.steady({ delivered: 120 }), usage.gap('-30m', '10m')])
+   */
   script(steps: readonly QueueUsageStep[], options: QueueUsageOptions = {}): void {
     const [given, sizes] = this.#inputs.record('script', steps, options)
     const { now, random } = this.#options
@@ -203,7 +245,13 @@ export class QueueStatistics {
     )
   }
 
-  /** Forgets what was set and told. What was counted stays. */
+  /**
+   * Forgets what was set and told. What was counted stays.
+   * @example
+   * sandbox.stats.queue.override({ dlq_message_count: 3 })
+   * sandbox.stats.queue.clear()
+   * expect(sandbox.stats.queue.report().dlq_message_count).toBe(0)
+   */
   clear(): void {
     this.#inputs.record('clear')
     this.#own.clear()
@@ -244,21 +292,30 @@ export class SearchStatistics {
     return this.#own.story !== undefined || this.#own.fields !== undefined
   }
 
-  /** What the endpoint answers now. */
+  /**
+   * What the endpoint answers now.
+   * @example sandbox.stats.search('products').report('3h').monthly_cost
+   */
   report(period: StatsPeriod = defaultPeriod): SearchReport {
     const { story = unknownIndex, fields } = this.#own
     const report = searchReport(story, this.#now(), checkedPeriod(period))
     return fields === undefined ? report : withFigures(report, fields)
   }
 
-  /** Sets fields by hand; those not named follow the story. Later calls add to earlier ones. */
+  /**
+   * Sets fields by hand; those not named follow the story. Later calls add to earlier ones.
+   * @example sandbox.stats.search('products').override({ monthly_cost: 0.5 })
+   */
   override(fields: StatsOverrides<SearchReport> = {}): void {
     const [given] = this.#inputs.record('override', fields)
     checkFigures('stats.search(id).override()', given, this.report())
     this.#own.fields = { ...this.#own.fields, ...given }
   }
 
-  /** Tells what went on at this index. Replaces an earlier story. */
+  /**
+   * Tells what went on at this index. Replaces an earlier story.
+   * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
+   */
   script(steps: readonly SearchUsageStep[], options: SearchUsageOptions = {}): void {
     const [given, sizes] = this.#inputs.record('script', steps, options)
     const [now, random] = [this.#now, this.#random]
@@ -270,7 +327,14 @@ export class SearchStatistics {
     )
   }
 
-  /** Forgets what was set and told. */
+  /**
+   * Forgets what was set and told.
+   * @example
+   * const products = sandbox.stats.search('products')
+   * products.override({ monthly_cost: 0.5 })
+   * products.clear()
+   * expect(products.isKnown).toBe(false)
+   */
   clear(): void {
     this.#inputs.record('clear')
     this.#own.clear()

@@ -53,14 +53,17 @@ export interface QueueRates {
 
 /** Milliseconds: one number for both figures, or the mean and the 99th percentile. */
 export type LatencyFigures = number | { readonly mean: number; readonly p99: number }
+/** Latencies of operations in milliseconds, by the name of the operation. */
 export type LatencyTable = {
   readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
 }
 
+/** A usage step with a constant rate, made by `usage.steady()`. */
 export interface SteadyStep<Rates> extends When, Jittered {
   readonly kind: 'steady'
   readonly rates: Rates
 }
+/** A usage step with more usage for a while, made by `usage.spikeAt()`. */
 export interface SpikeStep {
   readonly kind: 'spike'
   readonly at: UsageInstant
@@ -68,20 +71,24 @@ export interface SpikeStep {
   readonly for: Duration
   readonly metrics?: readonly string[]
 }
+/** A usage step without any usage, made by `usage.gap()`. */
 export interface GapStep {
   readonly kind: 'gap'
   readonly at: UsageInstant
   readonly for: Duration
 }
+/** A usage step that resets running totals, made by `usage.counterReset()`. */
 export interface CounterResetStep {
   readonly kind: 'counter-reset'
   readonly at: UsageInstant
   readonly metrics?: readonly string[]
 }
+/** A usage step that sets latencies, made by `usage.latencies()`. */
 export interface LatenciesStep extends When, Jittered {
   readonly kind: 'latencies'
   readonly metrics: LatencyTable
 }
+/** A usage step with more usage at the end of each month, made by `usage.monthEnd()`. */
 export interface MonthEndStep {
   readonly kind: 'month-end'
   readonly factor: number
@@ -124,7 +131,11 @@ export function steady<const Rates extends SearchRates | QueueRates>(
   return { kind: 'steady', rates, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
 }
 
-/** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
+/**
+ * So many times as much as usual from an instant on, for ten minutes unless told otherwise.
+ * @example
+ * sandbox.stats.search('products').script([usage.steady({ queries: 60 }), usage.spikeAt('-30m', 10, { for: '5m' })])
+ */
 export function spikeAt(at: Instant, factor: number, options: Burst = {}): SpikeStep {
   checkOptionNames('usage.spikeAt()', options, { for: true, metrics: true })
   return {
@@ -136,7 +147,10 @@ export function spikeAt(at: Instant, factor: number, options: Burst = {}): Spike
   }
 }
 
-/** Nothing happens from an instant on: counts and latencies are 0, levels stay. */
+/**
+ * Nothing happens from an instant on: counts and latencies are 0, levels stay.
+ * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.gap('-30m', '10m')])
+ */
 export function gap(at: Instant, length: Duration): GapStep {
   return { kind: 'gap', at: plainMoment(at), for: length }
 }
@@ -144,6 +158,7 @@ export function gap(at: Instant, length: Duration): GapStep {
 /**
  * Running totals begin anew: those of today and of this month, and the day's point in the daily arrays. The series of
  * the period stay. `vectors` has to be named: it empties the index.
+ * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.counterReset('-10m')])
  */
 export function counterReset(at: Instant, metrics?: readonly string[]): CounterResetStep {
   return { kind: 'counter-reset', at: plainMoment(at), ...(metrics && { metrics }) }
@@ -166,7 +181,10 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
   }
 }
 
-/** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
+/**
+ * So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise.
+ * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.monthEnd(5)])
+ */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
   checkOptionNames('usage.monthEnd()', options, { for: true, metrics: true })
   return {

@@ -7,6 +7,7 @@ import type { LoggedStore, Sender } from './logged-store.js'
 import { bytesOfWord, type CommandArgs, type PlainReply, plainReply } from './plain.js'
 import { searchLoading } from './search/load-search.js'
 
+/** Options of `store.connect()`. */
 export interface ConnectionOptions {
   /** Task of the handler that awaits the replies. It counts as asleep while a command waits, so that time can move. */
   readonly task?: Task
@@ -42,7 +43,11 @@ export class StoreConnection {
    *
    * A wait ends when another client brings an element, or with `null` after its virtual time. It never ends after the
    * sandbox was reset, loaded or disposed.
-   * @example await connection.run('BLPOP', 'jobs', 5) // ['jobs', 'first'], or null after five seconds
+   * @example
+   * const connection = sandbox.store.connect()
+   * const job = connection.run('BLPOP', 'jobs', 5)
+   * await sandbox.clock.advance('5s')
+   * expect(await job).toBeNull()
    */
   run(...argv: CommandArgs): Promise<PlainReply> {
     const words = argv.map((word, at) => bytesOfWord(word, at))
@@ -79,7 +84,14 @@ export class StoreConnection {
     return this.#blocked !== undefined
   }
 
-  /** Closes the connection. The waiting command and all queued commands reject. */
+  /**
+   * Closes the connection. The waiting command and all queued commands reject.
+   * @example
+   * const worker = sandbox.store.connect()
+   * const job = worker.run('BLPOP', 'jobs', 0)
+   * worker.close()
+   * await expect(job).rejects.toThrow()
+   */
   close(): void {
     this.#isClosed = true
     this.#blocked?.cancel()

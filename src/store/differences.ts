@@ -29,6 +29,7 @@ export interface ComparedReplies {
   readonly other: unknown
 }
 
+/** A documented difference between the double and a real Redis. */
 export interface KnownDifference {
   readonly name: string
   /** Description of the difference. */

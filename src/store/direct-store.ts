@@ -120,13 +120,19 @@ export class Store {
 
   /**
    * Returns the value of a string key as text, or `null` if the key does not exist. Writes no entry to the traffic log.
+   * @example
+   * sandbox.store.run('SET', 'greeting', 'hello')
+   * expect(sandbox.store.get('greeting')).toBe('hello')
    */
   get(key: string | Uint8Array): string | null {
     const value = this.#journal.store.db.string(bytesOfWord(key))
     return value === undefined ? null : text(value)
   }
 
-  /** Returns the whole content of the store as plain JSON. */
+  /**
+   * Returns the whole content of the store as plain JSON.
+   * @example writeFileSync('store.json', JSON.stringify(sandbox.store.dump()))
+   */
   dump(): StoreDump {
     return dumpOf(this.#journal.store.db)
   }
@@ -134,6 +140,11 @@ export class Store {
   /**
    * Replaces the content of the store with a dump, which may come from another sandbox.
    * @throws TypeError when `dump` is not the result of `dump()`
+   * @example
+   * const dump = sandbox.store.dump()
+   * sandbox.store.run('SET', 'greeting', 'hello')
+   * sandbox.store.load(dump)
+   * expect(sandbox.store.get('greeting')).toBeNull()
    */
   load(dump: StoreDump): void {
     const [given] = this.#inputs.record('load', dump)
@@ -145,13 +156,19 @@ export class Store {
 
   /**
    * Returns what has changed since a dump.
-   * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
+   * @example
+   * const before = sandbox.store.dump()
+   * await checkout()
+   * expect(sandbox.store.diff(before).added).toHaveLength(1)
    */
   diff(before: StoreDump): StoreDiff<DumpedKey> {
     return differenceOf(before, this.dump())
   }
 
-  /** Returns the store itself. Exists so that code also works with `sandbox.snapshot()`. */
+  /**
+   * Returns the store itself. Exists so that code also works with `sandbox.snapshot()`.
+   * @example expect(await sandbox.store.snapshot()).not.toHaveKey('cart:1')
+   */
   snapshot(): this {
     return this
   }
@@ -164,12 +181,22 @@ export class Store {
     return this.#journal.store.diagnostics.sentences
   }
 
-  /** Returns what the service would have billed so far. */
+  /**
+   * Returns what the service would have billed so far.
+   * @example
+   * await redis.set('greeting', 'hello')
+   * expect(sandbox.store.cost().commands).toBe(1)
+   */
   cost(): StoreCost {
     return this.#journal.store.meter.spend()
   }
 
-  /** Resets the password, as the service's console does: revokes both tokens and returns the new ones. */
+  /**
+   * Resets the password, as the service's console does: revokes both tokens and returns the new ones.
+   * @example
+   * const { standard } = sandbox.store.resetPassword()
+   * const client = new Redis({ url: sandbox.urls.store, token: standard })
+   */
   resetPassword(): Tokens {
     this.#inputs.record('resetPassword')
     const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }

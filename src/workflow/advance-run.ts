@@ -10,6 +10,7 @@ import { near, quoted } from './stubs.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 
+/** How a workflow run ends: the argument of `advanceToEnd()`. */
 export type WorkflowRunEnd = 'success' | 'failed' | 'canceled'
 
 export const endStates: Readonly<Record<WorkflowRunEnd, VendorRunState>> = {

@@ -76,6 +76,9 @@ export class Workflow {
   /**
    * A run by its id.
    * @throws TypeError when there is none, with the runs that there are
+   * @example
+   * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
+   * sandbox.workflow.getRun(workflowRunId).state // 'RUN_STARTED'
    */
   getRun(id: string): WorkflowRun {
     const run = of(this).engine.get(id)
@@ -95,6 +98,9 @@ export class Workflow {
    * Tells an event to the runs that wait for it, as `client.notify()` does.
    * @param options.runId tells it to this run only, and keeps it for the run's next wait if it does not wait yet
    * @returns how many waits it ended
+   * @example
+   * await run.advanceToStep('approval')
+   * expect(sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
    */
   notify(eventId: string, data?: unknown, options: NotifyOptions = {}): number {
     checkNotify(options)
@@ -143,13 +149,24 @@ export class Workflow {
     return new EventStubBuilder(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
   }
 
-  /** Sleeps take no time: those to come and those under way. */
+  /**
+   * Sleeps take no time: those to come and those under way.
+   * @example
+   * sandbox.workflow.skipSleeps()
+   * await run.advanceToStep('approval')
+   */
   skipSleeps(): void {
     this.#inputs.record('skipSleeps')
     of(this).engine.script.skipSleeps()
   }
 
-  /** Failed deliveries of runs are retried at once, whatever their back-off, those to come and those that wait now. */
+  /**
+   * Failed deliveries of runs are retried at once, whatever their back-off, those to come and those that wait now.
+   * @example
+   * sandbox.workflow.skipRetryDelays()
+   * sandbox.workflow.stubStep('charge').throws('card declined', { times: 2 })
+   * await run.advanceToStep('approval')
+   */
   skipRetryDelays(): void {
     this.#inputs.record('skipRetryDelays')
     of(this).engine.script.skipRetryDelays()
@@ -190,6 +207,7 @@ export class StepStubBuilder {
    * Its result is this, and its body never runs. Of a call: `{ status, body, header }`, or the body of a 200; of a wait:
    * the event's data; of an invocation: `{ body, isFailed, isCanceled }`, or the body; a sleep ends at once.
    * @throws TypeError for a value that JSON cannot hold
+   * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   returns(value?: unknown): this {
     const [given] = this.#inputs.record('returns', value)
@@ -202,6 +220,7 @@ export class StepStubBuilder {
   /**
    * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
    * A `WorkflowNonRetryableError` fails the run at once.
+   * @example sandbox.workflow.stubStep('charge').throws(new Error('card declined'), { times: 2 })
    */
   throws(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
     const called = `${this.#called}.throws()`
@@ -219,7 +238,10 @@ export class StepStubBuilder {
     return this
   }
 
-  /** Its endpoint does not answer, until the time-out of the attempt; a wait for an event times out at once. */
+  /**
+   * Its endpoint does not answer, until the time-out of the attempt; a wait for an event times out at once.
+   * @example sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
+   */
   timesOut(options: { readonly times?: number } = {}): this {
     checkOptionNames(`${this.#called}.timesOut()`, options, { times: true })
     const [{ times }] = this.#inputs.record('timesOut', options)
@@ -248,7 +270,10 @@ export class EventStubBuilder {
     this.#inputs = inputs
   }
 
-  /** It never comes: the wait for it ends at once, as when its time is over. */
+  /**
+   * It never comes: the wait for it ends at once, as when its time is over.
+   * @example sandbox.workflow.stubEvent('approved').timesOut()
+   */
   timesOut(): this {
     this.#inputs.record('timesOut')
     this.#verb.fate = { does: 'timesOut' }
@@ -342,7 +367,10 @@ export class WorkflowRun extends ReadonlyView implements RunView {
     Object.defineProperties(this, runFields)
   }
 
-  /** Why it is where it is, in sentences: what each of its open steps waits for. */
+  /**
+   * Why it is where it is, in sentences: what each of its open steps waits for.
+   * @example console.log(run.explain())
+   */
   explain(): string {
     return explainRun(this.#run, this.#engine)
   }
@@ -350,13 +378,22 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   /**
    * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
    * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
+   * @example
+   * await run.advanceToStep('charge')
+   * writeFileSync('run.json', JSON.stringify(run.history()))
    */
   history(options: RunHistoryOptions = {}): RunHistory {
     checkOptionNames('history()', options, { secrets: true })
     return historyOfRun(this.#run, options)
   }
 
-  /** @throws Error when it has ended */
+  /**
+   * Cancels the run.
+   * @throws Error when it has ended
+   * @example
+   * run.cancel()
+   * expect(run.state).toBe('RUN_CANCELED')
+   */
   cancel(): void {
     this.#inputs.record('cancel')
     this.#engine.completion.cancel(this.#run.id)
@@ -367,6 +404,10 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * calls, or fails.
    * @param nth which of the steps of this name
    * @throws Error with the story of the run, when it cannot come there
+   * @example
+   * await run.advanceToStep('approval')
+   * sandbox.workflow.notify('approved', { by: 'Ada' })
+   * await run.advanceToEnd('success')
    */
   async advanceToStep(step: string, nth = 1): Promise<void> {
     await advanceUntil(this.#engine, this.#course, this.#run, reached(this.#run, step, nth))
@@ -376,6 +417,10 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    * Moves the clock as far as it takes for the run to end, with everything of that moment.
    * @param state how it must end; any end by default
    * @throws Error with the story of the run, when it ends otherwise or not at all
+   * @example
+   * sandbox.workflow.stubEvent('approved', { by: 'Ada' })
+   * await run.advanceToEnd('success')
+   * expect(run.state).toBe('RUN_SUCCESS')
    */
   async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     if (state !== undefined && !Object.hasOwn(endStates, state)) {

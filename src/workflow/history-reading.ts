@@ -39,7 +39,7 @@ const unknownRun = 'wfr_unknown'
  * lasts, of `GET /v2/workflows/logs?workflowRunId={id}` at any time, or a history that was written before.
  * @param json the answer, parsed or as text
  * @throws RunHistoryError for anything else, with what to do
- * @example parseRunHistory(await answer.text(), { url: 'https://app.test/api/order', headers: { 'x-user': 'u1' } })
+ * @example const history = parseRunHistory(readFileSync('run.json', 'utf8'), { url: 'https://shop.test/api/order' })
  */
 export function parseRunHistory(json: unknown, source: HistorySource = {}): RunHistory {
   checkOptionNames('parseRunHistory()', source, {

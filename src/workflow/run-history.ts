@@ -49,6 +49,7 @@ export interface RunHistory {
   readonly missing?: readonly string[]
 }
 
+/** Options of `run.history()`. */
 export interface RunHistoryOptions {
   /** Also what looks like a secret among the headers, and what the trigger redacts. Default false. */
   readonly secrets?: boolean

@@ -16,7 +16,7 @@ export interface Told {
 export interface Run {
   readonly runner: Runner
   readonly tests: ReadonlyMap<string, Told>
-  /** What a person sees in the terminal, without colours. */
+  /** What a person sees in the terminal, without colors. */
   readonly printed: string
 }
 

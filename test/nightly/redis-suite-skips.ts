@@ -54,7 +54,7 @@ export interface Skip {
 
 export const skips: readonly Skip[] = [
   {
-    why: 'A score has as few digits as tell it from its neighbours, as in later versions; redis-server 7.0 has 17. [store.md 3.4]',
+    why: 'A score has as few digits as tell it from its neighbors, as in later versions; redis-server 7.0 has 17. [store.md 3.4]',
     tests: ['/^ZM?SCORE - (?:listpack|skiplist)$'],
   },
   {

@@ -115,7 +115,7 @@ const audited = [
   '/recipes/',
 ] as const
 
-// What is dark differs in its colours only.
+// What is dark differs in its colors only.
 for (const [colorScheme, options] of [
   ['light', {}],
   ['dark', { runOnly: ['color-contrast'] }],

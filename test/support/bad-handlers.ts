@@ -186,7 +186,7 @@ export const harmless: Readonly<Record<string, BadHandler>> = {
       new ReadableStream({
         pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)),
         cancel: () => {
-          throw new Error('not to be cancelled')
+          throw new Error('not to be canceled')
         },
       }),
     ),

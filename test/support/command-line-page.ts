@@ -38,7 +38,7 @@ Every command ends with one of these numbers:
 |---|---|
 ${codes.join('\n')}
 
-Results go to the standard output, mistakes to the standard error, each as a sentence. Colours and progress are for terminals: a pipe gets plain text, and \`NO_COLOR=1\` takes colours from a terminal, too. Ctrl-C ends \`serve\`, \`open\` and \`tail\` with 0.
+Results go to the standard output, mistakes to the standard error, each as a sentence. Colors and progress are for terminals: a pipe gets plain text, and \`NO_COLOR=1\` takes colors from a terminal, too. Ctrl-C ends \`serve\`, \`open\` and \`tail\` with 0.
 
 ${sections.join('\n')}`
 }

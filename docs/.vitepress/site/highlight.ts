@@ -1,7 +1,7 @@
 import { javascriptLanguage, tsxLanguage } from '@codemirror/lang-javascript'
 import { classHighlighter, highlightCode } from '@lezer/highlight'
 
-// The playground's own highlighter colours the pages, too: VitePress' one takes half a minute for them.
+// The playground's own highlighter colors the pages, too: VitePress' one takes half a minute for them.
 
 const parsers: Readonly<Record<string, { parse(code: string): Parameters<typeof highlightCode>[1] }>> = {
   ts: tsxLanguage.parser,
@@ -19,7 +19,7 @@ export function highlight(code: string, language: string): string {
   return `<pre v-pre tabindex="0"><code>${html}</code></pre>`
 }
 
-/** What has the colour of the block. */
+/** What has the color of the block. */
 const plain = /^(?:tok-(?:punctuation|variableName|propertyName|operator|labelName))?$/
 
 /** JavaScript, or what else the parser reads, with its parts in spans. */

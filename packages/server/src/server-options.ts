@@ -20,6 +20,7 @@ import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
 // What a server is started with, and what that comes to.
 
+/** Options of `startServer()`. */
 export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, RealRedisChoice {
   /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string

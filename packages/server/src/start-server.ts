@@ -24,19 +24,43 @@ export interface StuntdoubleServer extends AsyncDisposable {
    * again makes another one.
    */
   readonly inspectorUrl: string
-  /** The sandbox of a tenant, made on first use with a clock of its own. */
+  /**
+   * The sandbox of a tenant, made on first use with a clock of its own.
+   * @example
+   * const { store } = server.tenant('main')
+   * store.run('SET', 'greeting', 'hello')
+   */
   tenant(name: string): Sandbox
   /**
    * Serves a sandbox that you made yourself, with options of its own, under a name of this server; instead of the one
    * that had the name. It is disposed with the server, or by `drop`.
    * @throws TypeError where other machines can call and its tokens are defaults that everybody knows
+   * @example
+   * server.adopt('orders', createSandbox({ seed: 7 }))
+   * expect(server.tenants).toContain('orders')
    */
   adopt(name: string, sandbox: Sandbox): void
-  /** Serves a sandbox no more that goes on elsewhere: it is not disposed. `false` when there is none of this name. */
+  /**
+   * Serves a sandbox no more that goes on elsewhere: it is not disposed. `false` when there is none of this name.
+   * @example
+   * const sandbox = createSandbox()
+   * server.adopt('orders', sandbox)
+   * expect(server.release('orders')).toBe(true)
+   */
   release(name: string): boolean
-  /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
+  /**
+   * Disposes the sandbox of a tenant; `false` when there is none of this name.
+   * @example
+   * server.tenant('main')
+   * expect(server.drop('main')).toBe(true)
+   */
   drop(name: string): boolean
-  /** Addresses and environment of a tenant, who is not made by this. */
+  /**
+   * Addresses and environment of a tenant, who is not made by this.
+   * @example
+   * const { urls } = server.describeTenant('main')
+   * expect(server.tenants).toEqual([])
+   */
   describeTenant(name: string): Pick<Sandbox, 'urls' | 'env'>
   /** Itself, where it is a node of a cluster: the others know it by this. */
   readonly node: ClusterNode | undefined
@@ -45,15 +69,22 @@ export interface StuntdoubleServer extends AsyncDisposable {
   /**
    * Another scenario instead of the one it was started with: for new tenants all of it, for those that are there its
    * destinations and faults. Tells how many are there.
+   * @example
+   * await using server = await startServer({ port: 0, scenario: scenarios.flappingDestination })
+   * server.setScenario(scenarios.thunderingHerd)
    */
   setScenario(scenario: Scenario): number
-  /** Resolves when a twin was told everything that has run; at once where there is none. */
+  /**
+   * Resolves when a twin was told everything that has run; at once where there is none.
+   * @example await server.shadowSettled()
+   */
   shadowSettled(): Promise<void>
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
   readonly isStateSaved: boolean
   /**
    * Lets running requests end for at most two seconds, or for `grace` of the host's time (`'5s'`, or milliseconds), ends event streams, and disposes
    * every sandbox.
+   * @example await server.close({ grace: '5s' })
    */
   close(options?: { readonly grace?: Duration }): Promise<void>
 }

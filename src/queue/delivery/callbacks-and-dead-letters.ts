@@ -77,6 +77,7 @@ export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome
   return reply.body.length <= maxMessageSize ? reply : { ...reply, body: reply.body.slice(0, maxMessageSize) as Bytes }
 }
 
+/** The fields of a dead letter. */
 export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'createdAt'> {
   readonly message: MessageView
   readonly response: Pick<DeadLetter['response'], 'status' | 'error' | 'body'>

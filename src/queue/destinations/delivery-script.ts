@@ -7,4 +7,5 @@ export { networkErrors } from '../../faults/network-errors.js'
 /** Script step for one delivery. It is plain data, so that scripts can be stored, sent and shrunk. */
 export type Step = DeliveryFault
 
+/** The name of a network error, such as `reset`. */
 export type NetworkError = keyof typeof networkErrors

@@ -203,6 +203,12 @@ export class Destinations {
    * Registers a handler for a URL; `*` matches any characters. A pattern without `?` matches any query. Exact patterns
    * win over wildcards, later ones over earlier ones.
    * @throws TypeError when the pattern is not a URL or the handler is not a function
+   * @example
+   * sandbox.destinations.on('https://shop.test/orders', async (request) => {
+   *   const { id } = (await request.json()) as { id: number }
+   *   sandbox.store.run('SET', `charged:${id}`, 1)
+   *   return new Response()
+   * })
    */
   on(pattern: string | URL, handler: DestinationHandler): this {
     const [at] = this.#inputs.record('on', pattern, handler)
@@ -218,6 +224,7 @@ export class Destinations {
   /**
    * Registers a fixed response, or a plain function over the delivery, which is several times faster than `on()`.
    * @throws TypeError when the second argument is not a response that a destination can send
+   * @example sandbox.destinations.respond('https://shop.test/orders', ({ retried }) => (retried === 0 ? 503 : 200))
    */
   respond(pattern: string | URL, answer: DestinationResponder | DestinationResponse): this {
     const [at, given] = this.#inputs.record('respond', pattern, answer)
@@ -232,7 +239,14 @@ export class Destinations {
     return this
   }
 
-  /** Records the deliveries to a URL. Responds 200 unless another response is registered or given. */
+  /**
+   * Records the deliveries to a URL. Responds 200 unless another response is registered or given.
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * expect(orders.last().json()).toEqual({ id: 42 })
+   */
   record(pattern: string | URL, answer?: DestinationResponse): Recorder {
     const [at, given] = this.#inputs.record('record', pattern, answer)
     const called = `destinations.record(${JSON.stringify(String(at))})`
@@ -265,7 +279,12 @@ export class Destinations {
       .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))
   }
 
-  /** Removes one registration, or all of them. */
+  /**
+   * Removes one registration, or all of them.
+   * @example
+   * sandbox.destinations.respond('https://shop.test/*', 503)
+   * sandbox.destinations.off('https://shop.test/*')
+   */
   off(pattern?: string | URL): void {
     this.#inputs.record('off', pattern)
     this.#routes = pattern === undefined ? [] : this.#routes.filter((route) => route.pattern.text !== String(pattern))

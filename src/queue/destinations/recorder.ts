@@ -8,9 +8,24 @@ export interface Recorder<Request = Attempt> {
   readonly requests: readonly Request[]
   /** Number of recorded requests. */
   readonly count: number
-  /** Returns the latest request. @throws Error when no request has arrived */
+  /**
+   * Returns the latest request. @throws Error when no request has arrived
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * orders.last().json() // { id: 42 }
+   */
   last(): Request
-  /** Removes all recorded requests. */
+  /**
+   * Removes all recorded requests.
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * await checkout()
+   * await sandbox.clock.drain()
+   * orders.clear()
+   * expect(orders.count).toBe(0)
+   */
   clear(): void
 }
 

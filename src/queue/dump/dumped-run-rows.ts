@@ -24,6 +24,7 @@ export interface DumpedReply {
   readonly error?: string | undefined
 }
 
+/** A wait of a workflow run in a dump. */
 export interface DumpedWait {
   readonly stepId: number
   readonly eventId: string
@@ -38,6 +39,7 @@ export interface DumpedWait {
   readonly turn?: number | undefined
 }
 
+/** A step of a workflow run in a dump. */
 export interface DumpedStep {
   readonly stepId: number
   readonly stepName: string

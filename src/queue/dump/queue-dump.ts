@@ -24,11 +24,13 @@ import {
 
 // The queue as JSON, with instants in milliseconds since the Unix epoch. A dump omits which deliveries are in flight.
 
+/** An endpoint of a URL group in a dump. */
 export interface DumpedEndpoint {
   readonly url: string
   readonly name?: string | undefined
 }
 
+/** A URL group in a dump. */
 export interface DumpedGroup {
   readonly name: string
   readonly createdAt: number
@@ -41,6 +43,7 @@ export interface DumpedGroup {
   readonly headers?: PortableHeaders | undefined
 }
 
+/** A FIFO queue in a dump. */
 export interface DumpedQueue {
   readonly name: string
   readonly createdAt: number
@@ -49,6 +52,7 @@ export interface DumpedQueue {
   readonly paused: boolean
 }
 
+/** A flow-control key in a dump. */
 export interface DumpedFlowKey {
   readonly key: string
   readonly parallelism?: number | undefined
@@ -72,6 +76,7 @@ interface Sent {
   readonly region: string
 }
 
+/** A schedule in a dump. */
 export interface DumpedSchedule extends Sent {
   readonly id: string
   readonly cron: string
@@ -86,6 +91,7 @@ export interface DumpedSchedule extends Sent {
   readonly missed?: number | undefined
 }
 
+/** A message in a dump. */
 export interface DumpedMessage extends Sent {
   readonly id: string
   readonly kind: MessageKind
@@ -113,6 +119,7 @@ export interface DumpedMessage extends Sent {
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
+/** A dead letter in a dump. */
 export interface DumpedDeadLetter {
   /** ID in the form `<milliseconds>-<n>`. */
   readonly id: string

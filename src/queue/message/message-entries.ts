@@ -349,14 +349,28 @@ export class Attempt implements AttemptEntry, EntryBase {
     return hiddenFields(this.message)
   }
 
-  /** Returns the value of a header, in any case of the name; `undefined` when there is none. */
+  /**
+   * Returns the value of a header, in any case of the name; `undefined` when there is none.
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', headers: { 'x-tenant': 'eu' } })
+   * await sandbox.clock.drain()
+   * expect(orders.last().header('X-Tenant')).toBe('eu')
+   */
   header(name: string): string | undefined {
     const lower = name.toLowerCase()
     const values = this.headers.flatMap(([key, value]) => (key.toLowerCase() === lower ? [value] : []))
     return values.length === 0 ? undefined : values.join(', ')
   }
 
-  /** Returns the body as text. */
+  /**
+   * Returns the body as text.
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', body: 'hello' })
+   * await sandbox.clock.drain()
+   * expect(orders.last().text()).toBe('hello')
+   */
   text(): string {
     return text(this.body)
   }
@@ -364,6 +378,11 @@ export class Attempt implements AttemptEntry, EntryBase {
   /**
    * Parses the body as JSON.
    * @throws TypeError when the body is not JSON
+   * @example
+   * const orders = sandbox.destinations.record('https://shop.test/orders')
+   * sandbox.queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } })
+   * await sandbox.clock.drain()
+   * expect(orders.last().json()).toEqual({ id: 42 })
    */
   json(): unknown {
     try {

@@ -7,6 +7,7 @@ import type { RawSettings } from '../settings/message-settings.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
+/** An endpoint of a URL group: its URL, and its name if it has one. */
 export interface UrlGroupEndpoint {
   readonly url: string
   readonly name?: string | undefined
@@ -21,8 +22,10 @@ export interface GroupDefaults {
   readonly headers: HeaderList
 }
 
+/** The fields of a URL group. */
 export type UrlGroupView = Pick<UrlGroup, 'name' | 'createdAt' | 'updatedAt' | 'endpoints'>
 
+/** A URL group of the queue. */
 export class UrlGroup {
   static {
     loggedAsJson(UrlGroup)

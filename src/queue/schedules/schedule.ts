@@ -24,6 +24,7 @@ export interface ScheduleDraft {
   readonly cause?: number | undefined
 }
 
+/** The fields of a schedule. */
 export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
 
 /** Schedule that publishes a message at the times of a cron expression. [queue.md 7] */

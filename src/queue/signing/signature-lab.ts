@@ -28,13 +28,16 @@ export const signatureFlaws = {
   key: 'signed with a key that was never valid',
   tampered: 'the claims were changed after signing',
 } as const
+/** The name of one deliberate defect of a signature, such as `expired`. */
 export type SignatureFlaw = keyof typeof signatureFlaws
 
+/** The request that `queue.sign()` signs. */
 export interface SignedRequest {
   readonly url: string
   readonly body?: string
 }
 
+/** Options of `queue.sign()`: what differs from a correct signature. */
 export interface SignOptions {
   /** Defect of the signature; none by default. */
   readonly flaw?: SignatureFlaw

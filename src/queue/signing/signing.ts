@@ -2,6 +2,9 @@ import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 
+/**
+ * The current and the next signing key.
+ */
 export interface SigningKeyPair {
   readonly current: string
   readonly next: string
@@ -35,6 +38,9 @@ export const farFuture = 253_402_300_799
 /** First second of 2020. Receivers that check `iat`, as Python's do, reject signatures from their future. */
 export const longAgo = 1_577_836_800
 
+/**
+ * The keys that deliveries of a queue are signed with.
+ */
 export class SigningKeys implements SigningKeyPair {
   current: string
   next: string
@@ -60,7 +66,13 @@ export class SigningKeys implements SigningKeyPair {
     this.former = [...former]
   }
 
-  /** Rotates the signing keys: the next key becomes the current one, and a new key becomes the next one. */
+  /**
+   * Rotates the signing keys: the next key becomes the current one, and a new key becomes the next one.
+   * @example
+   * const { next } = sandbox.queue.signingKeys
+   * sandbox.queue.signingKeys.rotate()
+   * expect(sandbox.queue.signingKeys.current).toBe(next)
+   */
   rotate(): SigningKeyPair {
     this.former = [this.current, ...this.former]
     this.current = this.next
@@ -69,7 +81,12 @@ export class SigningKeys implements SigningKeyPair {
     return this.pair()
   }
 
-  /** Returns the current and the next key. */
+  /**
+   * Returns the current and the next key.
+   * @example
+   * const { current, next } = sandbox.queue.signingKeys.pair()
+   * const receiver = { currentSigningKey: current, nextSigningKey: next }
+   */
   pair(): SigningKeyPair {
     return { current: this.current, next: this.next }
   }

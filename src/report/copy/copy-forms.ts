@@ -15,7 +15,13 @@ export interface CopyFormat {
   readonly label: string
   /** Types of entries, `range` and `message`: the selections that it fits. */
   readonly kinds: readonly SelectionKind[]
-  /** Never fails: what cannot be written is said in the text. */
+  /**
+   * Never fails: what cannot be written is said in the text.
+   * @example
+   * const { entries } = sandbox.traffic.toTrace()
+   * const scenario = copyFormats.find(({ name }) => name === 'scenario')
+   * scenario?.render({ entries, message: message.id }, {})
+   */
   render(selection: CopySelection, context: CopyContext): string
 }
 

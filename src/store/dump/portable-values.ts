@@ -16,6 +16,7 @@ import { type PortableStream, portableStream, streamOf } from './portable-stream
 
 // Values as JSON, the content of dumps. The format is readable in version control for all values.
 
+/** A value of the store as JSON. */
 export type PortableValue =
   | { readonly type: 'string'; readonly value: PortableString }
   | { readonly type: 'list'; readonly elements: readonly PortableString[] }

@@ -52,6 +52,7 @@ export const languages = [
   'turkish',
 ] as const
 
+/** The name of a language that search indexes know. */
 export type Language = (typeof languages)[number]
 
 /** Returns the path of the source of a field. */

@@ -11,11 +11,11 @@ export interface CampaignContext {
 /**
  * What `stuntdouble campaign run` runs a million times: a check, or the play of a scenario. The function is called for each block
  * of 1,000 runs, or for each play; options of the check hold, but for `runs`, `seed`, `maxRuns`, `timeBudget` and what replays.
- * @example
- * export default defineCampaign(() => assertResilient({ publish, handler, holds }))
- * @example
- * export default defineCampaign(({ seed }) => playScenario(outage, { seed, setup }))
  * @throws TypeError for what is no function
+ * @example
+ * export default defineCampaign(() => assertIdempotent(ordersRoute))
+ * @example
+ * export default defineCampaign(({ seed }) => playScenario(scenarios.flappingDestination, { seed }))
  */
 export function defineCampaign(explore: (run: CampaignContext) => unknown): Campaign {
   if (typeof explore !== 'function')

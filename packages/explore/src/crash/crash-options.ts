@@ -3,6 +3,7 @@ import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { EffectOptions } from '../delivery/delivery-effects.js'
 import type { DeliveryUnderTest } from '../delivery/delivery-run.js'
 
+/** Options of `assertCrashSafe()`. */
 export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTest, 'outbound' | 'sandbox' | 'drain'> {
   /** Things that go wrong in one schedule: with 2, pairs too. Default 1. */
   readonly depth?: 1 | 2

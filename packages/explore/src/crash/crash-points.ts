@@ -33,12 +33,12 @@ import { type WorkflowEffects, workflowDifferences, workflowEffects } from './wo
  * wrong: the process dies at each place of each delivery, a delivery comes twice or late, branches end in another order,
  * an event comes before its wait. What others can see in the end must be the same each time.
  * @param workflow sets the app up in a sandbox and returns what triggers its runs; runs anew when the process dies
+ * @throws CrashSafetyError with the smallest history, as text and as a scenario to paste
  * @example
  * await assertCrashSafe((sandbox) => {
  *   sandbox.destinations.on('https://shop.test/api/order', POST)
  *   return () => client.trigger({ url: 'https://shop.test/api/order', body: { id: 42 } })
  * })
- * @throws CrashSafetyError with the smallest history, as text and as a scenario to paste
  */
 export async function assertCrashSafe(
   workflow: WorkflowUnderTest,

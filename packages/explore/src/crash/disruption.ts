@@ -17,6 +17,7 @@ const disturbanceKinds = [
   'branch-order',
   'early-event',
 ] as const
+/** The kind of a disruption, such as `duplicate`. */
 export type DisruptionKind = (typeof disturbanceKinds)[number]
 
 /** One thing that goes wrong in a schedule. */

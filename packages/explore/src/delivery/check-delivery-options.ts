@@ -4,6 +4,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { DeliveryUnderTest } from './delivery-run.js'
 import type { PolicyChoices } from './policy-choices.js'
 
+/** Options of `assertResilient()`. */
 export interface ResilienceOptions extends DeliveryUnderTest {
   /**
    * What goes wrong. Default: `arb.deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is

@@ -62,13 +62,13 @@ export class ResilienceError extends Error {
 /**
  * Runs a publisher and a handler under generated faults, each time in a new world, and looks whether a claim holds in
  * the end. What breaks it is shrunk to the smallest schedule and told as a timeline and as a scenario to paste.
+ * @throws ResilienceError
  * @example
  * await assertResilient({
- *   publish: (sandbox) => publishOrder(sandbox, { id: 42 }),
+ *   publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } }),
  *   handler: ordersRoute,
  *   holds: ({ store }) => store.get('charged:42') === '1',
  * })
- * @throws ResilienceError
  */
 export async function assertResilient(options: ResilienceOptions): Promise<ResilienceReport> {
   checkOptions(options)

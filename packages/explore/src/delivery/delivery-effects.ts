@@ -12,6 +12,7 @@ export interface Effects {
   readonly outgoing: readonly string[]
 }
 
+/** Effects of deliveries that a check ignores. */
 export interface EffectOptions {
   /** Keys that do not count, as patterns: `seen:*`. */
   readonly ignoreKeys?: readonly string[]

@@ -77,6 +77,7 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
   'restart',
 ]
 
+/** Options that all arbitraries of fault rules have. */
 export interface FaultRulesOptions {
   /** Rules at most. Default 4. */
   readonly maxRules?: number
@@ -84,6 +85,7 @@ export interface FaultRulesOptions {
   readonly kinds?: readonly FaultKind[]
 }
 
+/** Options of `arb.deliveryFaults()`. */
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
   readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
@@ -94,6 +96,7 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
 /**
  * What goes wrong with deliveries: rules that strike once each. They shrink to fewer rules, then to earlier and smaller
  * ones, then to simpler kinds.
+ * @example fc.assert(fc.property(arb.deliveryFaults({ maxRules: 2 }), (rules) => rules.length <= 2))
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('arb.deliveryFaults()', options, { on: true, maxSkip: true, maxRules: true, kinds: true })
@@ -111,12 +114,16 @@ export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSp
 
 const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'hang', 'duplicate', 'late-response']
 
+/** Options of `arb.outboundFaults()`. */
 export interface CallFaultsOptions extends FaultRulesOptions {
   /** Calls that may pass before a rule strikes, at most. Default 2. */
   readonly maxSkip?: number
 }
 
-/** What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`. */
+/**
+ * What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`.
+ * @example fc.assert(fc.property(arb.outboundFaults(), (rules) => rules.every(({ on }) => on === 'outbound.request')))
+ */
 export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('arb.outboundFaults()', options, { maxSkip: true, maxRules: true, kinds: true })
   const { maxRules: max = 2, kinds = callFaultKinds, maxSkip: reach = 2 } = options
@@ -141,12 +148,21 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
   )
 }
 
+/** Options of `arb.faultRules()`. */
 export interface AnyFaultRulesOptions extends FaultRulesOptions {
   /** Points that occur. Default: all. */
   readonly on?: readonly InjectionPoint[]
 }
 
-/** Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`. */
+/**
+ * Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`.
+ * @example
+ * fc.assert(
+ *   fc.property(arb.faultRules({ maxRules: 2 }), (rules) => {
+ *     using added = sandbox.faults.add(rules)
+ *   }),
+ * )
+ */
 export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
   checkOptionNames('arb.faultRules()', options, { on: true, maxRules: true, kinds: true })
   const { maxRules: max = 4, on = injectionPoints, kinds = faultKinds } = options
@@ -180,7 +196,15 @@ function fitted(rule: UncheckedRule): FaultRule {
   return (rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule) as FaultRule
 }
 
-/** Steps for `destinations.script()`. */
+/**
+ * Steps for `destinations.script()`.
+ * @example
+ * fc.assert(
+ *   fc.property(arb.deliveryScript(), (steps) => {
+ *     sandbox.destinations.script('https://shop.test/orders', steps)
+ *   }),
+ * )
+ */
 export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<readonly DeliveryFault[]> {
   checkOptionNames('arb.deliveryScript()', options, { maxRules: true, kinds: true })
   const { maxRules: max = 4, kinds = stepKinds } = options

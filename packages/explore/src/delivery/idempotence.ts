@@ -30,6 +30,7 @@ export class IdempotenceError extends Error {
 /** What makes a handler see the same message again, or messages in another order. */
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-response'
 
+/** Options of `assertIdempotent()`. */
 export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Default: all of them; `lost-response` where the handler calls hosts that `sandbox.outbound` knows. */
   readonly under?: readonly RepetitionKind[]
@@ -71,8 +72,8 @@ const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
  * data in the store, the same messages and calls going out; what `publish` publishes is none of them. Each message is
  * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
  * the date, could not be compared.
- * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
  * @throws IdempotenceError with what is different, NotRepeatableError where it is so without any fault
+ * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
  */
 export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,

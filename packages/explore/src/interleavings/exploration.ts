@@ -26,6 +26,7 @@ import { placesOf } from './interleaving-moments.js'
 import { differencesFrom, type Ending, endingOf, type SerialEnding } from './order-endings.js'
 import type { ExplorationOutcome } from './outcome.js'
 
+/** Options of `exploreInterleavings()` for a scenario. */
 export interface ExploreOptions extends PlayOptions {
   /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
   readonly holds?: (sandbox: Sandbox) => unknown
@@ -33,6 +34,7 @@ export interface ExploreOptions extends PlayOptions {
   readonly maxRuns?: number
 }
 
+/** Options of `exploreFaults()`. */
 export interface FaultExplorationOptions extends ExploreOptions {
   /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
@@ -40,6 +42,7 @@ export interface FaultExplorationOptions extends ExploreOptions {
   readonly on?: InjectionPoint | readonly InjectionPoint[]
 }
 
+/** The result of an exploration of a scenario. */
 export interface Exploration {
   readonly outcomes: readonly ExplorationOutcome[]
   /** Every way was tried: the bound did not cut any off. */
@@ -49,9 +52,19 @@ export interface Exploration {
   readonly holds: boolean
   /** For `exploreFaults()`: which faults struck in which states, and which never did. */
   readonly coverage?: Coverage
-  /** The outcomes as a text, a line each. */
+  /**
+   * The outcomes as a text, a line each.
+   * @example
+   * const tried = await exploreInterleavings(scenarios.flappingDestination)
+   * console.log(tried.table())
+   */
   table(): string
-  /** What fails, with the timeline of the first; `''` where all holds. */
+  /**
+   * What fails, with the timeline of the first; `''` where all holds.
+   * @example
+   * const tried = await exploreInterleavings(scenarios.flappingDestination)
+   * console.log(tried.report())
+   */
   report(): string
 }
 
@@ -64,8 +77,8 @@ function checkRuns(called: string, { maxRuns }: ExploreOptions): void {
  * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
  * what if exactly this one fails?
  * @example
- * const tried = await exploreFaults(checkout, { setup: ({ destinations }) => destinations.on(orders, route), holds })
- * expect(tried.holds, tried.table()).toBe(true)
+ * const tried = await exploreFaults(scenarios.flappingDestination, { maxRuns: 10 })
+ * console.log(tried.table())
  */
 export async function exploreFaults(given: Scenario, options: FaultExplorationOptions = {}): Promise<Exploration> {
   checkOptionNames('exploreFaults()', options, {

@@ -5,6 +5,7 @@ import { keysUsed } from './touched.js'
 // What goes wrong where several work on the same keys, by the names of the field.
 // [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
+/** The name of an isolation failure, such as `lost-update`. */
 export type AnomalyName =
   | 'lost-update'
   | 'double-spend'
@@ -18,6 +19,7 @@ export type AnomalyName =
   | 'not-serializable'
   | 'none'
 
+/** An isolation failure that an interleaving shows. */
 export interface Anomaly {
   readonly name: AnomalyName
   /** What happened, with the numbers of steps from 1. */

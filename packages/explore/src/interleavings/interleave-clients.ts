@@ -22,6 +22,7 @@ import { type OrderEnded, orderSpace } from './order-space.js'
 import { OrderTree } from './order-tree.js'
 import { type InterleavingExploration, TriedInterleavings } from './tried-orders.js'
 
+/** Options of `exploreInterleavings()` for clients. */
 export interface InterleavingOptions {
   /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
   readonly clients: Readonly<Record<string, ConcurrentClient>> | readonly ConcurrentClient[]

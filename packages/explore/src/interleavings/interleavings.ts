@@ -9,8 +9,9 @@ import type { InterleavingExploration } from './tried-orders.js'
  * tries the orders. What is right is what comes of the clients one after the other, or what `holds` says.
  * @example
  * const tried = await exploreInterleavings({
- *   setup: ({ store }) => store.run('SET', 'stock', 5),
+ *   setup: ({ store }) => void store.run('SET', 'stock', 2),
  *   clients: { alice: buyOne, bob: buyOne },
+ *   holds: ({ store }) => store.get('stock') === '0',
  *   stopOnFirstFailure: true,
  * })
  * expect(tried).toHold()
@@ -20,7 +21,10 @@ export function exploreInterleavings(options: InterleavingOptions): Promise<Inte
  * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
  * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
  * @example
- * const tried = await exploreInterleavings(twoBuyers, { setup, holds: ({ store }) => store.get('stock') === '0' })
+ * const tried = await exploreInterleavings(scenarios.flappingDestination, {
+ *   setup: ({ destinations }) => void destinations.on('https://shop.test/orders', ordersRoute),
+ *   maxRuns: 10,
+ * })
  * expect(tried).toHold()
  */
 export function exploreInterleavings(given: Scenario, options?: ExploreOptions): Promise<Exploration>

@@ -31,7 +31,15 @@ export interface InterleavingExploration extends Exploration {
   readonly estimatedTotal: number
   /** What was not tried, in words; `''` where all orders were. */
   readonly notTried: string
-  /** The failure as a text with its timeline, `''` where all orders hold. */
+  /**
+   * The failure as a text with its timeline, `''` where all orders hold.
+   * @example
+   * const tried = await exploreInterleavings({
+   *   setup: ({ store }) => void store.run('SET', 'stock', 2),
+   *   clients: { alice: buyOne, bob: buyOne },
+   * })
+   * console.log(tried.report())
+   */
   report(): string
 }
 

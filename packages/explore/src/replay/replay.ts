@@ -26,6 +26,7 @@ export interface InconclusivePrefix {
   readonly reason: string
 }
 
+/** The result of `replay()`. */
 export interface ReplayResult {
   /** Lists that were delivered. */
   readonly prefixes: number
@@ -34,6 +35,7 @@ export interface ReplayResult {
   readonly unchecked: readonly InconclusivePrefix[]
 }
 
+/** Options of `replay()`. */
 export interface ReplayOptions {
   /** Host time that the app may take for one delivery. Default 2 s. */
   readonly timeout?: Duration
@@ -51,7 +53,11 @@ let turn: Promise<unknown> = Promise.resolve()
  * time take turns.
  * @param app serves the workflow in a sandbox, at the url of the history
  * @throws TypeError for what is no history, and when nothing is served at its url; what the app throws while it is set up
- * @example expect((await replay(history, ({ destinations }) => destinations.on(url, POST))).incompatible).toEqual([])
+ * @example
+ * const { incompatible } = await replay(history, ({ destinations }) => {
+ *   destinations.on('https://shop.test/api/order', POST)
+ * })
+ * expect(incompatible).toEqual([])
  */
 export function replay(history: RunHistory, app: ReplayedApp, options: ReplayOptions = {}): Promise<ReplayResult> {
   checkOptionNames('replay()', options, { timeout: true })

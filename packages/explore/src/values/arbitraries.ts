@@ -5,6 +5,7 @@ import { commandsUnder } from '../../../../src/store/commands/index.js'
 import { type Choose, parseUsage, writeCommand } from './command-usage.js'
 import { texts, wordOf } from './command-words.js'
 
+/** Options of `arb.command()`. */
 export interface CommandOptions {
   /** Those that a store has under this policy of `commands`. Default `documented`. */
   readonly commands?: Policy['commands'] | undefined
@@ -24,7 +25,12 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
 /**
  * Commands of the data store, written at random after the usage in the command table: every kind of argument, options
  * in and out, right and wrong values. One char of a word is one byte.
- * @example fc.property(fc.array(arb.command()), (rows) => { for (const words of rows) run(sandbox.store, words) })
+ * @example
+ * fc.assert(
+ *   fc.property(arb.command(), (argv) => {
+ *     expect(() => sandbox.store.run(...argv)).not.toThrow(TypeError)
+ *   }),
+ * )
  */
 export function command(options: CommandOptions = {}): fc.Arbitrary<readonly string[]> {
   checkOptionNames('arb.command()', options, { commands: true, only: true, weight: true, mistakes: true })

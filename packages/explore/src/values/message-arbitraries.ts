@@ -44,6 +44,7 @@ export type GeneratedSchedule = Omit<GeneratedMessage, 'notBefore'> & {
   readonly cron: string
 }
 
+/** Options of `arb.message()` and `arb.schedule()`. */
 export interface MessageArbitraryOptions {
   /** Urls or names of url groups. Default: three routes of `https://shop.test`. */
   readonly to?: readonly string[]
@@ -111,7 +112,12 @@ function messageModel({
 
 /**
  * Messages with any of the options that a publish takes; they shrink to a message that says nothing.
- * @example fc.property(arb.message(), (message) => { sandbox.queue.publish(message) })
+ * @example
+ * fc.assert(
+ *   fc.property(arb.message(), (message) => {
+ *     sandbox.queue.publish(message)
+ *   }),
+ * )
  */
 export function message(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedMessage> {
   checkOptionNames('arb.message()', options, { to: true, only: true, now: true })
@@ -120,7 +126,10 @@ export function message(options: MessageArbitraryOptions = {}): fc.Arbitrary<Gen
     .map((message) => whole(message) as GeneratedMessage)
 }
 
-/** Schedules with any of the options that a message takes. */
+/**
+ * Schedules with any of the options that a message takes.
+ * @example fc.assert(fc.property(arb.schedule({ only: ['delay'] }), ({ id, cron }) => id !== '' && cron !== ''))
+ */
 export function schedule(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
   checkOptionNames('arb.schedule()', options, { to: true, only: true, now: true })
   const { notBefore: _, ...model } = messageModel(options)
@@ -160,7 +169,10 @@ function whole(message: Record<string, unknown>): Record<string, unknown> {
   )
 }
 
-/** Cron expressions of five fields, now and then in a time zone; they shrink to one that fires every minute. */
+/**
+ * Cron expressions of five fields, now and then in a time zone; they shrink to one that fires every minute.
+ * @example fc.assert(fc.property(arb.cron(), (cron) => cron.split(' ').length >= 5))
+ */
 export function cron(): fc.Arbitrary<string> {
   const field = (min: number, max: number): fc.Arbitrary<string> => {
     const number = fc.integer({ min, max })
@@ -178,7 +190,15 @@ export function cron(): fc.Arbitrary<string> {
     .map(([inZone, ...fields]) => inZone + fields.join(' '))
 }
 
-/** Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most. */
+/**
+ * Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most.
+ * @example
+ * await fc.assert(
+ *   fc.asyncProperty(arb.clockMove({ maxLength: '1h' }), async ({ advance }) => {
+ *     await sandbox.clock.advance(advance)
+ *   }),
+ * )
+ */
 export function clockMove(options: { readonly maxLength?: Duration } = {}): fc.Arbitrary<{ readonly advance: number }> {
   checkOptionNames('arb.clockMove()', options, { maxLength: true })
   const longest = milliseconds(options.maxLength ?? '1d')

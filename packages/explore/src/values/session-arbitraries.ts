@@ -11,6 +11,7 @@ export interface StoreRequest {
   readonly commands: readonly (readonly string[])[]
 }
 
+/** Options of `arb.storeRequests()`. */
 export interface StoreRequestOptions extends CommandOptions {
   /** Default 2. */
   readonly clients?: number
@@ -23,6 +24,13 @@ export interface StoreRequestOptions extends CommandOptions {
 /**
  * Requests of several clients, in the order in which they come: one interleaving of what each of them does. They
  * shrink to fewer requests, shorter ones, and single commands.
+ * @example
+ * await fc.assert(
+ *   fc.asyncProperty(arb.storeRequests({ clients: 2, maxRequests: 3 }), async (requests) => {
+ *     await sendStoreRequests(sandbox, requests, 'concurrent')
+ *   }),
+ *   { numRuns: 10 },
+ * )
  */
 export function storeRequests(options: StoreRequestOptions = {}): fc.Arbitrary<readonly StoreRequest[]> {
   checkOptionNames('arb.storeRequests()', options, {
@@ -57,6 +65,10 @@ const paths = { command: '', pipeline: '/pipeline', transaction: '/multi-exec' }
 /**
  * Sends the requests over HTTP and returns their answers, in the order of the turns. `sequence`: one after the other,
  * as they stand. `concurrent`: all clients at the same time, each waiting for its own answers.
+ * @example
+ * const [replies] = await sendStoreRequests(sandbox, [
+ *   { client: 'client 1', form: 'pipeline', commands: [['SET', 'stock', '5'], ['GET', 'stock']] },
+ * ])
  */
 export async function sendStoreRequests(
   sandbox: Sandbox,

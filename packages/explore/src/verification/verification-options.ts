@@ -11,6 +11,7 @@ export function isElsewhere(app: AppUnderTest): app is string | URL {
   return typeof app === 'string' || app instanceof URL
 }
 
+/** Options of `assertVerifiesSignatures()`. */
 export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
   readonly to?: string

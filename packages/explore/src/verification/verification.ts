@@ -16,8 +16,8 @@ import { notVerified } from './verification-report.js'
  * the current and with the next key, however its JSON is written. Each of `signatureFlaws` is tried, and a request
  * without signature, each in a world of its own. Accepted is what is answered with 2xx; any other answer, and an error
  * that is thrown, is a refusal, unless the app has done its work nevertheless. [queue.md 9]
- * @example await assertVerifiesSignatures(POST, { to: 'https://shop.test/api/orders' })
  * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
+ * @example await assertVerifiesSignatures(verifyingRoute, { to: 'https://shop.test/orders' })
  */
 export async function assertVerifiesSignatures(
   subject: AppUnderTest,

@@ -10,6 +10,7 @@ import { startServer } from '../start-server.js'
 import { hasTimeout, liftTimeout } from './time-out.js'
 import { beginVisit, type FailedAssertion } from './visit.js'
 
+/** Options of `inspect()`. */
 export interface InspectOptions {
   /** What the page calls the world. Default `test`. */
   readonly title?: string
@@ -35,11 +36,8 @@ const grace = 100
  * What is done in the page is done to the sandbox: time that is moved there has moved for the test.
  * @throws Error where it cannot listen
  * @example
- * test('a refund is retried', async ({ sandbox }) => {
- *   await refund(42)
- *   await inspect(sandbox)
- *   await sandbox.clock.advance('1h')
- * })
+ * await checkout()
+ * await inspect(sandbox) // opens the inspector and waits until you continue
  */
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
   checkOptionNames('inspect()', options, { title: true, failure: true, port: true, print: true })

@@ -15,7 +15,12 @@ export type RealRedisSandboxOptions = Omit<
 
 /** A sandbox whose data store is a real engine; everything is promised, as of a sandbox on a server. */
 export interface RealRedisSandbox extends RemoteSandbox {
-  /** Empties the engine, as far as it is still this sandbox's own, and gives it back. */
+  /**
+   * Empties the engine, as far as it is still this sandbox's own, and gives it back.
+   * @example
+   * const sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
+   * await sandbox.close()
+   */
   close(): Promise<void>
 }
 
@@ -39,7 +44,13 @@ export async function createRealRedisSandbox(
 
 /** A sandbox that is compared with a real engine. */
 export interface ShadowSandbox extends RealRedisSandbox {
-  /** What both have answered differently so far, when everything that has run was compared. */
+  /**
+   * What both have answered differently so far, when everything that has run was compared.
+   * @example
+   * await using sandbox = await createShadowSandbox('redis://127.0.0.1:6379')
+   * await sandbox.store.run('SET', 'greeting', 'hello')
+   * expect(await sandbox.differences()).toEqual([])
+   */
   differences(): Promise<readonly ShadowDifference[]>
 }
 
@@ -51,8 +62,8 @@ export interface ShadowSandbox extends RealRedisSandbox {
  * @throws Error, TypeError as `createRealRedisSandbox()`
  * @example
  * await using sandbox = await createShadowSandbox('redis://127.0.0.1:6379')
- * await runMyTests(sandbox.env)
- * const unknown = (await sandbox.differences()).filter(({ named }) => named === undefined)
+ * await sandbox.store.run('SET', 'greeting', 'hello')
+ * const unknown = (await sandbox.differences()).filter(({ known }) => known === undefined)
  */
 export async function createShadowSandbox(url: string, options: RealRedisSandboxOptions = {}): Promise<ShadowSandbox> {
   const seen: ShadowDifference[] = []

@@ -36,8 +36,11 @@ const ownAddress = '127.0.0.1:0'
  * Connects ioredis with the data store of a sandbox: no port, no server, nothing to close but the client.
  * @throws TypeError for a user that the data store does not have
  * @example
- * const redis = new Redis({ Connector: ioredisConnector(sandbox) })
+ * import { Redis as IORedis } from 'ioredis'
+ *
+ * const redis = new IORedis({ Connector: ioredisConnector(sandbox) })
  * await redis.set('greeting', 'hello')
+ * redis.disconnect()
  */
 export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptions = {}): Connector {
   const user = userOf(sandbox, options, 'ioredisConnector()')
@@ -68,6 +71,12 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
 /** A private socket of this machine: `path` for clients that open it themselves, such as `socket: { path, tls: false }` of node-redis. */
 export interface RedisSocket extends AsyncDisposable {
   readonly path: string
+  /**
+   * Closes the socket and its connections.
+   * @example
+   * const socket = await openRedisSocket(sandbox)
+   * await socket.close()
+   */
   close(): Promise<void>
 }
 
@@ -78,6 +87,8 @@ export interface RedisSocket extends AsyncDisposable {
  * @example
  * const { path } = await openRedisSocket(sandbox)
  * const client = await createClient({ socket: { path, tls: false } }).connect()
+ * await client.set('greeting', 'hello')
+ * await client.close()
  */
 export async function openRedisSocket(sandbox: Sandbox, options: RedisConnectionOptions = {}): Promise<RedisSocket> {
   const user = userOf(sandbox, options, 'openRedisSocket()')
