@@ -137,9 +137,7 @@ function checkQueueOptions(options: UpsertQueueOptions): void {
   }
 }
 
-/**
- * Options of `queue.publish()`: the destination, the body and the settings of the message.
- */
+/** Options of `queue.publish()`: the destination, the body and the settings of the message. */
 export interface PublishOptions extends MessageSettings {
   /** URL, or name of a URL group. */
   readonly to: string

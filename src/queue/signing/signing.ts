@@ -2,9 +2,7 @@ import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 
-/**
- * The current and the next signing key.
- */
+/** The current and the next signing key. */
 export interface SigningKeyPair {
   readonly current: string
   readonly next: string
@@ -38,9 +36,7 @@ export const farFuture = 253_402_300_799
 /** First second of 2020. Receivers that check `iat`, as Python's do, reject signatures from their future. */
 export const longAgo = 1_577_836_800
 
-/**
- * The keys that deliveries of a queue are signed with.
- */
+/** The keys that deliveries of a queue are signed with. */
 export class SigningKeys implements SigningKeyPair {
   current: string
   next: string
