@@ -6,7 +6,7 @@ import { checkMove } from '../kernel/move.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 
-/** `sandbox.clock` of a tenant on a server. */
+/** The clock of a tenant: `sandbox.clock`. */
 export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settle'> {
   static {
     bindMethods(RemoteClock)
@@ -19,11 +19,12 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
     this.#wire = wire
   }
 
+  /** Returns the virtual time in milliseconds since the epoch. */
   async now(): Promise<number> {
     return ((await this.#wire.get('/clock')) as { milliseconds: number }).milliseconds
   }
 
-  /** The timers that wait, earliest first. */
+  /** The waiting timers, earliest first. */
   get pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
     return this.#wire.list('/clock/pending').then((pending) =>
       (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
@@ -33,39 +34,44 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
     )
   }
 
+  /** Moves time by a duration and runs every timer that is due on the way. */
   async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advance', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 
+  /** Moves time to an instant and runs every timer that is due on the way. */
   async advanceTo(at: Instant, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advanceTo', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
   }
 
+  /** Moves time until only recurring timers are left. */
   async drain(given: AdvanceOptions = {}): Promise<void> {
     checkMove('drain', given)
     const { signal, ...options } = given
     await this.#wire.post('/clock/drain', options, signal)
   }
 
+  /** Stops the clock move that is running, and returns it. */
   async interrupt(): Promise<ClockMove | undefined> {
     const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: ClockMove | null }
     return interrupted ?? undefined
   }
 
   /**
-   * Not from here: requests of timers would be on their way to the server when its time moves on.
+   * Always throws, because requests of timers could still be in transit when the server's time moves on.
    * @throws Error always, with what to do instead
    */
   follow(): never {
     throw new Error(
-      'clock.follow() works in the process of the sandbox only: timers of this process cannot stop the clock of a server in time. Let the app that sets the timers run with createSandbox() in this process, or advance the server in the steps of your timers.',
+      "clock.follow() works only in the process of the sandbox, because timers of this process cannot stop a server's clock. Use createSandbox() in the process of the timers, or advance the server in the steps of your timers.",
     )
   }
 
+  /** Waits until nothing runs, without moving time. */
   async settle(): Promise<void> {
     await this.#wire.post('/clock/settle')
   }

@@ -6,7 +6,7 @@ import { shownUrl } from '../secrets/urls.js'
 import type { ControlClient } from './control-client.js'
 import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
-/** `sandbox.destinations` of a tenant on a server. */
+/** The destinations of deliveries of a tenant: `sandbox.destinations`. */
 export class RemoteDestinations {
   static {
     bindMethods(RemoteDestinations)
@@ -19,17 +19,21 @@ export class RemoteDestinations {
     this.#wire = wire
   }
 
-  /** A function cannot be sent: the server delivers over HTTP to where the app listens. */
+  /**
+   * Always throws, because a function cannot be sent. The server delivers over HTTP to the URL where the app listens.
+   */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use respond(), script() or record().`,
+      `destinations.on(): a remote sandbox cannot call a function (got one for ${pattern}). Publish to the URL where your app listens, or use respond(), script() or record().`,
     )
   }
 
+  /** Sets the responses to the next deliveries, one step per delivery. */
   async script(pattern: string | URL, steps: readonly (Step | number)[]): Promise<void> {
     await this.#wire.post('/destinations/script', { to: String(pattern), steps })
   }
 
+  /** Sets the response to every delivery to a URL. */
   async respond(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
     await this.#wire.post('/destinations/respond', {
       to: String(pattern),
@@ -37,6 +41,7 @@ export class RemoteDestinations {
     })
   }
 
+  /** Records every delivery to a URL and returns the recorder. Responds 200, unless another response is given. */
   async record(pattern: string | URL, answer?: Exclude<DestinationResponse, Response>): Promise<RemoteRecorder> {
     const to = String(pattern)
     await this.#wire.post('/destinations/record', {
@@ -46,14 +51,17 @@ export class RemoteDestinations {
     return new RemoteRecorder(this.#wire, to)
   }
 
+  /** Removes what is registered for a URL, or everything. */
   async off(pattern?: string | URL): Promise<void> {
     await this.#wire.send('DELETE', pattern === undefined ? '/destinations' : `/destinations?${toQuery(pattern)}`)
   }
 
+  /** Messages about deliveries without a registered destination. */
   get unhandled(): Promise<readonly string[]> {
     return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
   }
 
+  /** Scripts with steps that were never used. */
   get unused(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
@@ -61,7 +69,7 @@ export class RemoteDestinations {
   }
 }
 
-/** A request as a recorder on the server kept it. */
+/** A delivery that a recorder on the server kept. */
 export interface RecordedDelivery {
   readonly messageId: string
   readonly kind: string
@@ -87,16 +95,19 @@ export class RemoteRecorder {
     this.#to = to
   }
 
+  /** The recorded deliveries, oldest first. */
   get requests(): Promise<readonly RecordedDelivery[]> {
     return this.#wire
       .list(`/destinations/recorded?${toQuery(this.#to)}`)
       .then((wire) => (wire as OnWire<RecordedDelivery>[]).map((request) => viewOf(request)))
   }
 
+  /** Number of recorded deliveries. */
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
+  /** Returns the latest recorded delivery. Rejects when there is none. */
   async last(): Promise<RecordedDelivery> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
@@ -104,7 +115,7 @@ export class RemoteRecorder {
   }
 }
 
-/** Refuses here what JSON would silently change; the server judges everything else. */
+/** Rejects values that JSON would silently change. The server checks everything else. */
 export function portable(call: string, answer: unknown): unknown {
   const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
   const odd = [answer, body].find(
@@ -113,7 +124,7 @@ export function portable(call: string, answer: unknown): unknown {
   if (odd === undefined) return answer
   const what = typeof odd === 'function' ? 'a function' : Object.prototype.toString.call(odd).slice(8, -1)
   throw new TypeError(
-    `A remote sandbox cannot send ${what} as an answer of ${call}(): give a status, or { status, headers, body } whose body is a string or a value that JSON can hold.`,
+    `${call}(): the response must be a status or { status, headers, body } (got ${what}). Use a body that is a string or a JSON value.`,
   )
 }
 

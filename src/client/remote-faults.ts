@@ -6,7 +6,10 @@ import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { ControlClient } from './control-client.js'
 
-/** Removes the rules; so does the end of an `await using` scope. */
+/**
+ * Result of `faults.add()`, which removes the added rules. With `await using`, they are removed at the end of the
+ * scope.
+ */
 export class RemoteFaultHandle implements AsyncDisposable {
   static {
     bindMethods(RemoteFaultHandle)
@@ -30,7 +33,7 @@ export class RemoteFaultHandle implements AsyncDisposable {
   }
 }
 
-/** `sandbox.faults` of a tenant on a server. */
+/** The fault rules of a tenant: `sandbox.faults`. */
 export class RemoteFaults {
   static {
     bindMethods(RemoteFaults)
@@ -44,7 +47,8 @@ export class RemoteFaults {
   }
 
   /**
-   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
+   * Adds one rule or several, which are evaluated in this order, after the existing ones. Durations in `from` and `until`
+   * count from now.
    * @example await using outage = await sandbox.faults.add(checkoutOutage.faults)
    */
   async add(
@@ -56,22 +60,22 @@ export class RemoteFaults {
     return this.#handle(await this.#wire.post('/faults', { rules: givenRules(rules), location }))
   }
 
-  /** Removes rules: by the handle that `add` returned, or all with a name. */
+  /** Removes the rules of a handle that `add()` returned, or all rules with a name. */
   async remove(which: RemoteFaultHandle | string): Promise<void> {
     if (typeof which === 'string')
       return void (await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`))
     if (typeof which?.remove !== 'function') {
-      throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
+      throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
     }
     await which.remove()
   }
 
-  /** Removes all rules; services that are down come up. */
+  /** Removes all rules, and makes services available that a restart took down. */
   async clear(): Promise<void> {
     await this.#wire.send('DELETE', '/faults')
   }
 
-  /** The rules, in the order in which they are asked. */
+  /** The rules with their counters, in the order in which they are evaluated. */
   get rules(): Promise<readonly FaultRuleStatus[]> {
     return this.#wire.list('/faults') as Promise<readonly FaultRuleStatus[]>
   }

@@ -14,7 +14,7 @@ interface Facts {
   readonly unused: readonly UnusedScript[]
 }
 
-/** `sandbox.outbound` of a tenant on a server. */
+/** The external hosts of outbound requests of a tenant: `sandbox.outbound`. */
 export class RemoteCalls {
   static {
     bindMethods(RemoteCalls)
@@ -28,29 +28,32 @@ export class RemoteCalls {
   }
 
   /**
-   * Where the server stands for a foreign host: what the app is told instead of `https://bank.test`. It answers only what
-   * is registered, and never forwards.
+   * Returns the URL on the server that replaces an external host such as `https://bank.test`. The server responds only to
+   * what is registered, and never forwards.
    * @example process.env.BANK_URL = sandbox.outbound.urlFor('https://bank.test')
    */
   urlFor(host: string | URL): string {
     return `${this.#wire.tenant}/outbound/${String(host).replace(/\/+$/, '')}`
   }
 
-  /** A function cannot be sent. */
+  /** Always throws, because a function cannot be sent. */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: use outbound.respond(), script() or record(), or the host's own address.`,
+      `outbound.on(): a remote sandbox cannot call a function (got one for ${pattern}). Use outbound.respond(), script() or record(), or the URL of the host.`,
     )
   }
 
+  /** Sets the responses to the next outbound requests, one step per request. */
   async script(pattern: string | URL, steps: readonly (Fault | number)[]): Promise<void> {
     await this.#wire.post('/outbound/script', { url: String(pattern), steps })
   }
 
+  /** Sets the response to every outbound request to a URL. */
   async respond(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
     await this.#wire.post('/outbound/respond', { url: String(pattern), response: portable('outbound.respond', answer) })
   }
 
+  /** Records every outbound request to a URL and returns the recorder. */
   async record(pattern: string | URL, answer?: Exclude<OutboundResponse, Response>): Promise<RemoteOutboundRecorder> {
     const to = String(pattern)
     const given = answer === undefined ? {} : { response: portable('outbound.record', answer) }
@@ -58,16 +61,18 @@ export class RemoteCalls {
     return new RemoteOutboundRecorder(this.#wire, to)
   }
 
+  /** Removes what is registered for a URL, or everything. */
   async off(pattern?: string | URL): Promise<void> {
     const query = pattern === undefined ? '' : `?${new URLSearchParams({ url: String(pattern) })}`
     await this.#wire.send('DELETE', `/outbound${query}`)
   }
 
-  /** A sentence for each call that the server refused, because nothing is registered for it. */
+  /** Messages about outbound requests that the server rejected, because nothing is registered for them. */
   get unhandled(): Promise<readonly string[]> {
     return this.#facts().then(({ unhandled }) => unhandled)
   }
 
+  /** Scripts with steps that were never used. */
   get unused(): Promise<readonly UnusedScript[]> {
     return this.#facts().then(({ unused }) => unused)
   }
@@ -77,7 +82,7 @@ export class RemoteCalls {
   }
 }
 
-/** A call as a recorder on the server kept it; `***` stands for credentials. */
+/** An outbound request that a recorder on the server kept; `***` replaces credentials. */
 export interface RecordedOutbound {
   readonly url: string
   readonly method: string
@@ -85,7 +90,7 @@ export interface RecordedOutbound {
   readonly headers: HeaderList
   readonly body: MessageView['body']
   readonly handlerRuns: number
-  /** Status that the app saw; 0 without an answer, absent before it. */
+  /** Status that the app received: 0 without a response, absent before it. */
   readonly status?: LoggedOutboundResponse['status']
 }
 
@@ -103,16 +108,19 @@ export class RemoteOutboundRecorder {
     this.#to = to
   }
 
+  /** The recorded requests, oldest first. */
   get requests(): Promise<readonly RecordedOutbound[]> {
     return this.#wire
       .list(`/outbound/recorded?${new URLSearchParams({ url: this.#to })}`)
       .then((wire) => (wire as OnWire<RecordedOutbound>[]).map((call) => viewOf(call)))
   }
 
+  /** Number of recorded requests. */
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
+  /** Returns the latest recorded request. Rejects when there is none. */
   async last(): Promise<RecordedOutbound> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last

@@ -7,7 +7,7 @@ import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { ControlClient } from './control-client.js'
 import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.js'
 
-/** A data store as it was: whatever reads. */
+/** A read-only view of a data store at an earlier instant. */
 export class RemotePastStore {
   static {
     bindMethods(RemotePastStore)
@@ -22,23 +22,23 @@ export class RemotePastStore {
     this.#place = place
   }
 
-  /** The value of a string key as text, `null` when there was none. */
+  /** Returns the value of a string key as text, or `null` if the key did not exist. */
   async get(key: string | Uint8Array): Promise<string | null> {
     return (await this.run('GET', key)) as string | null
   }
 
-  /** Runs one command that only reads. */
+  /** Runs one read-only command and returns its reply. */
   async run(...argv: CommandArgs): Promise<PlainReply> {
     const answer = await this.#wire.post('/store/as-of', { ...(await this.#place), command: argv.map(wireArgument) })
     return replyOfWire((answer as { readonly reply: PortableReply }).reply)
   }
 
-  /** Everything that was stored, as plain JSON. */
+  /** Returns everything that was stored, as plain JSON. */
   async dump(): Promise<StoreDump> {
     return ((await this.#wire.post('/store/as-of', { ...(await this.#place) })) as { readonly dump: StoreDump }).dump
   }
 
-  /** What was different from a dump, which came before. */
+  /** Returns the differences from an earlier dump. */
   async diff(before: StoreDump): Promise<StoreDiff<DumpedKey>> {
     return differenceOf(before, await this.dump())
   }

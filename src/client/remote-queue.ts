@@ -21,7 +21,7 @@ import {
   viewOf,
 } from './remote-views.js'
 
-/** What a remote queue takes and returns exactly as one in process does; messages are views. */
+/** Members that have the same signature in a local queue; messages are views. */
 type Same =
   | 'explain'
   | 'forecast'
@@ -36,7 +36,7 @@ type Same =
   | 'load'
   | 'reset'
 
-/** `sandbox.queue` of a tenant on a server. */
+/** The message queue of a tenant: `sandbox.queue`. */
 export class RemoteQueue implements Remote<Queue, Same> {
   static {
     bindMethods(RemoteQueue)
@@ -63,6 +63,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
     this.urlGroups = new RemoteUrlGroups(wire)
   }
 
+  /** Publishes a message and returns its view. */
   async publish<To extends string>({
     body,
     ...direct
@@ -76,15 +77,18 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return this.#wire.list('/queue/messages').then((wire) => (wire as OnWire<MessageView>[]).map(messageOfWire))
   }
 
+  /** The dead letters, as views. */
   get deadLetters(): Promise<readonly DeadLetterView[]> {
     return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
   }
 
+  /** Returns a message by ID, or `undefined` if there is none. */
   async getMessage(id: string): Promise<MessageView | undefined> {
     const all = await this.messages
     return all.find((message) => message.id === id)
   }
 
+  /** Explains the state of a message, FIFO queue, flow-control key, schedule or deduplication ID. */
   async explain(what: string | ExplainTarget): Promise<string> {
     if (typeof what === 'string') {
       return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
@@ -93,13 +97,14 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return ((await this.#wire.post('/queue/explain', what)) as { explanation: string }).explanation
   }
 
+  /** Returns when a message will be delivered next and what blocks it, or `undefined` if it has ended. */
   async forecast(id: string): Promise<Forecast | undefined> {
     return (
       ((await this.#wire.get(`${messagePath(id)}/forecast`)) as { forecast: Forecast | null }).forecast ?? undefined
     )
   }
 
-  /** Whether there was anything to cancel. */
+  /** Cancels a message. Returns whether there was anything to cancel. */
   async cancel(id: string): Promise<boolean> {
     return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { canceled: boolean }).canceled
   }
@@ -115,39 +120,45 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return messageOfWire(wire as OnWire<MessageView>)
   }
 
+  /** Creates or updates a FIFO queue. */
   async upsertQueue(name: string, options: UpsertQueueOptions): Promise<void> {
     checkOptionNames('queue.upsertQueue()', options, { parallelism: true, paused: true })
     await this.#wire.post(queuePath(name), { ...options })
   }
 
+  /** Pauses a FIFO queue. */
   async pauseQueue(name: string): Promise<void> {
     await this.#wire.post(`${queuePath(name)}/pause`)
   }
 
+  /** Resumes a FIFO queue. */
   async resumeQueue(name: string): Promise<void> {
     await this.#wire.post(`${queuePath(name)}/resume`)
   }
 
+  /** Deletes a FIFO queue. */
   async deleteQueue(name: string): Promise<void> {
     await this.#wire.send('DELETE', queuePath(name))
   }
 
+  /** Signs a request as a delivery, optionally with one defect. */
   async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
-    checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
+    checkOptionNames('queue.sign(): the request', request, { url: true, body: true })
     checkOptionNames('queue.sign()', overrides, { flaw: true })
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
   }
 
+  /** Messages about requests that the service may treat differently. */
   get diagnostics(): Promise<readonly string[]> {
     return this.#wire.get('/queue/diagnostics') as Promise<readonly string[]>
   }
 
-  /** Everything as plain JSON. */
+  /** Returns everything as plain JSON. */
   async dump(): Promise<QueueDump> {
     return (await this.#wire.get('/queue/dump')) as QueueDump
   }
 
-  /** Replaces everything with what `dump()` returned, signing keys included. */
+  /** Replaces everything with what `dump()` returned, including signing keys. */
   async load(dump: QueueDump): Promise<void> {
     await this.#wire.send('PUT', '/queue/dump', dump)
     await this.#refresh()
@@ -159,7 +170,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * A copy of the queue and its traffic, which matchers look into.
+   * Returns a copy of the queue and its traffic, for matchers.
    * @example expect(await sandbox.queue.snapshot()).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
   async snapshot(): Promise<SandboxSnapshot['queue']> {
@@ -189,7 +200,7 @@ class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'f
     return this.#all().then(({ next }) => next)
   }
 
-  /** Keys that were current once, the latest first. */
+  /** Former current keys, the latest first. */
   get former(): Promise<readonly string[]> {
     return this.#all().then(({ former }) => former)
   }
@@ -251,11 +262,11 @@ class RemoteUrlGroups {
     this.#wire = wire
   }
 
-  /** Adds endpoints to a url group, creating it. */
+  /** Adds endpoints to a URL group, and creates the group if necessary. */
   async addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
     for (const endpoint of endpoints)
       if (typeof endpoint !== 'string')
-        checkOptionNames('An endpoint of queue.urlGroups.addEndpoints()', endpoint, { url: true, name: true })
+        checkOptionNames('queue.urlGroups.addEndpoints(): the endpoint', endpoint, { url: true, name: true })
     return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, {
       endpoints,
     })) as UrlGroupView

@@ -8,7 +8,7 @@ import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.
 import type { SandboxSnapshot } from './remote-snapshot.js'
 import type { Remote } from './remote-type.js'
 
-/** `sandbox.store` of a tenant on a server. */
+/** The data store of a tenant: `sandbox.store`. */
 export class RemoteStore
   implements Remote<Store, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'cost' | 'resetPassword'>
 {
@@ -27,6 +27,7 @@ export class RemoteStore
     this.#snapshot = snapshot
   }
 
+  /** Runs one command and returns its reply. Rejects with a `ReplyError` when the reply is an error. */
   async run(...argv: CommandArgs): Promise<PlainReply> {
     const { reply } = (await this.#wire.post('/store/run', { command: argv.map(wireArgument) })) as {
       reply: PortableReply
@@ -34,30 +35,37 @@ export class RemoteStore
     return replyOfWire(reply)
   }
 
+  /** Returns the value of a string key as text, or `null` if the key does not exist. */
   async get(key: string | Uint8Array): Promise<string | null> {
     return ((await this.#wire.post('/store/get', { key: wireArgument(key) })) as { value: string | null }).value
   }
 
+  /** Returns everything that is stored, as plain JSON. */
   async dump(): Promise<StoreDump> {
     return (await this.#wire.get('/store/dump')) as StoreDump
   }
 
+  /** Replaces everything that is stored with a dump. */
   async load(dump: StoreDump): Promise<void> {
     await this.#wire.send('PUT', '/store/dump', dump)
   }
 
+  /** Returns the differences from an earlier dump. */
   async diff(before: StoreDump): Promise<StoreDiff<DumpedKey>> {
     return (await this.#wire.post('/store/diff', { before })) as StoreDiff<DumpedKey>
   }
 
+  /** Messages about commands that the service may treat differently. */
   get diagnostics(): Promise<readonly string[]> {
     return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
   }
 
+  /** Returns the billed commands and bytes. */
   async cost(): Promise<StoreCost> {
     return (await this.#wire.get('/store/cost')) as StoreCost
   }
 
+  /** Replaces both tokens of the data store and returns the new ones. */
   async resetPassword(): ReturnType<Remote<Store, 'resetPassword'>['resetPassword']> {
     const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<Store['resetPassword']>
     await this.#refresh()
@@ -65,7 +73,7 @@ export class RemoteStore
   }
 
   /**
-   * A copy of the store and its traffic, which matchers look into.
+   * Returns a copy of the store and its traffic, for matchers.
    * @example expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })
    */
   async snapshot(): Promise<SandboxSnapshot['store']> {

@@ -9,19 +9,19 @@ import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
 import type { DiagramOptions, Traffic, TrafficMark } from '../report/traffic-view.js'
 import type { ControlClient } from './control-client.js'
 
-/** Which entries a reader follows. */
+/** Options of `follow()`. */
 export interface FollowOptions {
-  /** Default: all. */
+  /** Types of entries to follow. Default: all. */
   readonly types?: readonly EntryType[]
-  /** Only what comes after a mark. */
+  /** Mark after which entries are followed. Default: from the beginning. */
   readonly after?: TrafficMark
-  /** Ends it. */
+  /** Signal that ends following. */
   readonly signal?: AbortSignal
-  /** Called when a new world has replaced the old one: its entries count from 1. */
+  /** Called after a reset or load. Entries count from 1 again. */
   readonly onReset?: (by: 'reset' | 'load') => void
 }
 
-/** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
+/** The traffic log of a tenant: `sandbox.traffic`. Each method fetches a copy without secrets. */
 export class RemoteTraffic {
   static {
     bindMethods(RemoteTraffic)
@@ -36,64 +36,70 @@ export class RemoteTraffic {
     this.#after = after
   }
 
-  /** A copy of the log as it is now, which matchers and reports read. */
+  /** Returns a copy of the present log, for matchers and reports. */
   async snapshot(): Promise<Traffic> {
     const view = loadTrace((await this.#wire.get('/traffic/trace')) as object)
     return this.#after === 0 ? view : view.since(this.#after)
   }
 
+  /** All entries, oldest first. */
   get entries(): Promise<readonly Entry[]> {
     return this.snapshot().then(({ entries }) => entries)
   }
 
+  /** Number of entries. */
   get size(): Promise<number> {
     return this.snapshot().then(({ size }) => size)
   }
 
+  /** Returns the entries of one type, oldest first. */
   async ofType<T extends EntryType>(type: T): Promise<readonly EntryOf<T>[]> {
     return (await this.snapshot()).ofType(type)
   }
 
-  /** Every entry about one message, oldest first. */
+  /** Returns every entry about one message, oldest first. */
   async forMessage(messageId: string): Promise<readonly Entry[]> {
     return (await this.snapshot()).forMessage(messageId)
   }
 
-  /** This place in the log, for `since`. */
+  /** Returns the present position in the log, for `since()`. */
   async mark(): Promise<TrafficMark> {
     return ((await this.#wire.get('/traffic/mark')) as { mark: number }).mark
   }
 
-  /** Only what happened after a mark, and what will. */
+  /** Returns a view of the entries after a mark, present and future. */
   since(mark: TrafficMark): RemoteTraffic {
     return new RemoteTraffic(this.#wire, Math.max(mark, this.#after))
   }
 
+  /** Removes all entries. */
   async clear(): Promise<void> {
     await this.#wire.send('DELETE', '/traffic')
   }
 
-  /** The story in virtual time, with the reason of every wait. */
+  /** Returns the timeline in virtual time, with the reason for every wait. */
   async timeline(options?: TimelineOptions): Promise<string> {
     return (await this.snapshot()).timeline(options)
   }
 
-  /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
+  /** Returns the timeline as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
   async diagram(options?: DiagramOptions): Promise<string> {
     return (await this.snapshot()).diagram(options)
   }
 
+  /** Returns the HTTP traffic as a HAR file. */
   async toHar(options?: HarOptions): Promise<Har> {
     return (await this.snapshot()).toHar(options)
   }
 
-  /** What `loadTrace` and `stuntdouble diff` read. */
+  /** Returns the trace that `loadTrace` and `stuntdouble diff` read. */
   async toTrace(options?: TraceOptions): Promise<Trace> {
     return (await this.snapshot()).toTrace(options)
   }
 
   /**
-   * Entries as they come, those that are there first. One comes again when it is answered or has ended.
+   * Yields the present entries, then new ones as they are logged. An entry is yielded again when it has its response or
+   * has ended.
    * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<Entry, void> {

@@ -9,7 +9,7 @@ import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 import type { RunView } from './remote-views.js'
 
-/** `sandbox.workflow` of a tenant on a server. */
+/** The workflows of a tenant: `sandbox.workflow`. */
 export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
   static {
     bindMethods(RemoteWorkflows)
@@ -22,17 +22,20 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     this.#wire = wire
   }
 
-  /** Every run that is remembered, oldest first, as each stands now. */
+  /** Every known workflow run, oldest first, with its present state. */
   get runs(): Promise<readonly RunView[]> {
     return this.#wire.list('/workflow/runs') as Promise<RunView[]>
   }
 
-  /** A run by its id. Where there is none, what is asked of it rejects, with the runs that there are. */
+  /** Returns a workflow run by ID. If there is none, its promises reject with the known runs. */
   getRun(id: string): RemoteWorkflowRun {
     return new RemoteWorkflowRun(this.#wire, id)
   }
 
-  /** Tells an event to the runs that wait for it, or to one. @returns how many waits it ended */
+  /**
+   * Sends an event to the runs that wait for it, or to one run.
+   * @returns the number of waits that it ended
+   */
   async notify(eventId: string, data?: unknown, options: NotifyOptions = {}): Promise<number> {
     checkOptionNames('workflow.notify()', options, { runId: true })
     const { runId } = options
@@ -45,16 +48,16 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     return (answer as { ended: number }).ended
   }
 
-  /** Says what becomes of a step, in every run, or of the nth of this name. */
+  /** Creates a stub for a step: in every run, or for the nth step with this name. */
   stubStep(name: string, nth?: number): RemoteStepStub {
     return new RemoteStepStub(this.#wire, { name, ...(nth !== undefined && { nth }) })
   }
 
-  /** Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not. */
+  /** Stubs an event: the next wait for it gets it immediately. With `.timesOut()`, that wait times out. */
   stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
-    // Sent when the statement is over: `.timesOut()` may follow.
+    // The request is sent after the present statement, because `.timesOut()` may follow.
     const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/stubs/event', order)))
     const timesOut = (): Promise<void> => {
       order = { eventId, timesOut: true }
@@ -63,23 +66,23 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     return Object.assign(sent, { timesOut })
   }
 
-  /** Sleeps take no time: those to come and those under way. */
+  /** Makes all sleeps end immediately, present and future ones. */
   async skipSleeps(): Promise<void> {
     await this.#wire.post('/workflow/skip-sleeps')
   }
 
-  /** Failed deliveries of runs are retried at once. */
+  /** Makes failed deliveries of runs retry immediately. */
   async skipRetryDelays(): Promise<void> {
     await this.#wire.post('/workflow/skip-retry-delays')
   }
 
-  /** A sentence for each verb that nothing has met. */
+  /** Messages about stubs that were never used. */
   get unused(): Promise<readonly string[]> {
     return this.#wire.get('/workflow/stubs/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
   }
 }
 
-/** What may become of a step of runs on a server. */
+/** Stub of a step of a tenant's workflow runs. */
 export class RemoteStepStub {
   static {
     bindMethods(RemoteStepStub)
@@ -94,19 +97,19 @@ export class RemoteStepStub {
     this.#step = step
   }
 
-  /** Its result is this, and its body never runs. */
+  /** Makes the step return this value without running its body. */
   async returns(value?: unknown): Promise<void> {
     await this.#wire.post('/workflow/stubs/returns', { ...this.#step, value })
   }
 
-  /** Its body throws this: so many times, or always. */
+  /** Makes the body of the step throw this error, `times` times or always. */
   async throws(
     error: Error | string | StubError = 'the step failed',
     given: { readonly times?: number } = {},
   ): Promise<void> {
     checkOptionNames('throws()', given, { times: true })
     if (typeof error === 'object' && !(error instanceof Error))
-      checkOptionNames('The error of throws()', error, { name: true, message: true, stack: true, retryAfter: true })
+      checkOptionNames('throws(): the error', error, { name: true, message: true, stack: true, retryAfter: true })
     const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StubError
     await this.#wire.post('/workflow/stubs/throws', {
       ...this.#step,
@@ -115,14 +118,14 @@ export class RemoteStepStub {
     })
   }
 
-  /** Its endpoint does not answer: so many times, or never. */
+  /** Makes the endpoint of the step not respond, `times` times or always. */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
     checkOptionNames('timesOut()', given, { times: true })
     await this.#wire.post('/workflow/stubs/times-out', { ...this.#step, ...given })
   }
 }
 
-/** One run on a server, as it stands whenever it is asked. */
+/** A workflow run of a tenant. Each member reads the present state. */
 export class RemoteWorkflowRun
   implements
     Remote<
@@ -172,29 +175,32 @@ export class RemoteWorkflowRun
     return this.#asked('result')
   }
 
-  /** Why it is where it is, in sentences. */
+  /** Explains the present state of the run. */
   async explain(): Promise<string> {
     return ((await this.#wire.get(`${this.#path}/explain`)) as { explanation: string }).explanation
   }
 
-  /** What it has done so far, as plain JSON: to be kept in a file and replayed against later code. */
+  /** Returns the run history as plain JSON, which can be replayed against later code. */
   async history(options: RunHistoryOptions = {}): Promise<RunHistory> {
     checkOptionNames('history()', options, { secrets: true })
     const { secrets = false } = options
     return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as RunHistory
   }
 
-  /** Rejects when it has ended. */
+  /** Cancels the run. Rejects when it has ended. */
   async cancel(): Promise<void> {
     await this.#wire.post(`${this.#path}/cancel`)
   }
 
-  /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
+  /** Advances the clock until the run reaches a step. Rejects with the lifecycle of the run if it cannot. */
   async advanceToStep(step: string, nth?: number): Promise<void> {
     await this.#wire.post(`${this.#path}/advance-to-step`, { step, ...(nth !== undefined && { nth }) })
   }
 
-  /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
+  /**
+   * Advances the clock until the run ends. Rejects with the lifecycle of the run if it ends in another state or not at
+   * all.
+   */
   async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     await this.#wire.post(`${this.#path}/advance-to-end`, { ...(state !== undefined && { state }) })
   }

@@ -19,36 +19,39 @@ import {
   wasReset,
 } from './shared-effects.js'
 
-// Connections that break or are never made.
+// Faults that break a connection or prevent it.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** The connection breaks: before the work, or after it with `phase: 'after'`. */
+/** Resets the connection before the request is processed, or after it with `phase: 'after'`. */
 export function reset(): FaultOf<'reset'> {
   return { kind: 'reset' }
 }
 
-/** Nobody listens. */
+/** Refuses the connection. */
 export function refused(): FaultOf<'refused'> {
   return { kind: 'refused' }
 }
 
-/** The host name does not resolve. */
+/** Fails the DNS lookup of the host. */
 export function unresolvedHost(): FaultOf<'unresolved-host'> {
   return { kind: 'unresolved-host' }
 }
 
-/** The certificate is not valid. */
+/** Presents an invalid TLS certificate. */
 export function badCertificate(): FaultOf<'bad-certificate'> {
   return { kind: 'bad-certificate' }
 }
 
-/** No answer for this long, then the connection closes; without a length until the caller gives up. */
+/**
+ * Sends no response for this long, then closes the connection. Without a duration, the caller waits until its own
+ * timeout.
+ */
 export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 function breaks(broken: () => ConnectionBroken): OnRequest<unknown> {
   return () => {
@@ -64,7 +67,7 @@ const isUntrusted = breaks(() => new ConnectionBroken('CERT_HAS_EXPIRED', 'certi
 const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
   await task.sleep(forMs ?? patience, signal)
   if (forMs !== undefined) throw wasReset()
-  // Who went before had no patience to lose.
+  // A caller that has disconnected already does not wait for its timeout.
   if (signal?.aborted === true) throw new ConnectionBroken('ECONNRESET', 'the caller gave up')
   tell(`no answer for ${formatDuration(patience)}, then given up`)
   throw new ConnectionBroken('ETIMEDOUT', 'no answer came')
@@ -76,7 +79,7 @@ function fails(error: string): AttemptAction<unknown> {
 
 const rows: FaultGroup<ConnectionStep> = {
   reset: {
-    summary: 'The connection breaks: before the work, or after it with `phase: after`.',
+    summary: 'The connection is reset before the request is processed, or after it with `phase: after`.',
     effect: 'answers',
     sentence: (_fault, phase) => `${done(phase)}the connection is reset`,
     made: { reset },
@@ -106,7 +109,7 @@ const rows: FaultGroup<ConnectionStep> = {
     },
   },
   refused: {
-    summary: 'Nobody listens: the connection is refused.',
+    summary: 'The connection is refused.',
     effect: 'answers',
     sentence: () => 'the connection is refused',
     made: { refused },
@@ -118,7 +121,7 @@ const rows: FaultGroup<ConnectionStep> = {
     at: { ...atRequestsAndOutbound(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
   },
   'unresolved-host': {
-    summary: 'The name of the host does not resolve.',
+    summary: 'The host name does not resolve.',
     effect: 'answers',
     sentence: () => 'the host is not found',
     made: { unresolvedHost },
@@ -134,7 +137,7 @@ const rows: FaultGroup<ConnectionStep> = {
     },
   },
   'bad-certificate': {
-    summary: 'The certificate is not valid.',
+    summary: 'The TLS certificate is not valid.',
     effect: 'answers',
     sentence: () => 'the certificate is not valid',
     made: { badCertificate },
@@ -151,7 +154,7 @@ const rows: FaultGroup<ConnectionStep> = {
   },
   hang: {
     summary:
-      'No answer for `forMs`, then the connection closes. Without it a delivery meets its time-out, and a request is given up after 5 virtual minutes.',
+      'No response arrives for `forMs`, then the connection closes. Without `forMs`, a delivery fails with its timeout, and a request fails after 5 minutes of virtual time.',
     effect: 'answers',
     sentence: ({ forMs }, phase) =>
       forMs === undefined ? `${done(phase)}no answer` : `${done(phase)}no answer for ${formatDuration(forMs)}`,

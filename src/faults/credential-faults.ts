@@ -5,43 +5,43 @@ import { atDeliveries, atRequestsAndOutbound } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { signatureFaults, signedMilliseconds } from './fault-values.js'
 
-// Wrong signatures, and tokens and plans that are no longer valid.
+// Faults of signatures, tokens and plans.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
+/** Signs a delivery with one defect: a name from `signatureFlaws`, or `rotated` for a key that is not current yet. */
 export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'bad-signature'> {
   return { kind: 'bad-signature', flaw }
 }
 
-/** The clock of the service is ahead of the receiver's, or behind it: `fault.clockSkew('-10m')`. */
+/** Moves the clock that signs deliveries ahead of the receiver's clock, or behind it: `fault.clockSkew('-10m')`. */
 export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
   const behind = typeof by === 'string' ? by.startsWith('-') : by < 0
   const size = milliseconds(typeof by === 'string' ? (by.replace(/^-/, '') as Duration) : behind ? -by : by)
   return { kind: 'clock-skew', byMs: behind ? -size : size }
 }
 
-/** As if the token had been revoked. */
+/** Rejects the token, as if it had been revoked. */
 export function revokedToken(): FaultOf<'revoked-token'> {
   return { kind: 'revoked-token' }
 }
 
-/** As if the plan's quota had been used up. */
+/** Rejects requests, as if the quota of the plan were used up. */
 export function quotaExceeded(): FaultOf<'quota-exceeded'> {
   return { kind: 'quota-exceeded' }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 const rows: FaultGroup<CredentialStep, CredentialFault> = {
   'bad-signature': {
     summary:
-      'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',
+      'The signature has one defect: a name from `signatureFlaws`, or `rotated` for the key that becomes current next.',
     effect: 'shapes',
     sentence: ({ flaw }) => `signed wrongly: ${flaw}`,
     made: { badSignature },
     phases: ['before'],
-    fields: { flaw: v.picklist(signatureFaults, `is one of ${signatureFaults.join(', ')}`) },
+    fields: { flaw: v.picklist(signatureFaults, `must be one of ${signatureFaults.join(', ')}`) },
     sample: ['expired'],
     shownAt: 'queue.delivery',
     at: atDeliveries({
@@ -53,7 +53,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
   },
   'clock-skew': {
     summary:
-      'The clock that signs is `byMs` ahead of the receiver, below 0 behind it. More than five minutes behind, the signature has expired when it arrives; ahead, receivers that check `iat` refuse it.',
+      'The signing clock is `byMs` ahead of the receiver; a negative value is behind. More than 5 minutes behind, the signature has expired on arrival; ahead, receivers that check `iat` reject it.',
     effect: 'shapes',
     sentence: ({ byMs }) =>
       `signed by a clock that is ${formatDuration(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'}`,
@@ -70,7 +70,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     }),
   },
   'revoked-token': {
-    summary: 'The token is refused as no longer valid.',
+    summary: 'The token is rejected as no longer valid.',
     effect: 'answers',
     sentence: () => 'the token is refused',
     made: { revokedToken },
@@ -84,7 +84,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     },
   },
   'quota-exceeded': {
-    summary: 'The plan is used up: refused in the words of the service.',
+    summary: "The quota of the plan is used up: the request is rejected with the service's own error.",
     effect: 'answers',
     sentence: () => 'the quota is used up',
     made: { quotaExceeded },

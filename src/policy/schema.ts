@@ -7,7 +7,7 @@ import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
-/** Never 0: paging by nothing would never end. */
+/** At least 1, because paging with empty pages would never end. */
 const page = atLeast(1)
 const limit = v.optional(amount)
 /** `'90s'`, `'1d10h30m'`, or milliseconds. */
@@ -16,7 +16,7 @@ const duration = v.union([
     v.string(),
     v.regex(
       /^(?:\d+(?:\.\d+)?(?:ms|mo|[smhdwy]))+$/,
-      'It is not a span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
+      'must be a duration such as 90s, 5m or 1d10h30m, or milliseconds as a number',
     ),
   ),
   amount,
@@ -124,10 +124,13 @@ function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
   ) as unknown as v.GenericSchema<Partial<T>>
 }
 
-/** What each policy may be set to; none has to be. */
+/** The schema of a policy object, in which every field is optional. */
 export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
 
-/** The defaults with some choices replaced; an unknown name or an impossible value throws. */
+/**
+ * Returns the default policies with changes.
+ * @throws TypeError when a name is unknown or a value is invalid
+ */
 export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   const names = Object.keys(changes)
   if (names.length === 0) return { ...defaultPolicy }
@@ -143,14 +146,14 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   const resolved = resolvedPolicy(changes)
   const [issue] = v.safeParse(policySchema(), resolved).issues ?? []
   if (issue !== undefined) {
-    throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)
+    throw new TypeError(`policy.${v.getDotPath(issue)} must be ${issue.expected} (got ${issue.received}).`)
   }
   return { ...defaultPolicy, ...resolved }
 }
 
 /**
- * Some choices with every duration in milliseconds.
- * @throws TypeError for a text that is no duration
+ * Converts the durations of some policies to milliseconds.
+ * @throws TypeError when a text is not a duration
  */
 export function resolvedPolicy(changes: Partial<Policy>): Partial<ResolvedPolicy> {
   const { queueLimits } = changes
