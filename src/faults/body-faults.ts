@@ -176,7 +176,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
   'wrong-content-type': {
     summary: 'The request is processed, and the response has another `Content-Type`.',
     effect: 'shapes',
-    sentence: ({ type }) => `the work is done, the answer claims to be ${type}`,
+    sentence: ({ type }) => `the work is done, the response claims to be ${type}`,
     made: { wrongContentType },
     phases: ['after'],
     fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'must be a header value of printable ASCII characters')) },

@@ -69,8 +69,8 @@ const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task,
   if (forMs !== undefined) throw wasReset()
   // A caller that has disconnected already does not wait for its timeout.
   if (signal?.aborted === true) throw new ConnectionBroken('ECONNRESET', 'the caller gave up')
-  tell(`no answer for ${formatDuration(patience)}, then given up`)
-  throw new ConnectionBroken('ETIMEDOUT', 'no answer came')
+  tell(`no response for ${formatDuration(patience)}, then given up`)
+  throw new ConnectionBroken('ETIMEDOUT', 'no response arrived')
 })
 
 function fails(error: string): AttemptAction<unknown> {
@@ -157,7 +157,7 @@ const rows: FaultGroup<ConnectionStep> = {
       'No response arrives for `forMs`, then the connection closes. Without `forMs`, a delivery fails with its timeout, and a request fails after 5 minutes of virtual time.',
     effect: 'answers',
     sentence: ({ forMs }, phase) =>
-      forMs === undefined ? `${done(phase)}no answer` : `${done(phase)}no answer for ${formatDuration(forMs)}`,
+      forMs === undefined ? `${done(phase)}no response` : `${done(phase)}no response for ${formatDuration(forMs)}`,
     made: { hang },
     meant: { timeout: "fault.hang() makes { kind: 'hang' }" },
     phases: ['before', 'after'],
@@ -170,7 +170,9 @@ const rows: FaultGroup<ConnectionStep> = {
         arrives: true,
         meets({ forMs }: FaultOf<'hang'>, moment) {
           if (moment.phase === 'before') return silence(moment, forMs)
-          return afterwards(moment, (given) => silence(moment, forMs, `${outcomeText(given)}, nobody heard of it`))
+          return afterwards(moment, (given) =>
+            silence(moment, forMs, `${outcomeText(given)}, its response was not received`),
+          )
         },
       }),
       'stream.open': hangs,

@@ -93,7 +93,7 @@ function deliversAgain(
     const given = await copy.deliver()
     seen.push(given.error ?? String(given.status))
     moment.tell(
-      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first answer only; the others: ${seen.join(', ')}`,
+      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first response only; the others: ${seen.join(', ')}`,
     )
   }
   if (concurrent) {
@@ -117,7 +117,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   'lost-ack': {
     summary: 'The request is processed, but its response is lost.',
     effect: 'answers',
-    sentence: () => 'the work is done, its answer is lost',
+    sentence: () => 'the work is done, its response is lost',
     made: { lostAck },
     phases: ['after'],
     fields: {},
@@ -146,7 +146,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     summary:
       'The delivery is processed immediately, but its response arrives `byMs` (default 1 second) after its timeout. The response to a request arrives `byMs` later.',
     effect: 'answers',
-    sentence: () => 'the work is done, its answer comes late',
+    sentence: () => 'the work is done, its response comes late',
     made: { lateResponse },
     phases: ['after'],
     fields: { byMs: optional(span) },

@@ -98,7 +98,7 @@ export function pass(): FaultOf<'pass'> {
 const takesLonger: OnRequest<FaultOf<'latency'>> = async (fault, moment) => {
   const { task, phase, signal } = moment
   const wait = waitOf(fault, (below) => moment.draw(below))
-  moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+  moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to respond' : ''}`)
   if (wait === 0) return moment.onwards()
   if (phase === 'before') {
     // A request in transit arrives even if its client no longer waits.
@@ -155,7 +155,7 @@ const rows: FaultGroup<ResponseStep> = {
         meets(fault: FaultOf<'latency'>, moment) {
           const { phase } = moment
           const wait = waitOf(fault, (below) => moment.draw(below))
-          moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+          moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to respond' : ''}`)
           if (wait === 0) return moment.onwards()
           if (phase === 'before') return moment.sleep(wait).then(() => moment.onwards())
           return afterwards(moment, (given) => moment.sleep(wait).then(() => given))
@@ -169,7 +169,7 @@ const rows: FaultGroup<ResponseStep> = {
   status: {
     summary: "The response has this status. Without a `body`, it has the affected service's own error body.",
     effect: 'answers',
-    sentence: ({ status: code }, phase) => `${done(phase)}answered ${code}`,
+    sentence: ({ status: code }, phase) => `${done(phase)}responded ${code}`,
     made: { status },
     meant: {
       reply: "fault.status(200, { body: '…' }) makes { kind: 'status', status: 200, body: '…' }",
@@ -202,7 +202,7 @@ const rows: FaultGroup<ResponseStep> = {
         given === undefined || given.form === 'none'
           ? ''
           : `, Retry-After ${formatDuration(given.waitMs)} as ${given.form === 'date' ? 'a date' : 'seconds'}`
-      return `answered 429 of the ${limit} limit${wait}`
+      return `responded 429 of the ${limit} limit${wait}`
     },
     made: { rateLimited },
     phases: ['before'],
@@ -230,7 +230,7 @@ const rows: FaultGroup<ResponseStep> = {
   'non-retryable': {
     summary: 'The response is 489 with the header that forbids retries.',
     effect: 'answers',
-    sentence: () => 'answered 489, not to be retried',
+    sentence: () => 'responded 489, not to be retried',
     made: { nonRetryable },
     phases: ['before'],
     fields: { body: optional(anyText) },
@@ -245,7 +245,7 @@ const rows: FaultGroup<ResponseStep> = {
   pass: {
     summary: 'The request or delivery passes unchanged, and rules that were added later are skipped.',
     effect: 'answers',
-    sentence: () => 'let through',
+    sentence: () => 'passed',
     made: { pass },
     meant: { ok: "fault.pass() makes { kind: 'pass' }" },
     phases: ['before'],

@@ -34,7 +34,7 @@ const rows: FaultGroup<never, ServiceFault> = {
   'stale-read': {
     summary: 'A command that only reads sees its keys as they were `versions` changes ago. Writes are not affected.',
     effect: 'answers',
-    sentence: ({ versions }) => `answered from ${plural(versions, 'change')} ago`,
+    sentence: ({ versions }) => `replied from ${plural(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
@@ -47,7 +47,7 @@ const rows: FaultGroup<never, ServiceFault> = {
         const stale = moment.past(versions)
         if (stale !== undefined) return stale.reply
         const reply = moment.run()
-        moment.tell('its keys have not changed that often: answered from their present values')
+        moment.tell('its keys have not changed that often: replied from their present values')
         return reply
       },
     },
@@ -79,7 +79,7 @@ const rows: FaultGroup<never, ServiceFault> = {
     effect: 'answers',
     sentence({ region, status }) {
       const what = region === undefined ? 'the service' : `region ${region}`
-      return `${what} is gone: ${status === undefined ? 'connections are refused' : `answered ${status}`}`
+      return `${what} is down: ${status === undefined ? 'connections are refused' : `responded ${status}`}`
     },
     made: { outage },
     phases: ['before'],

@@ -1,6 +1,6 @@
 /**
  * Byte string: a JavaScript string in which every character is one byte (U+0000 to U+00FF).
- * Such a string works as a Map key, compares like `memcmp`, slices like `GETRANGE`, and costs one byte per character in
+ * The string works as a Map key, compares like `memcmp`, slices like `GETRANGE`, and costs one byte per character in
  * JavaScript engines. The functions of this file convert from and to UTF-8 at the edges.
  */
 export type Bytes = string & { readonly __bytes: unique symbol }

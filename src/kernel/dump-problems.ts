@@ -26,9 +26,7 @@ export interface DumpProblem {
 /** Returns the error for an invalid dump. @param of `a sandbox`, `a queue` */
 export function invalidDump(of: string, { place, reason }: DumpProblem): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
-  return new TypeError(
-    `load(): the argument must be a dump of ${of}, as dump() returns it. ${where}${shortened(reason)}`,
-  )
+  return new TypeError(`This is not a dump of ${of}: load() takes what dump() returned. ${where}${shortened(reason)}`)
 }
 
 const most = 300

@@ -38,7 +38,7 @@ export function milliseconds(duration: Duration): number {
   if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed
   const given = typeof duration === 'string' ? JSON.stringify(duration) : String(duration)
   throw new RangeError(
-    `a duration must be milliseconds or a text such as '90s', '5m' or '1d10h30m' (got ${given}).${meant(given) ?? ''}`,
+    `${given} is not a duration. Use ${meant(given) ?? "milliseconds or a text such as '90s', '5m' or '1d10h30m'"}.`,
   )
 }
 
@@ -48,7 +48,7 @@ const writtenOut = /^"\s*([\d.]+)\s*(milli|ms|mo|[smhdwy])[a-z]*\s*"$/i
 function meant(given: string): string | undefined {
   const [, amount = '', unit = ''] = writtenOut.exec(given) ?? []
   const text = amount + unit.toLowerCase().replace('milli', 'ms')
-  return parseDuration(text) === undefined ? undefined : ` Use '${text}'.`
+  return parseDuration(text) === undefined ? undefined : `'${text}'`
 }
 
 /** Returns the shortest exact text: `90_000` → `'1m30s'`, `0` → `'0s'`. */

@@ -45,8 +45,8 @@ export function isHeader(name: string, value: string): boolean {
 }
 
 /**
- * Returns the spelling in which the service shows headers: `x-rateLimit-reset` → `X-Ratelimit-Reset`. [queue.md 1.5,
- * 5.4]
+ * Returns the spelling in which the service shows headers: `x-rateLimit-reset` → `X-Ratelimit-Reset`.
+ * [queue.md 1.5, 5.4]
  */
 export function canonicalName(name: string): string {
   const known = canonical.get(name)

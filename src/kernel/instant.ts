@@ -16,7 +16,7 @@ export function instant(at: Instant): number {
   const time = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN)
   if (Math.abs(time) <= endOfTime) return time
   throw new RangeError(
-    `an instant must be milliseconds, a Date or a text such as '2030-01-01T09:00:00Z', until the year 128725 (got ${typeof at === 'string' ? JSON.stringify(at) : String(at)}).`,
+    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time. Use milliseconds, a Date or a text such as '2030-01-01T09:00:00Z', until the year 128725.`,
   )
 }
 

@@ -47,8 +47,8 @@ export interface Policy {
   maxForkBytes: number | undefined
   /**
    * Commands that the store has. `all`: also those of redis-server 7.0 that the service does not document, such as
-   * `OBJECT`, `SORT` and `LCS`; a diagnostic names each one that runs. `documented`: rejects these. [service.md B,
-   * command groups]
+   * `OBJECT`, `SORT` and `LCS`; a diagnostic names each one that runs. `documented`: rejects these.
+   * [service.md B, command groups]
    */
   commands: 'all' | 'documented'
   /**

@@ -146,9 +146,21 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   const resolved = resolvedPolicy(changes)
   const [issue] = v.safeParse(policySchema(), resolved).issues ?? []
   if (issue !== undefined) {
-    throw new TypeError(`policy.${v.getDotPath(issue)} must be ${issue.expected} (got ${issue.received}).`)
+    throw new TypeError(
+      `policy.${v.getDotPath(issue)} must be ${expectedText(issue.expected)} (got ${issue.received}).`,
+    )
   }
   return { ...defaultPolicy, ...resolved }
+}
+
+/** Returns what a schema expects as text: `("go" | "crontab")` → `"go" or "crontab"`. */
+function expectedText(expected: string | null): string {
+  if (expected === 'number') return 'a number'
+  if (expected === 'boolean') return 'true or false'
+  return `${expected}`
+    .replace(/^\((.*)\)$/, '$1')
+    .replaceAll(' | ', ' or ')
+    .replace('>=', 'at least ')
 }
 
 /**

@@ -264,7 +264,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
   return { destinations: destinationsOf(plan, network, callers, journal), outbound: calls, faults }
 }
 
-/** @param story returns the lifecycle of a workflow run */
+/** @param story function that returns the lifecycle of a workflow run */
 function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
   const { options, policy } = plan
   const home = homeRegionOf(policy)

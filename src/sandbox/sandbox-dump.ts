@@ -89,7 +89,7 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
       reason: `${home} must not be in regions, because it is the home region of this sandbox: set policy.homeRegion`,
     })
   }
-  // Counts of another package version are skipped, whatever their format.
+  // Counts of another package version are skipped, regardless of their format.
   for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
     const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue

@@ -19,7 +19,7 @@ const listsPairs =
 const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
 /** Matches a command with passwords, also as one text with its arguments. */
 const beginsCommand = /^\s*(?:auth|acl|config|hello|migrate)(?:\s|$)/i
-/** Commands that can contain such a command, or a script that calls one. */
+/** Commands that can contain one of these commands, or a script that calls one. */
 const mayTell = /^(?:command|script|function)$/i
 const setting = /pass|auth|secret/i
 
@@ -161,7 +161,7 @@ function isSecretPath(path: string, isSecret: Asks): boolean {
   )
 }
 
-/** Returns whether the reply of a command is a secret, whatever it contains. */
+/** Returns whether the reply of a command is a secret, regardless of its content. */
 export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecretName): boolean {
   const name = argv[0] ?? ''
   if (/^acl$/i.test(name)) return /^(?:gentoken|resttoken|genpass|getuser|list)$/i.test(argv[1] ?? '')

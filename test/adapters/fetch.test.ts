@@ -100,7 +100,7 @@ test('a real host of the vendor is refused as long as a sandbox stands in its pl
   using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   for (const url of ['https://eu1-x.upstash.io/get/a', new URL('https://qstash-us-east-1.upstash.io/v2/keys')]) {
-    await expect(fetch(url)).rejects.toThrow('a real host of the service. Point the client at the sandbox instead')
+    await expect(fetch(url)).rejects.toThrow('a real host of the service, was blocked. Point the client at the sandbox')
   }
   expect(foreign).toEqual([])
   await fetch('https://upstash.io.shop.test/')
@@ -125,9 +125,7 @@ test('a host without fetch gets none back, and is told so', async () => {
   using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   expect(await ping(sandbox)).toBe('{"result":"PONG"}')
-  await expect(fetch('https://shop.test/')).rejects.toThrow(
-    'https://shop.test/ is not an address of the sandbox, and there was no global fetch to pass it on to.',
-  )
+  await expect(fetch('https://shop.test/')).rejects.toThrow('https://shop.test/ is not a URL of the sandbox')
   restore()
   expect('fetch' in globalThis).toBe(false)
 })

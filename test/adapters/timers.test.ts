@@ -223,7 +223,7 @@ describe('fakeTimers(vi)', () => {
     using sandbox = createSandbox()
     sandbox.clock.follow(fakeTimers(vi))
     await expect(sandbox.clock.advance('5s')).rejects.toThrow(
-      'clock.follow(fakeTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
+      'clock.follow(fakeTimers(…)): no fake timers are installed. Call vi.useFakeTimers(',
     )
   })
 })
@@ -257,6 +257,6 @@ test.each([
 
 test.each([[undefined], [null], [{}], [setTimeout]])('%o is no host', (host) => {
   expect(() => fakeTimers(host as never)).toThrow(
-    'fakeTimers() takes the fake timers of the test runner: fakeTimers(vi)',
+    'fakeTimers(): the argument must be the fake timers of the test runner. Use fakeTimers(vi)',
   )
 })

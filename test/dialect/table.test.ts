@@ -220,7 +220,7 @@ describe('the query', () => {
     expect(attempt!.url).toBe(`${shop}?service-retries=0`)
     heardIn(attempt!, [vendor])
     expect(at.traffic.ofType('request')[0]!.url).toContain('qstash_token=***')
-    expect(at.traffic.ofType('request')[0]!.note).toMatch(/words of two dialects/)
+    expect(at.traffic.ofType('request')[0]!.note).toMatch(/names of two dialects/)
   })
 })
 
@@ -235,7 +235,7 @@ test('words of both sets: the vendor’s count, the others are plain headers, an
   expect(attempt!.header('service-signature')).toBe('mine')
   expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
   expect(at.traffic.timeline()).toContain(
-    'it has words of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
+    'it has names of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
   )
 })
 
@@ -257,8 +257,8 @@ describe('strict dialects tell of foreign words', () => {
     await publish()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(header)
-    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or leave it out: 'auto'`)
-    expect(sandbox.traffic.timeline()).toContain(`is a word of dialect '${other}'`)
+    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or omit it`)
+    expect(sandbox.traffic.timeline()).toContain(`is a name of dialect '${other}'`)
     await sandbox.clock.drain()
     expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
       namesOf([dialect === 'neutral' ? neutral : vendor], own),
@@ -270,7 +270,7 @@ describe('strict dialects tell of foreign words', () => {
     const { createSandbox } = await import('stuntdouble')
     const sandbox = createSandbox({ dialect: 'neutral', onWarning: (sentence) => warnings.push(sentence) })
     await sandbox.fetch(`${sandbox.urls.mgmt}/v2/qstash/users`)
-    expect(warnings.join()).toContain("/v2/qstash is a word of dialect 'upstash'")
+    expect(warnings.join()).toContain("/v2/qstash is a name of dialect 'upstash'")
   })
 })
 

@@ -211,7 +211,7 @@ describe('after the handler', () => {
     at.publish()
     await at.drain()
     expect([at.handled, at.attempts()]).toEqual([[[2000, 'a']], [[0, 200, '', 5000]]])
-    expect(at.faults()).toEqual(['latency: takes 2s more', 'latency: takes 3s more to answer'])
+    expect(at.faults()).toEqual(['latency: takes 2s more', 'latency: takes 3s more to respond'])
   })
 })
 
@@ -229,7 +229,7 @@ describe('more than once', () => {
       [[0, 200, '', 0]],
     ])
     expect(at.faults()).toEqual([
-      'duplicate: delivered 3 times, the queue sees the first answer only; the others: 200, 200',
+      'duplicate: delivered 3 times, the queue sees the first response only; the others: 200, 200',
     ])
   })
 
@@ -541,7 +541,7 @@ describe('in the script of a destination', () => {
   })
 
   test.each([
-    [{ kind: 'restart' }, 'there is no step "restart"'],
+    [{ kind: 'restart' }, 'restart cannot be a step of a script'],
     [{ kind: 'constructor' }, 'there is no step "constructor"'],
     [{ kind: 'resett' }, 'there is no step "resett". Did you mean "reset"?'],
   ])('%j is refused', (step, sentence) => {

@@ -30,15 +30,15 @@ describe('good rules', () => {
 
 describe('refused, with the place and the nearest word', () => {
   test.each<[string, unknown, string]>([
-    ['no object', 'reset', 'A fault rule is an object such as { on:'],
+    ['no object', 'reset', 'a fault rule must be an object such as { on:'],
     [
       'unknown fault',
       { on: 'store.request', fault: { kind: 'latancy' } },
       'fault.kind: there is no fault "latancy". Did you mean "latency"?',
     ],
-    ['no kind', { on: 'store.request', fault: {} }, 'fault.kind is missing: latency, status,'],
+    ['no kind', { on: 'store.request', fault: {} }, 'fault.kind is missing. Use one of latency, status,'],
     ['no fault', { on: 'store.request' }, 'fault is missing'],
-    ['no point', { fault: reset }, 'on is missing: store.request,'],
+    ['no point', { fault: reset }, 'on is missing. Use one of store.request,'],
     [
       'unknown point',
       { on: 'store.requests', fault: reset },
@@ -52,72 +52,80 @@ describe('refused, with the place and the nearest word', () => {
     [
       'unknown field of a rule',
       { on: 'store.request', tims: 2, fault: reset },
-      'it: there is no "tims" here. Did you mean "times"?',
+      'there is no field "tims". Did you mean "times"?',
     ],
     [
       'unknown field of a match',
       { on: 'store.command', match: { keys: 'a' }, fault: { kind: 'error-reply', error: 'x' } },
-      'match: there is no "keys" here. Did you mean "key"?',
+      'match: there is no field "keys". Did you mean "key"?',
     ],
     [
       'unknown field of a fault',
       { on: 'store.request', fault: { kind: 'latency', waitMS: 3 } },
-      'fault: there is no "waitMS" here. Did you mean "waitMs"?',
+      'fault: there is no field "waitMS". Did you mean "waitMs"?',
     ],
     [
       'times as a text',
       { on: 'store.request', times: '2', fault: reset },
-      'times is a whole number, 1 or more, got "2"',
+      'times must be a whole number, at least 1 (got "2")',
     ],
-    ['a fault that is a text', { on: 'store.request', fault: 'reset' }, "fault is an object such as { kind: 'status'"],
+    [
+      'a fault that is a text',
+      { on: 'store.request', fault: 'reset' },
+      "fault must be an object such as { kind: 'status'",
+    ],
     [
       'a slip in a range of attempts',
       { on: 'queue.delivery', match: { attempt: { form: 3 } }, fault: reset },
-      'match.attempt: there is no "form" here. Did you mean "from"? It takes from, to.',
+      'match.attempt: there is no field "form". Did you mean "from"? The fields are from, to.',
     ],
     [
       'headers as a text',
       { on: 'store.request', match: { headers: 'a' }, fault: reset },
-      'match.headers is an object of',
+      'match.headers must be an object of',
     ],
-    ['times: 0', { on: 'store.request', times: 0, fault: reset }, 'times: 0 would never strike'],
-    ['chance 0', { on: 'store.request', chance: [0, 10], fault: reset }, 'chance: [0,10] would never strike'],
-    ['chance over 1', { on: 'store.request', chance: [3, 2], fault: reset }, 'chance strikes 3 of 2'],
+    ['times: 0', { on: 'store.request', times: 0, fault: reset }, 'times must be a whole number, at least 1 (got 0)'],
+    [
+      'chance 0',
+      { on: 'store.request', chance: [0, 10], fault: reset },
+      'chance must be above 0, such as [1, 10] for one in ten (got [0,10])',
+    ],
+    ['chance over 1', { on: 'store.request', chance: [3, 2], fault: reset }, 'chance must not be above 1 (got [3,2])'],
     [
       'a window that ends before it begins',
       { on: 'store.request', from: '30s', until: '10s', fault: reset },
-      'until ends the window at "10s", before or as it begins at "30s"',
+      'until must be after from (got "10s", from "30s")',
     ],
     [
       'a window that ends as it begins',
       { on: 'store.request', until: 0, fault: reset },
-      'until ends the window at 0, before or as it begins at 0',
+      'until must be after from (got 0, from 0)',
     ],
     [
       'a window of instants that is over',
       { on: 'store.request', from: '2030-01-02', until: '2030-01-01', fault: reset },
-      'until ends the window',
+      'until must be after from',
     ],
-    ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from is a span such as '30s'`],
+    ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from must be a duration such as '30s'`],
     [
       'no cron',
       { on: 'store.request', cron: '61 * * * *', fault: reset },
-      'cron is not a cron pattern of five fields:',
+      'cron must be a cron pattern of five fields:',
     ],
     [
       'another point',
       { on: 'store.command', fault: { kind: 'status', status: 500 } },
-      `fault status cannot strike at store.command.`,
+      `fault status has no effect at store.command.`,
     ],
     [
       'a phase that is none',
       { on: 'store.request', phase: 'before', fault: { kind: 'truncate', afterBytes: 3 } },
-      `phase is always 'after' for truncate`,
+      `phase must be 'after' or omitted for truncate`,
     ],
     [
       'a status that is none',
       { on: 'store.request', fault: { kind: 'status', status: 99 } },
-      'fault.status is an HTTP status from 200 to 599, got 99.',
+      'fault.status must be an HTTP status from 200 to 599 (got 99).',
     ],
     [
       'a header with a line end',
@@ -132,29 +140,29 @@ describe('refused, with the place and the nearest word', () => {
     [
       'latency from more to less',
       { on: 'store.request', fault: { kind: 'latency', minMs: 3, maxMs: 2 } },
-      'fault goes from minMs 3 down to maxMs 2',
+      'fault must have minMs not above maxMs (got minMs 3, maxMs 2)',
     ],
     [
       'attempts from more to less',
       { on: 'queue.delivery', match: { attempt: { from: 3, to: 2 } }, fault: reset },
-      'match names attempts from 3 to 2',
+      'match must not have attempt.from above attempt.to (got from 3 to 2)',
     ],
     [
       'attempt 0',
       { on: 'queue.delivery', match: { attempt: 0 }, fault: reset },
-      'match.attempt is the number of an attempt',
+      'match.attempt must be the number of an attempt',
     ],
     [
       'a url that is none',
       { on: 'queue.delivery', match: { url: 'shop.test' }, fault: reset },
-      `match.url is an absolute url`,
+      `match.url must be an absolute URL`,
     ],
     [
       'a flaw that is none',
       { on: 'queue.delivery', fault: { kind: 'bad-signature', flaw: 'expird' } },
-      'fault.flaw is one of',
+      'fault.flaw must be one of',
     ],
-    ['an outage of deliveries without an end', { on: 'queue.delivery', fault: { kind: 'outage' } }, 'until is needed'],
+    ['an outage of deliveries without an end', { on: 'queue.delivery', fault: { kind: 'outage' } }, 'until is missing'],
   ])('%s', (_, rule, expected) => {
     const found = sentences(rule)
     expect(found).toHaveLength(1)

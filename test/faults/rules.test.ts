@@ -95,9 +95,7 @@ describe('windows', () => {
 
   test('an instant that is over by the time the rule begins is refused then', () => {
     const { faults } = world()
-    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow(
-      'before or as it begins at "1h"',
-    )
+    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow('until must be after from')
   })
 
   test.each<[string, string, string]>([
@@ -150,7 +148,7 @@ describe('adding and removing', () => {
   test('one bad rule adds none', () => {
     const { faults } = world()
     expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: fault.reset() }])).toThrow(
-      'faults.add(): rule 2: times: 0 would never strike',
+      'faults.add(): rule 2: times must be a whole number, at least 1 (got 0)',
     )
     expect(faults.rules).toEqual([])
   })
@@ -224,7 +222,7 @@ describe('unused()', () => {
     )
     expect(skipped).toMatch(/matched 4 times.*\{"skip":10\}/)
     expect(delivery).toMatch(/^Fault 'lost-ack' on queue\.delivery .*no delivery was attempted after it was added\./)
-    expect(late).toMatch(/4 store requests were made .* none came within its window/)
+    expect(late).toMatch(/4 store requests were made .* none happened within its window/)
     // The cure fits the cause.
     for (const sentence of [never, skipped, late]) expect(sentence).toMatch(/Fix the rule or remove it\.$/)
     expect(delivery).toMatch(/nothing was published, or time has not moved.*or the rule isn't needed\.$/)
@@ -256,7 +254,7 @@ describe('unused()', () => {
     faults.add([down({ times: 2 }), down({ name: 'second' }), down({ name: 'third', match: { key: 'nobody' } })])
     await pings(2)
     const told = faults.unused.map(({ message: sentence }) => sentence)
-    expect(told[0]).toMatch(/"second".*it matched 2 times, and each time a rule that was added before it answered/)
+    expect(told[0]).toMatch(/"second".*it matched 2 times, but each time an earlier rule determined the outcome/)
     expect(told[1]).toMatch(/"third".*2 store requests were made .* none matched/)
     await pings(1)
     expect(faults.unused.map(({ rule }) => rule.name)).toEqual(['third'])
@@ -284,7 +282,7 @@ describe('unused()', () => {
     faults.add(down({ name: 'while' }))
     await asked()
     const [, during] = faults.unused.map(({ message: sentence }) => sentence)
-    expect(during).toContain('a service was down meanwhile')
+    expect(during).toContain('a service was down in the meantime')
     await clock.advance('2h')
     faults.add(down({ name: 'after' }))
     expect(faults.unused.at(-1)!.message).toContain('no store request was made')
@@ -328,7 +326,7 @@ test('the timeline and the diagram tell what struck, by which rule, and what cam
   expect(sandbox.traffic.timeline()).toContain(
     'fault lost-ack of rule night strikes queue.delivery at https://shop.test/orders\n',
   )
-  expect(sandbox.traffic.timeline()).toContain('the work is done, its answer is lost\n')
+  expect(sandbox.traffic.timeline()).toContain('the work is done, its response is lost\n')
   for (const format of ['text', 'mermaid'] as const) {
     expect(sandbox.traffic.diagram({ format })).toContain('fault lost-ack at queue.delivery')
   }

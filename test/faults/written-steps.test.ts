@@ -46,11 +46,11 @@ describe.each(kinds)('%s', (_, make) => {
   })
 
   test.each([
-    [[99], 'step 1: 99 is not the status of an answer: give one from 200 to 599.'],
-    [[200, 600.5], 'step 2: 600.5 is not the status'],
-    [[fault.delay(1), wait(99)], 'step 2: 99 is not the status'],
-    [['503'], 'step 1: "503" is a text: give the number 503.'],
-    [[null], 'A step is a status such as 503, or an object such as'],
+    [[99], 'step 1: a status must be a whole number from 200 to 599 (got 99).'],
+    [[200, 600.5], 'from 200 to 599 (got 600.5)'],
+    [[fault.delay(1), wait(99)], 'from 200 to 599 (got 99)'],
+    [['503'], 'step 1: a status must be a number (got "503"). Write 503.'],
+    [[null], 'a step must be a status such as 503 or an object such as'],
     [[fault.reset(), {}], 'step 2: kind is missing'],
   ])('%j is told', async (script, sentence) => {
     sandbox = await make()
@@ -78,9 +78,9 @@ describe('in a scenario', () => {
   })
 
   test.each([
-    [{ destinations: [{ url: shop, script: [99] }] }, '99 is not the status of an answer'],
-    [{ destinations: [{ url: shop, script: [wait(700)] }] }, '700 is not the status'],
-    [{ destinations: [{ url: shop, script: ['503'] }] }, '"503" is a text'],
+    [{ destinations: [{ url: shop, script: [99] }] }, 'from 200 to 599 (got 99)'],
+    [{ destinations: [{ url: shop, script: [wait(700)] }] }, 'from 200 to 599 (got 700)'],
+    [{ destinations: [{ url: shop, script: ['503'] }] }, 'a status must be a number (got "503")'],
     [{ destinations: [{ url: shop, script: [{ kind: 'stauts', status: 503 }] }] }, 'Did you mean "status"?'],
     [{ outbound: [{ url: bank, script: [99] }] }, 'status'],
     [{ outbound: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop cannot happen to a call'],

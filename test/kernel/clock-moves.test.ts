@@ -77,7 +77,7 @@ describe('a long move', () => {
     await outside()
     expect(clock.interrupt()).toBe('advance')
     await expect(move).rejects.toThrow(
-      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to continue\.$/,
+      /^clock\.advance\(\) was interrupted at 20\d\d-.*, after everything due until then\. Call it again to continue\.$/,
     )
     expect(clock.interrupt()).toBeUndefined()
   })
@@ -90,7 +90,7 @@ describe('a long move', () => {
     const move = clock.drain()
     await outside()
     clock.interrupt()
-    await expect(move).rejects.toThrow('clock.drain() was interrupted at 2030-01-01T00:00:00.005Z.')
+    await expect(move).rejects.toThrow('clock.drain() was interrupted at 2030-01-01T00:00:00.005Z,')
     const again = clock.drain()
     await outside()
     expect(clock.now()).toBe(start + 5)
@@ -111,7 +111,7 @@ describe('a long move', () => {
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
     await expect(move).rejects.toThrow(
-      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed of.',
+      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed.',
     )
     await settled
   })
@@ -140,7 +140,7 @@ describe('the budget of one instant', () => {
     })
     queue.publish({ to: 'https://shop.test/start' })
     await expect(clock.advance('1s')).rejects.toThrow(
-      /^The clock gave up: 20040 timers fired at one instant\. Most often: "delivery to https:\/\/shop\.test\/x" .* if they are just many, allow more with clock\.advance\(…, \{ maxTimers \}\)\.$/,
+      /^clock\.advance\(\) stopped: 20040 timers fired at one instant, the limit maxTimers\. Most often: "delivery to https:\/\/shop\.test\/x" .* Otherwise, raise the limit with clock\.advance\(…, \{ maxTimers \}\)\.$/,
     )
     await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])
@@ -149,7 +149,7 @@ describe('the budget of one instant', () => {
   test('a budget that is no number is a misuse', async () => {
     using sandbox = createSandbox()
     await expect(sandbox.clock.advance('1s', { maxTimers: Number.NaN })).rejects.toThrow(
-      'clock.advance() takes a number of timers as maxTimers, got NaN.',
+      'clock.advance(): maxTimers must be a number of timers (got NaN).',
     )
   })
 })
@@ -167,7 +167,9 @@ describe('the budget of drain()', () => {
         return new Response()
       })
       queue.publish({ to: loop })
-      await expect(clock.drain()).rejects.toThrow(`timers fired. Most often: "delivery to ${loop}"`)
+      await expect(clock.drain()).rejects.toThrow(
+        `timers fired, the limit maxTimers. Most often: "delivery to ${loop}"`,
+      )
       expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
     },
     60_000,
@@ -208,11 +210,11 @@ describe('the budget of drain()', () => {
 
 describe('what is no option of a move', () => {
   test.each([
-    ['a time', (clock: Clock) => clock.drain('30s' as never), 'got "30s". To move time by a span call clock.advance'],
+    ['a time', (clock: Clock) => clock.drain('30s' as never), '(got "30s"). To move time, use clock.advance'],
     [
       'nothing',
       (clock: Clock) => clock.advance('1s', null as never),
-      'takes options such as { maxTimers: 50_000 }, got null',
+      'options must be an object such as { maxTimers: 50_000 } (got null)',
     ],
     [
       'another name',
@@ -222,7 +224,7 @@ describe('what is no option of a move', () => {
     [
       'a time as the end',
       (clock: Clock) => clock.drain({ until: '30s' } as never),
-      'until of clock.drain() is a function that says whether to stop, got "30s". To move time by a span',
+      'clock.drain(): until must be a function that returns whether to stop (got "30s"). To move time',
     ],
   ])('%s is told', async (_, move, sentence) => {
     using sandbox = createSandbox()

@@ -24,7 +24,7 @@ test('a request that sleeps while nobody moves the clock is warned about, once, 
   expect(warnings).toEqual([])
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([
-    'stuntdouble: a request waits in virtual time and a real second has passed without the clock moving. ' +
+    'stuntdouble: a request waits in virtual time, and the clock has not moved for 1 real second. ' +
       'Pending: sleep in request POST /v2/publish (due in 1m30s), sleep in request GET /get/a (due in 2m). ' +
       "Call clock.advance('1m30s') or clock.drain(), or create the sandbox with clock: 'auto'.",
   ])
@@ -80,8 +80,8 @@ test('a move that waits for work which does not end says for which', async () =>
   const moved = clock.advance('1m')
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([
-    'stuntdouble: clock.advance() has waited a real second for work that has not ended: delivery of m1. ' +
-      'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
+    'stuntdouble: clock.advance() has waited 1 real second for running work, which blocks virtual time: delivery of m1. ' +
+      'Let it finish, or make it wait with task.sleep().',
   ])
   finish()
   await moved

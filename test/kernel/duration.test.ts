@@ -60,7 +60,7 @@ describe('milliseconds', () => {
         } catch (error) {
           told = (error as Error).message
         }
-        expect(told).toBe(`${JSON.stringify(text)} is not a duration: give '${count}${unit}'.`)
+        expect(told).toBe(`${JSON.stringify(text)} is not a duration. Use '${count}${unit}'.`)
         expect(milliseconds(`${count}${unit}` as '1s')).toBeGreaterThanOrEqual(0)
       }),
     )
@@ -78,7 +78,7 @@ describe('milliseconds', () => {
     ['soon' as Duration, '"soon"'],
   ])('%s is told with the next step', (given, shown) => {
     expect(() => milliseconds(given)).toThrow(
-      `${shown} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
+      `${shown} is not a duration. Use milliseconds or a text such as '90s', '5m' or '1d10h30m'.`,
     )
   })
 })

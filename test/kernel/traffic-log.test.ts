@@ -226,7 +226,7 @@ describe('a limited log', () => {
   })
 
   test('below 0 is a misuse', () => {
-    expect(() => new TrafficLog({ now: () => now }, -1)).toThrow('keeps 0 or more')
+    expect(() => new TrafficLog({ now: () => now }, -1)).toThrow('must be at least 0')
   })
 })
 

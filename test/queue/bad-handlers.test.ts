@@ -91,7 +91,7 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'status 99',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
+      `The handler of ${shop} gave no answer that can be sent: a status must be a whole number from 200 to 599 (got 99).`,
     ],
     [
       'a body that is a Blob',
@@ -102,7 +102,7 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'throws a Proxy that throws',
       '500 Internal Server Error',
-      'the handler threw something that cannot be shown as text',
+      'the handler threw a value that cannot be shown as text',
     ],
   ])('%s', async (name, error, note) => {
     const sandbox = await delivered(failing[name]!, 'answer')

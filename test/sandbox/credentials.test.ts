@@ -98,7 +98,7 @@ describe('a sandbox with a secret', () => {
   })
 
   test.each(['', 'short', 'fifteen letters', 42 as unknown as string])('%j is none', (wrong) => {
-    expect(() => createSandbox({ secret: wrong })).toThrow('has at least 16 characters')
+    expect(() => createSandbox({ secret: wrong })).toThrow('must have at least 16 characters')
   })
 })
 

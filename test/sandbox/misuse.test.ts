@@ -7,14 +7,18 @@ const nothing = undefined as never
 const sandbox = createSandbox()
 
 test.each<[string, () => unknown, RegExp]>([
-  ['options that are none', () => createSandbox(null as never), /takes an object of options such as/],
-  ['a wait that is none', () => fault.latency(null as never), /null is not a duration: give milliseconds/],
-  ['no rule to take away', () => sandbox.faults.remove(nothing), /takes what faults\.add\(\) returned, or the name/],
-  ['no rules', () => sandbox.faults.add(nothing), /faults\.add\(\) takes a rule or a list of them, got undefined\./],
+  ['options that are none', () => createSandbox(null as never), /createSandbox\(\): options must be an object/],
+  ['a wait that is none', () => fault.latency(null as never), /null is not a duration\. Use milliseconds/],
+  ['no rule to take away', () => sandbox.faults.remove(nothing), /faults\.remove\(\): the argument must be a handle/],
+  [
+    'no rules',
+    () => sandbox.faults.add(nothing),
+    /faults\.add\(\): the argument must be a rule or a list of rules \(got undefined\)\./,
+  ],
   [
     'a whole scenario',
     () => sandbox.faults.add({ name: 'calm', faults: [] } as never),
-    /takes rules, not a scenario: faults\.add\(scenario\.faults\)/,
+    /\(got a scenario\)\. Use faults\.add\(scenario\.faults\)/,
   ],
   ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\) takes what dump\(\) gave/],
   [
@@ -29,7 +33,7 @@ test.each<[string, () => unknown, RegExp]>([
 test('a budget that is no number: a sentence with the next step', async () => {
   const budget = 'x' as never
   await expect(sandbox.clock.drain({ maxTimers: budget })).rejects.toThrow(
-    /drain\(\) takes a number of timers as maxTimers, got x/,
+    /drain\(\): maxTimers must be a number of timers \(got x\)/,
   )
 })
 

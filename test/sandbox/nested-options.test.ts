@@ -34,7 +34,7 @@ test.each<[object, string]>([
   [{ tokens: { quue: 'x' } }, 'tokens has no option "quue". Did you mean "queue"?'],
   [{ urls: { stor: 'https://a.test' } }, 'urls has no option "stor". Did you mean "store"?'],
   [{ signingKeys: { curent: 'sig_1' } }, 'signingKeys has no option "curent". Did you mean "current"?'],
-  [{ tokens: 'mine' }, 'tokens takes an object with store, storeReadonly, queue'],
+  [{ tokens: 'mine' }, 'tokens must be an object with store, storeReadonly, queue'],
 ])('an unknown name within an option is told with the nearest: %j', (options, sentence) => {
   expect(() => createSandbox(options as never)).toThrow(sentence)
 })

@@ -27,8 +27,8 @@ test.each(['reset', 'load'] as const)('a look that a %s came after can be read, 
   await sandbox.clock.advance('10s')
   expect(past.store.get('stock')).toBe('5')
   const refused = past.fork()
-  await expect(refused).rejects.toThrow('The sandbox was reset or loaded after this look at 2030-01-01T00:00:05.000Z')
-  await expect(refused).rejects.toThrow('take a new sandbox.asOf()')
+  await expect(refused).rejects.toThrow("Can't go back to 2030-01-01T00:00:05.000Z: the sandbox was reset or loaded")
+  await expect(refused).rejects.toThrow('call sandbox.asOf() again')
 })
 
 test('a look is of one instant: its forks take no other', async () => {
@@ -69,7 +69,7 @@ test('a look says so when the journal has ended since', async () => {
   const past = sandbox.asOf('-5s')
   expect(past.store.get('stock')).toBe('5')
   for (let count = 0; count < 6_000; count++) sandbox.faults.clear()
-  const told = 'More came into this sandbox than its journal keeps: it ended at 2030-01-01T00:00:10.000Z'
+  const told = 'the journal of this sandbox reached its size limit and ended at 2030-01-01T00:00:10.000Z'
   expect(() => past.store.get('stock')).toThrow(told)
   expect(() => sandbox.asOf('-5s')).toThrow(told)
   await expect(past.fork()).rejects.toThrow(told)

@@ -601,7 +601,7 @@ describe('the faults of a scenario', () => {
   test('a scenario without faults is refused with the next step', () => {
     using sandbox = createSandbox()
     const calm: Scenario = { name: 'calm', steps: [drain] }
-    expect(() => sandbox.faults.add(calm.faults)).toThrow('has none to add: play its steps with playScenario')
+    expect(() => sandbox.faults.add(calm.faults)).toThrow('play it with playScenario')
   })
 })
 

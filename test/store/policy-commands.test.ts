@@ -119,7 +119,7 @@ describe("commands: 'all'", () => {
 
   it('is the default, and takes no other word', () => {
     expect(createSandbox().policy.commands).toBe('all')
-    expect(() => createSandbox({ policy: { commands: 'redis' as 'all' } })).toThrow('policy.commands takes')
+    expect(() => createSandbox({ policy: { commands: 'redis' as 'all' } })).toThrow('policy.commands must be')
   })
 
   it('users may have, or lack, the permission for them', async () => {

@@ -32,7 +32,7 @@ describe('policies of the command line', () => {
     ['retries=', /policy\.retries takes number, not ""/],
     ['=5', /--policy is a name and a value/],
     ['retries=null', /policy\.retries takes number/],
-    ['queuePlan=cheap', /policy\.queuePlan takes/],
+    ['queuePlan=cheap', /policy\.queuePlan must be/],
   ])('%s is refused', (word, sentence) => {
     expect(() => policyFrom([word])).toThrow(sentence)
   })

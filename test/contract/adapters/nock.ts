@@ -32,7 +32,7 @@ export const nockAdapter: ConnectingAdapter = {
         ...(isOldestNock14 ? (['what was aborted before is sent'] as const) : []),
       ],
     }),
-    streamError: 'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch',
+    streamError: 'nock does not support event streams. Use replaceFetch() from stuntdouble/fetch',
     connect: async (target) => ({ fetch: globalFetch, close: nockScopes(target) }),
   },
 }

@@ -151,7 +151,7 @@ describe('a connection', () => {
     sandbox.store.run('RPUSH', 'jobs', 'a')
     await sandbox.clock.advance('1m')
     expect(isOver).toBe(false)
-    expect(told).toEqual([expect.stringContaining('reset, loaded or dropped')])
+    expect(told).toEqual([expect.stringContaining('reset, loaded or disposed')])
   })
 
   test('is no part of a dump, nor of a fork', async () => {
