@@ -9,8 +9,8 @@ import { catalogTable } from '../support/fault-tables.js'
 const sentences = (rule: unknown): string[] => ruleProblems(rule).map(({ sentence }) => sentence)
 const reset = { kind: 'reset' }
 
-describe('good rules', () => {
-  test.each(faultKinds)('the example of %s is one', (kind) => {
+describe('valid rules', () => {
+  test.each(faultKinds)('include the example of %s', (kind) => {
     const { example, points } = catalog[kind]
     expect(faultProblems(example)).toEqual([])
     for (const on of points) expect(sentences({ on, fault: example, until: '1h' })).toEqual([])
@@ -23,12 +23,12 @@ describe('good rules', () => {
     ['a cron pattern with a zone', { on: 'store.request', cron: 'CRON_TZ=Europe/Berlin 0 3 * * 1-5', fault: reset }],
     ['all counters', { on: 'store.request', skip: 0, times: 1, every: 2, chance: [1, 10], fault: reset }],
     ['a range of attempts', { on: 'queue.delivery', match: { attempt: { from: 2 } }, fault: reset }],
-  ])('%s', (_, rule) => {
+  ])('include %s', (_, rule) => {
     expect(sentences(rule)).toEqual([])
   })
 })
 
-describe('refused, with the place and the nearest word', () => {
+describe('invalid rules: the problem names the field and the nearest valid name', () => {
   test.each<[string, unknown, string]>([
     ['no object', 'reset', 'a fault rule must be an object such as { on:'],
     [
@@ -118,12 +118,12 @@ describe('refused, with the place and the nearest word', () => {
       `fault status has no effect at store.command.`,
     ],
     [
-      'a phase that is none',
+      'an invalid phase',
       { on: 'store.request', phase: 'before', fault: { kind: 'truncate', afterBytes: 3 } },
       `phase must be 'after' or omitted for truncate`,
     ],
     [
-      'a status that is none',
+      'an invalid status',
       { on: 'store.request', fault: { kind: 'status', status: 99 } },
       'fault.status must be an HTTP status from 200 to 599 (got 99).',
     ],
@@ -153,31 +153,31 @@ describe('refused, with the place and the nearest word', () => {
       'match.attempt must be the number of an attempt',
     ],
     [
-      'a url that is none',
+      'an invalid URL',
       { on: 'queue.delivery', match: { url: 'shop.test' }, fault: reset },
       `match.url must be an absolute URL`,
     ],
     [
-      'a flaw that is none',
+      'an unknown flaw',
       { on: 'queue.delivery', fault: { kind: 'bad-signature', flaw: 'expird' } },
       'fault.flaw must be one of',
     ],
     ['an outage of deliveries without an end', { on: 'queue.delivery', fault: { kind: 'outage' } }, 'until is missing'],
-  ])('%s', (_, rule, expected) => {
+  ])('reports %s', (_, rule, expected) => {
     const found = sentences(rule)
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(expected)
   })
 })
 
-test.each(faultKinds)('what the page says of how %s is written runs, and is a fault of that kind', (kind) => {
+test.each(faultKinds)('the documented constructor call of %s returns a fault of that kind', (kind) => {
   const code = new RegExp(`^\\| \`${kind}\` \\| \`(.+?)\` \\|`, 'm').exec(catalogTable())?.[1]
   const made = new Function('fault', `return ${code}`)(fault)
   expect(made).toEqual(catalog[kind].example)
   expect(faultProblems(made)).toEqual([])
 })
 
-test('every kind has a constructor, which is called as the kind', () => {
+test('every kind has a constructor, named as the kind in camel case', () => {
   const made = faultKinds.flatMap((kind) => Object.entries(catalog[kind].made))
   expect(Object.fromEntries(made)).toEqual({ ...fault })
   const camelCase = (kind: string) => kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -201,13 +201,13 @@ test.each([
   [fault.clockSkew(5), { kind: 'clock-skew', byMs: 5 }],
   [fault.duplicate({ copies: 2, after: '1s' }), { kind: 'duplicate', copies: 2, afterMs: 1000 }],
   [fault.delay('1s', fault.reset()), JSON.parse('{"kind":"delay","waitMs":1000,"then":{"kind":"reset"}}')],
-])('constructors make plain data: %j', (made, expected) => {
+])('constructors return plain data: %j', (made, expected) => {
   expect(made).toEqual(expected)
   expect(JSON.parse(JSON.stringify(made))).toEqual(made)
   if (made.kind !== 'delay') expect(faultProblems(made)).toEqual([])
 })
 
-test('a fault is one row: what a rule has to know of it, its row says, and no file of the rules names it', () => {
+test('no file in src/rules names a kind of fault', () => {
   const folder = new URL('../../src/rules/', import.meta.url)
   const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'))
   expect(sources.filter((source) => /\bkind *[!=]== *'/.test(source))).toEqual([])

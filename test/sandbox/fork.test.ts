@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const shop = 'https://shop.test/orders'
 
-test('a fork is what the sandbox was, and goes on like it', async () => {
+test('a fork has the state of the sandbox and continues as the sandbox does', async () => {
   using sandbox = createSandbox({ seed: 3 })
   let calls = 0
   sandbox.destinations.on(shop, async (request, task) => {
@@ -31,7 +31,7 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
   expect(fork.dump()).not.toEqual(sandbox.dump())
 })
 
-test('an instant that cannot be told is refused with what can', async () => {
+test('asOf() and fork() throw for an unavailable instant, with the available ones', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficEntries: 20 } })
   await sandbox.clock.advance('1m')
   expect(() => sandbox.asOf('2031-01-01T00:00:00Z')).toThrow('in the future (now is 2030-01-01T00:01:00.000Z)')
@@ -49,7 +49,7 @@ test('an instant that cannot be told is refused with what can', async () => {
   expect(() => forgetful.asOf('-1s')).toThrow('Remove journal: false')
 })
 
-test('the past is looked at and not changed, and a script is no mere look', async () => {
+test('asOf() is read-only, and rejects scripts', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('RPUSH', 'jobs', 'a', 'b')
   await sandbox.clock.advance('1m')
@@ -65,7 +65,7 @@ test('the past is looked at and not changed, and a script is no mere look', asyn
   expect(fork.store.run('LLEN', 'jobs')).toBe(2)
 })
 
-test('a call under way gets its answer when it came; without one it meets its time-out', async () => {
+test('an outbound request in flight gets its response at the recorded instant; without one it times out', async () => {
   using sandbox = createSandbox()
   let answer = (_: Response): void => {}
   sandbox.destinations.on(shop, async (_, task) => {
@@ -87,7 +87,7 @@ test('a call under way gets its answer when it came; without one it meets its ti
   expect(asleep.queue.getMessage(id)?.state).toBe(sandbox.queue.getMessage(id)?.state)
 })
 
-test('keys that the clock found expired expire in a fork, too', async () => {
+test('keys that the clock found expired expire in a fork as well', async () => {
   using sandbox = createSandbox()
   const { store, clock } = sandbox
   store.run('CONFIG', 'SET', 'notify-keyspace-events', 'KEA')

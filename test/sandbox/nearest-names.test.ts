@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { unplayedText } from '../../src/kernel/unused-script.js'
 
-// A name that is nearly one: what was probably meant is told, wherever options are given.
+// A misspelled name is reported with the nearest valid one, wherever options are passed.
 
 test.each<[string, () => unknown, string]>([
   ['a sandbox', () => createSandbox({ dilaect: 'upstash' } as never), 'no option "dilaect". Did you mean "dialect"?'],
@@ -38,7 +38,7 @@ test.each<[string, () => unknown, string]>([
   ],
   ['a check', () => createSandbox().assertInvariants({ onyl: 'fifo-per-queue' } as never), 'Did you mean "only"?'],
   ['a region', () => createSandbox().queueIn('us-west-1' as never), 'Did you mean "us-east-1"?'],
-])('%s', (_, misuse, sentence) => {
+])('suggests the nearest name to %s', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)
 })
 
@@ -47,13 +47,13 @@ test.each([
   [{ scenaro: {} }, 'Did you mean "scenario"?'],
   [{ cloc: 'real' }, 'Did you mean "clock"?'],
   [{ name: 'x' }, undefined],
-])('a server: %j', async (options, sentence) => {
+])('suggests the nearest option of a server: %j', async (options, sentence) => {
   const started = startServer({ port: 0, ...options } as never).then((server) => server.close())
   if (sentence === undefined) await started
   else await expect(started).rejects.toThrow(sentence)
 })
 
-test('a connection: a misspelled tenant is not main', async () => {
+test('connect() throws for a misspelled tenant option instead of using main', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   await expect(connect(server.origin, { tennant: 'w1' } as never)).rejects.toThrow('Did you mean "tenant"?')
 })
@@ -65,25 +65,25 @@ test.each([
   ['GET', '/fault', 'Did you mean GET /faults?'],
   ['GET', '/somewhere/else', undefined],
   ['GET', '/queue/messages/msg_1/of/no/depth', undefined],
-])('a path of the control API: %s %s', async (method, path, sentence) => {
+])('suggests the nearest path of the control API: %s %s', async (method, path, sentence) => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const answer = await fetch(`${server.origin}/_control/main${path}`, { method })
   const { error } = (await answer.json()) as { error: string }
   expect(answer.status).toBe(404)
-  // Not the list of a hundred paths: what is near, or what begins alike.
+  // The response names similar paths instead of all hundred.
   expect(error.length).toBeLessThan(sentence === undefined ? 1000 : 200)
   if (sentence === undefined) expect(error).not.toContain('Did you mean')
   else expect(error).toContain(sentence)
   expect(error).toContain('/_control/openapi.json')
 })
 
-test('a field of a control request', async () => {
+test('suggests the nearest field of a control request', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const answer = await fetch(`${server.origin}/_control/main/clock/advance`, { method: 'POST', body: '{"bye":"5m"}' })
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(/bye: .*Did you mean .*"by/)])
 })
 
-describe('a script that nothing has met', () => {
+describe('a script that was never used', () => {
   const world = async (script: string, asked: string[]) => {
     const sandbox = createSandbox()
     sandbox.destinations.respond('https://*', 200).script(script, [503])
@@ -100,7 +100,7 @@ describe('a script that nothing has met', () => {
     ]
   }
 
-  test('names the url that was asked instead, for deliveries and for calls', async () => {
+  test('names a similar URL that was requested, for deliveries and for outbound requests', async () => {
     const told = await world('https://pay.test/v1/chrage', [
       'https://pay.test/v1/refunds',
       'https://pay.test/v1/charge',
@@ -109,7 +109,7 @@ describe('a script that nothing has met', () => {
     for (const text of told) expect(text).toContain('Did you mean "https://pay.test/v1/charge"?')
   })
 
-  test('a query is no part of it, and never printed', async () => {
+  test('ignores the query of a URL, and never prints it', async () => {
     for (const text of await world('https://pay.test/v1/chrage', ['https://pay.test/v1/charge?key=hunter2']))
       expect(text).toMatch(/Did you mean "https:\/\/pay\.test\/v1\/charge"\?$/)
   })
@@ -120,13 +120,13 @@ describe('a script that nothing has met', () => {
     ['short words are other things', 'https://pay.test/cart', ['https://pay.test/card']],
     ['two parts differ', 'https://pay.test/v2/chrage', ['https://pay.test/v1/charge']],
     ['an address with a password', 'https://pay.test/v1/chrage', ['https://u:pw@pay.test/v1/charge']],
-  ])('nothing is guessed where %s', async (_, script, asked) => {
+  ])('suggests nothing if %s', async (_, script, asked) => {
     const told = await world(script, asked)
     expect(told).toHaveLength(2)
     for (const text of told) expect(text).not.toContain('Did you mean')
   })
 
-  test('nothing is guessed once a request has met it', async () => {
+  test('suggests nothing once a request has matched it', async () => {
     const sandbox = createSandbox()
     sandbox.outbound.script('https://pay.test/v1/charges', [503, 503]).respond('https://pay.test/v1/charge', 200)
     await sandbox.outbound.fetch('https://pay.test/v1/charges')
@@ -136,6 +136,6 @@ describe('a script that nothing has met', () => {
   })
 })
 
-test('what resembles nothing is told without a guess', () => {
+test('reports a URL that resembles none without a suggestion', () => {
   expect(() => createSandbox({ zzzzzzzzz: 1 } as never)).toThrow('no option "zzzzzzzzz". The options are ')
 })

@@ -2,7 +2,7 @@ import { createSandbox, type SandboxOptions } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { mergedOptions } from '../../src/sandbox/sandbox-options.js'
 
-test('what is given within an option leaves the rest at its default, and the given object alone', () => {
+test('a nested option keeps the other defaults, and the given object does not change', () => {
   const options: SandboxOptions = {
     urls: { queue: 'https://messages.test' },
     tokens: { queue: 'mine' },
@@ -17,7 +17,7 @@ test('what is given within an option leaves the rest at its default, and the giv
   expect(options).toEqual(before)
 })
 
-test('options that nest are merged one level deep, and neither side changes', () => {
+test('nested options are merged one level deep, and neither argument changes', () => {
   const one: SandboxOptions = { seed: 1, tokens: { store: 's', queue: 'q' }, urls: { base: 'https://a.test' } }
   const other: SandboxOptions = { seed: 2, tokens: { queue: 'own' }, policy: { retries: 1 } }
   const [first, second] = [structuredClone(one), structuredClone(other)]
@@ -35,6 +35,6 @@ test.each<[object, string]>([
   [{ urls: { stor: 'https://a.test' } }, 'urls has no option "stor". Did you mean "store"?'],
   [{ signingKeys: { curent: 'sig_1' } }, 'signingKeys has no option "curent". Did you mean "current"?'],
   [{ tokens: 'mine' }, 'tokens must be an object with store, storeReadonly, queue'],
-])('an unknown name within an option is told with the nearest: %j', (options, sentence) => {
+])('an unknown name in a nested option is reported with the nearest one: %j', (options, sentence) => {
   expect(() => createSandbox(options as never)).toThrow(sentence)
 })
