@@ -145,6 +145,6 @@ function within(part: string, load: () => void): void {
     load()
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
-    throw new TypeError(`sandbox.load(): the ${part} of the dump can't be loaded: ${shortened(error.message)}.`)
+    throw new TypeError(`The ${part} of the dump cannot be loaded: ${shortened(error.message)}.`)
   }
 }

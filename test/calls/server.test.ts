@@ -71,6 +71,6 @@ describe('an address of the server that stands for a foreign host', () => {
 
   test('a function cannot be sent', async () => {
     await using sandbox = await connect(server.origin, { tenant: 'functions' })
-    expect(() => sandbox.outbound.on(bank, () => new Response())).toThrow('cannot call the function')
+    expect(() => sandbox.outbound.on(bank, () => new Response())).toThrow('a remote sandbox cannot call a function')
   })
 })

@@ -412,7 +412,7 @@ describe('destinations', () => {
     expect(await answered('https://shop.test/a')).toBe(207)
     destinations.off('https://shop.test/a')
     expect(await answered('https://shop.test/a')).toBe(201)
-    expect(() => destinations.respond('shop.test', 200)).toThrow('give an absolute url')
+    expect(() => destinations.respond('shop.test', 200)).toThrow('must be an absolute URL')
   })
 
   test('a recorder watches beside a handler and a script; what never arrived is not recorded', async () => {

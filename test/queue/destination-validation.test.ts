@@ -72,7 +72,7 @@ describe.each(kinds)('what a destination shall do is judged where it is given: %
 
 test.each(badSteps)('a scenario with the step %j is refused', (step, sentence) => {
   const destinations = [{ url: shop, script: [step] }]
-  const told = sentence.startsWith('it waits') ? 'nested deeper than 100 levels' : sentence
+  const told = sentence.startsWith('more than 100') ? 'nested deeper than 100 levels' : sentence
   expect(() => defineScenario({ name: 's', destinations } as never)).toThrow(told)
 })
 

@@ -375,7 +375,7 @@ describe('a play', () => {
         destinations: [{ url: orders, script: [fault.status(500), fault.lostAck(), fault.hang()] }],
         steps: [order, drain],
       },
-      /steps that no delivery met: hang/,
+      /steps that no delivery used: hang/,
     ],
     [
       'a fault that never strikes',

@@ -195,8 +195,11 @@ describe('a mistake is one sentence and exit code 2', () => {
       /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/,
     ],
     [['serve', '--policy', 'retries.now=5'], /The policy retries has no parts: write --policy retries=VALUE\./],
-    [['serve', '--policy', 'retries=many'], /policy\.retries takes number, not "many"\./],
-    [['serve', '--policy', 'queueLimits.maxRetries="5"'], /policy\.queueLimits\.maxRetries takes number, not "5"\./],
+    [['serve', '--policy', 'retries=many'], /policy\.retries must be a number \(got "many"\)\./],
+    [
+      ['serve', '--policy', 'queueLimits.maxRetries="5"'],
+      /policy\.queueLimits\.maxRetries must be a number \(got "5"\)\./,
+    ],
     [['serve', '--policy', 'retries'], /--policy is a name and a value, such as .*, not "retries"\./],
     [['serve', '--policy'], /--policy needs a value: --policy NAME=VALUE\./],
     [['serve', '--request-timeout', 'soon'], /--request-timeout is a duration such as 90s or 2m, not "soon"\./],

@@ -149,7 +149,9 @@ describe('long lists', () => {
 
   test('rules of faults are refused beyond ten thousand', async () => {
     const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
-    expect((await order('POST', '/faults', { rules })).json.error).toMatch(/^faults\.add\(\): a sandbox can have at most 10000 rules/)
+    expect((await order('POST', '/faults', { rules })).json.error).toMatch(
+      /^faults\.add\(\): a sandbox can have at most 10000 rules/,
+    )
     expect((await order('POST', '/faults', { rules: rules.slice(1) })).status).toBe(200)
     expect(await remote.faults.rules).toHaveLength(10_000)
     expect((await order('DELETE', '/faults')).status).toBe(200)

@@ -63,7 +63,7 @@ describe('time that is the host’s is not moved', () => {
 
   test('by a server that is told when to start, or to play a scenario that says so', async () => {
     const startAt = '2030-01-01T00:00:00Z'
-    await expect(startNow({ port: 0, clock: 'real', startAt })).rejects.toThrow('or leave startAt out')
+    await expect(startNow({ port: 0, clock: 'real', startAt })).rejects.toThrow('or omit startAt')
     const destinations = [{ url: 'https://x.test/' }]
     const scenario = { name: 'outage', startAt, destinations }
     await expect(startNow({ port: 0, clock: 'real', scenario })).rejects.toThrow(

@@ -32,7 +32,9 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     })
 
     test('refuses to go back, and what is no duration', async () => {
-      await expect((async () => sandbox.clock.advanceTo('2029-01-01T00:00:00Z'))()).rejects.toThrow('must not be in the past')
+      await expect((async () => sandbox.clock.advanceTo('2029-01-01T00:00:00Z'))()).rejects.toThrow(
+        'must not be in the past',
+      )
       await expect((async () => sandbox.clock.advance('soon' as '1s'))()).rejects.toThrow('is not a duration')
     })
 

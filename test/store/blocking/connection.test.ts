@@ -218,7 +218,7 @@ test('time that nobody moves is told, for a wait that it would end, whatever the
   served.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
   await new Promise((resolve) => setTimeout(resolve, 1200))
   const told = expect.stringMatching(
-    /a command \(BLPOP\) waits in virtual time .* Pending: BLPOP jobs waits until .* \(due in 5s\)/i,
+    /a command \(BLPOP\) waits in virtual time.* Pending: BLPOP jobs waits until .* \(due in 5s\)/i,
   )
   expect(warnings).toEqual([[told], [told], [], []])
 })
