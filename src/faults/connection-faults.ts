@@ -23,29 +23,34 @@ import {
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** Resets the connection before the request is processed, or after it with `phase: 'after'`. */
+/**
+ * Resets the connection before the request is processed, or after it with `phase: 'after'`. `fetch` rejects with cause
+ * `ECONNRESET`, and the queue retries the delivery.
+ */
 export function reset(): FaultOf<'reset'> {
   return { kind: 'reset' }
 }
 
-/** Refuses the connection. */
+/** Refuses the connection: `fetch` rejects with cause `ECONNREFUSED`, and the queue retries the delivery. */
 export function refused(): FaultOf<'refused'> {
   return { kind: 'refused' }
 }
 
-/** Fails the DNS lookup of the host. */
+/** Fails the DNS lookup of the host: `fetch` rejects with cause `ENOTFOUND`. */
 export function unresolvedHost(): FaultOf<'unresolved-host'> {
   return { kind: 'unresolved-host' }
 }
 
-/** Presents an invalid TLS certificate. */
+/** Presents an invalid TLS certificate: `fetch` rejects with cause `CERT_HAS_EXPIRED`. */
 export function badCertificate(): FaultOf<'bad-certificate'> {
   return { kind: 'bad-certificate' }
 }
 
 /**
- * Sends no response for this long, then closes the connection. Without a duration, the caller waits until its own
- * timeout.
+ * Sends no response for this long, then closes the connection.
+ * Without a duration, a delivery fails with its timeout, and `fetch` rejects with cause `ETIMEDOUT` after 5 minutes of
+ * virtual time.
+ * @example sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.hang('10s') })
  */
 export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }

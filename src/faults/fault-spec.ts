@@ -12,7 +12,7 @@ export interface AnyFault {
 
 /** Definition of one kind of fault: constructor, schema, effects, and the texts about it. */
 export interface FaultSpec<F extends AnyFault> {
-  /** What happens, as one or two sentences of the reference page. */
+  /** Description on the reference page. */
   readonly summary: string
   /**
    * `answers` ends the evaluation: rules that were added later are skipped. `shapes` and `holds` continue with later

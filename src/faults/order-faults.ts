@@ -21,7 +21,11 @@ import { afterwards, brokenReply, oneNetworkError, outcomeText, wasReset } from 
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
-/** Loses the response after the request was processed, so the caller cannot know whether it succeeded. */
+/**
+ * Loses the response after the request was processed. The caller gets a connection reset (`fetch` rejects with cause
+ * `ECONNRESET`), and the queue retries the delivery.
+ * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.lostAck() })
+ */
 export function lostAck(): FaultOf<'lost-ack'> {
   return { kind: 'lost-ack' }
 }

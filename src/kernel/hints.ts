@@ -1,5 +1,5 @@
 /**
- * Next steps for messages, as one or more sentences. They differ by reader: a test in this process, or a client of a
+ * Next steps for messages. They differ by reader: a test in this process, or a client of a
  * server in any programming language.
  */
 export interface Hints {

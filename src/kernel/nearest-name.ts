@@ -45,11 +45,19 @@ export function checkOptionNames<T extends object>(
       `${who}: options must be an object (got ${shown(options)}). The options are ${known.join(', ')}.`,
     )
   }
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  throw new TypeError(
-    `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
-  )
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new TypeError(`${who} has no ${unknownOptions(unknown, known)}`)
+}
+
+/** Returns the end of a message about unknown options, with the nearest names: `option "sede". Did you mean "seed"? …` */
+export function unknownOptions(unknown: readonly string[], known: readonly string[]): string {
+  const near = new Set(unknown.map((name) => nearestName(name, known)).filter((name) => name !== undefined))
+  const meant = near.size === 0 ? '' : ` Did you mean ${quoted([...near])}?`
+  return `option${unknown.length === 1 ? '' : 's'} ${quoted(unknown)}.${meant} The options are ${known.join(', ')}.`
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(', ')
 }
 
 function shown(given: unknown): string {

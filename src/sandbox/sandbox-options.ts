@@ -1,6 +1,6 @@
 import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, unknownOptions } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
 import { engineUrls, queueRegions, type UrlOptions } from '../protocol/address.js'
@@ -89,14 +89,13 @@ export function checkNames(options: object, called = 'createSandbox()', who = 'A
     throw new TypeError(`${called}: options must be an object such as { seed: 7 } (got ${String(options)}).`)
   }
   const known = Object.keys({ ...more, ...optionNames })
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  if (/^(?:realRedis|shadowRedis|allowRedisHosts)$/.test(unknown)) {
-    throw new TypeError(`${who} has no option ${JSON.stringify(unknown)} for a Redis or Valkey: ${engineUrls}`)
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  const redis = unknown.find((name) => /^(?:realRedis|shadowRedis|allowRedisHosts)$/.test(name))
+  if (redis !== undefined) {
+    throw new TypeError(`${who} has no option ${JSON.stringify(redis)} for a Redis or Valkey: ${engineUrls}`)
   }
-  throw new TypeError(
-    `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
-  )
+  throw new TypeError(`${who} has no ${unknownOptions(unknown, known)}`)
 }
 
 function checkDialect(dialect: Dialect): void {

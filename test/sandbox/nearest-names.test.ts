@@ -10,6 +10,11 @@ import { unplayedText } from '../../src/kernel/unused-script.js'
 test.each<[string, () => unknown, string]>([
   ['a sandbox', () => createSandbox({ dilaect: 'upstash' } as never), 'no option "dilaect". Did you mean "dialect"?'],
   [
+    'a sandbox with two mistakes',
+    () => createSandbox({ dilaect: 'upstash', sede: 1 } as never),
+    'no options "dilaect", "sede". Did you mean "dialect", "seed"? The options are',
+  ],
+  [
     'a policy',
     () => createSandbox({ policy: { deduplicationWindw: 1 } as never }),
     'no policy "deduplicationWindw". Did you mean "deduplicationWindow"?',
