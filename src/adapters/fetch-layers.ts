@@ -1,10 +1,10 @@
 export type Fetch = typeof globalThis.fetch
 export type FetchInput = Parameters<Fetch>[0]
 
-/** Hands a request on to the `fetch` that was there before; rejects when there was none. */
+/** Passes a request to the `fetch` that was there before. Rejects if there was none. */
 export type Pass = () => Promise<Response>
 
-/** One replacement of the global `fetch`, on top of what was there before. */
+/** One replacement of the global `fetch`, on top of the previous one. */
 interface Layer {
   readonly previous: Fetch | undefined
   active: boolean
@@ -13,8 +13,8 @@ interface Layer {
 const layers = new WeakMap<Fetch, Layer>()
 
 /**
- * Lays a `fetch` over the global one. Several may lie on top of each other and end in any order.
- * @returns what ends it
+ * Replaces the global `fetch`. Several replacements can be active and can end in any order.
+ * @returns a function that ends the replacement
  */
 export function layOver(
   answer: (url: string, input: FetchInput, init: RequestInit | undefined, pass: Pass) => Promise<Response>,
@@ -22,7 +22,7 @@ export function layOver(
   const layer: Layer = { previous: globalThis.fetch, active: true }
   const replacement: Fetch = (input, init) => {
     const url = urlOf(input)
-    // Called on the global object, for a host's fetch that insists on it.
+    // Some hosts require that `fetch` is called on the global object.
     const pass = (): Promise<Response> =>
       layer.previous ? layer.previous.call(globalThis, input, init) : Promise.reject(noFetch(url))
     return layer.active ? answer(url, input, init, pass) : pass()
@@ -44,7 +44,7 @@ function urlOf(input: FetchInput): string {
   return typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
 }
 
-/** Takes ended layers off the top. One that somebody else has wrapped stays, and passes everything through. */
+/** Removes ended layers from the top. A layer that other code has wrapped stays, and passes every request on. */
 function unwind(): void {
   for (;;) {
     const top = layers.get(globalThis.fetch)
@@ -55,5 +55,5 @@ function unwind(): void {
 }
 
 function noFetch(url: string): Error {
-  return new TypeError(`${url} is not an address of the sandbox, and there was no global fetch to pass it on to.`)
+  return new TypeError(`${url} is not a URL of the sandbox, and there was no global fetch to pass it to.`)
 }

@@ -9,13 +9,12 @@ interface StrayNoter {
 type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
- * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.outbound` has registered; every other
- * request goes on to the `fetch` that was there before. Restored by the returned function, by `using`, or when the sandbox
- * is disposed. Several replacements may lie on top of each other and end in any order; of two that own an address the newer
- * one answers.
+ * Replaces `globalThis.fetch` for the sandbox's URLs and for hosts registered in `sandbox.outbound`. Every other request
+ * goes to the previous `fetch`, which the returned function, `using`, or disposing the sandbox restores. Several
+ * replacements can be active and can end in any order; the latest one that owns a URL responds.
  *
- * A request to the vendor's real hosts is refused meanwhile: no test hits production by accident. Clients that do not
- * use the global `fetch`, over `node:http` for example, fail with a sentence that says what to use.
+ * Requests to the vendor's real hosts are rejected in the meantime, so no test reaches production by accident. Clients
+ * that do not use the global `fetch`, such as those over `node:http`, fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
@@ -28,14 +27,14 @@ export function replaceFetch(
 ): (() => void) & Disposable {
   const endLayer = layOver((url, input, init, pass) => {
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
-    // A real host of the service may be registered, too: then it is not called.
+    // A registered real host of the service is never contacted.
     if (sandbox.outbound?.takes(methodOf(input, init), url)) return sandbox.outbound.fetch(input, init)
     if (!isReal(url)) return pass()
     const error = strayed(url, sandbox)
     const refuse = (): never => {
       throw error
     }
-    // The sandbox refuses what is not its own, too, and lets the host's timers run in a loop of that.
+    // The sandbox rejects URLs of other origins, and lets the host's timers run even if a loop sends such requests.
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
@@ -47,7 +46,7 @@ export function replaceFetch(
   return Object.assign(restore, { [Symbol.dispose]: restore })
 }
 
-/** What a connection to a host is told that should have been a call of the replaced `fetch`. */
+/** Returns the error for a connection that bypasses the replaced `fetch`. */
 function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
   if (isReal(url)) return strayed(url, sandbox)
@@ -55,10 +54,10 @@ function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): 
   const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
     (address) => new URL(address).hostname === hostname,
   )
-  // A server of somebody else's may listen on this machine.
+  // Other servers may listen on this machine.
   if (!isOurs || /^(?:.*\.)?localhost\.?$/.test(hostname)) return undefined
   return new Error(
-    `${hostname} is an address of the sandbox, and stuntdouble/fetch answers there only for the global fetch. This client connects in another way, over node:http or with an earlier reference to fetch: use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.`,
+    `${hostname} belongs to the sandbox, but replaceFetch() intercepts only the global fetch, and this client uses node:http or an earlier reference to fetch. Use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or startServer() from stuntdouble/server.`,
   )
 }
 
@@ -66,13 +65,13 @@ function isReal(url: string): boolean {
   return URL.canParse(url) && isRealHost(new URL(url).hostname)
 }
 
-/** An application may swallow the error, so the sandbox remembers it for the end of the test. */
+/** Records the request in the sandbox for the end of the test, because the app may swallow the error. */
 function strayed(url: string, { urls, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
   const { host } = new URL(url)
   const sentence =
-    `A test was about to call ${host}, a real host of the service. ` +
-    `Point the client at the sandbox instead: ${urls[realServiceAt(host)]}, with the names and tokens of sandbox.env. ` +
-    'A client that is made while its module loads reads the environment then: useSandbox() in a setup file has set it by that time.'
+    `A request to ${host}, a real host of the service, was blocked. ` +
+    `Point the client at the sandbox: ${urls[realServiceAt(host)]}, with the variables and tokens of sandbox.env. ` +
+    'If a module creates the client while it loads, call useSandbox() in a setup file, which sets the environment before that.'
   noteStray?.(sentence)
   return new Error(sentence)
 }

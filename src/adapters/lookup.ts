@@ -1,10 +1,10 @@
-// Clients over node:http never see a replaced `fetch`. They ask for the address of a host, and that is where they can be
-// told. In a browser there is nothing of this.
+// Clients over node:http never call a replaced `fetch`, but they look up the host name, and that can fail with an
+// explanation. Browsers have no such look-up.
 
 type Callback = (error: Error | null, ...found: unknown[]) => void
 type Lookup = (hostname: string, ...rest: [Callback] | [options: unknown, Callback]) => void
 
-/** Says why a host has no address; `undefined` for hosts that are none of its business. */
+/** Returns the error for a host name, or `undefined` to let the look-up pass. */
 export type Refuse = (hostname: string) => Error | undefined
 
 interface Dns {
@@ -14,7 +14,7 @@ interface Dns {
 const refusals = new Set<Refuse>()
 let original: Lookup | undefined
 
-/** Lets connections to some hosts fail with an error of ours, until the returned function is called. */
+/** Makes look-ups of some host names fail with an error of this package, until the returned function is called. */
 export function refuseLookups(refuse: Refuse): () => void {
   const dns = (
     globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
@@ -27,7 +27,7 @@ export function refuseLookups(refuse: Refuse): () => void {
   refusals.add(refuse)
   return () => {
     if (!refusals.delete(refuse) || refusals.size > 0) return
-    // Somebody who has wrapped it meanwhile keeps it: without refusals it passes everything on.
+    // Other code may have wrapped the function. Without refusals, it passes every look-up.
     if (Object.hasOwn(dns.lookup, ours)) dns.lookup = original!
   }
 }
@@ -36,7 +36,7 @@ const ours = Symbol('stuntdouble.lookup')
 
 function watched(lookup: Lookup): Lookup {
   const replacement: Lookup = (hostname, ...rest) => {
-    // Who looks up what is an address already is about to listen there: connections do not.
+    // A look-up of an IP address precedes listening on it, so it must pass. Connections do not look up IP addresses.
     for (const refuse of isAddress(hostname) ? [] : refusals) {
       const error = refuse(hostname)
       if (error === undefined) continue
@@ -46,7 +46,7 @@ function watched(lookup: Lookup): Lookup {
     }
     lookup(hostname, ...rest)
   }
-  // Among them the promise form for util.promisify().
+  // The copied properties include the promise form for util.promisify().
   Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(lookup))
   return Object.defineProperty(replacement, ours, { value: true })
 }

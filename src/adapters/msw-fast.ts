@@ -9,22 +9,22 @@ import {
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
-// What msw marks as experimental stays in this file.
+// Only this file uses msw APIs that are marked as experimental.
 
 type Fetch = typeof globalThis.fetch
 
 /** Options of `fastNetwork()`. */
 export interface FastNetworkOptions {
-  /** Your own handlers, for everything that is not the sandbox's. */
+  /** Your own handlers, for all requests that are not the sandbox's. */
   readonly handlers?: readonly AnyHandler[]
-  /** What becomes of a request that no handler takes. Default `warn`. */
+  /** Strategy for requests without a handler. Default `warn`. */
   readonly onUnhandledFrame?: DefineNetworkOptions<[FetchSource]>['onUnhandledFrame']
 }
 
 /**
- * A network of msw 3 that sees `fetch` only: requests to the sandbox, and to what `sandbox.outbound` has registered, go there
- * at once, all others to your handlers. For
- * suites whose clients use nothing but `fetch`; others take `setupServer(...mswHandlers(sandbox))`.
+ * Creates a network of msw 3 that intercepts only `fetch`. Requests to the sandbox, and to hosts registered in
+ * `sandbox.outbound`, go there directly; all others go to your handlers. If a client does not use `fetch`, use
+ * `setupServer(...mswHandlers(sandbox))` instead.
  * @example
  * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', () => HttpResponse.json({}))] })
  * network.enable()
@@ -44,7 +44,7 @@ export function fastNetwork(
 
 type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>
 
-/** The global `fetch` as a source of msw's frames. */
+/** Source of msw frames for the global `fetch`. */
 export class FetchSource extends NetworkSource<FetchFrame> {
   readonly #sandbox: Answering
   #end: (() => void) | undefined
@@ -68,7 +68,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
     globalThis.fetch = replacement
     this.#end = () => {
       isActive = false
-      // Somebody who has wrapped it meanwhile keeps it, and it passes everything through.
+      // If other code has wrapped `fetch` in the meantime, the wrapper stays and passes every request through.
       if (globalThis.fetch === replacement) globalThis.fetch = before
     }
   }
@@ -89,7 +89,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
   }
 }
 
-/** One request of `fetch` on its way through the handlers. */
+/** One `fetch` request on its way through the handlers. */
 export class FetchFrame extends HttpNetworkFrame {
   readonly #before: Fetch
   readonly #resolve: (response: Response | Promise<Response>) => void
@@ -118,7 +118,7 @@ export class FetchFrame extends HttpNetworkFrame {
 
   passthrough(): void {
     const { request } = this.data
-    // What bypass() of msw leaves for itself.
+    // Remove the marker that msw's bypass() adds.
     const accepted = request.headers
       .get('accept')
       ?.split(/,\s*/)
@@ -133,7 +133,7 @@ export class FetchFrame extends HttpNetworkFrame {
     else if (reason instanceof Error && reason.name === 'InternalError') {
       this.#reject(new TypeError('fetch failed', { cause: reason }))
     } else {
-      // A handler that throws is a bug of the test's; the client gets what setupServer() would give it.
+      // A handler that throws is a bug of the test. The client gets the same response as with setupServer().
       const { name, message, stack } = reason instanceof Error ? reason : new Error(String(reason))
       this.#resolve(Response.json({ name, message, stack }, { status: 500, statusText: 'Unhandled Exception' }))
     }

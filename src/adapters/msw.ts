@@ -2,11 +2,11 @@ import { HttpHandler, HttpResponse, passthrough } from 'msw'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /**
- * Handlers for msw, in Node or in a browser, to stand beside your own:
+ * Returns msw handlers for Node.js and browsers, which you combine with your own:
  * `setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', …))`.
- * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.outbound` has registered; of two
- * handlers for a url msw asks the one that stands first. msw itself is never started here: a
- * second `setupServer` would shadow the first.
+ * They respond for the sandbox's URLs, including event streams, and for hosts registered in `sandbox.outbound`. If two
+ * handlers match a URL, msw uses the first. This function never starts msw, because a second `setupServer` would shadow
+ * the first.
  * @example
  * const server = setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', () => HttpResponse.json({})))
  * server.listen()
@@ -24,7 +24,7 @@ export function mswHandlers(
   ]
 }
 
-/** Takes requests by what they are. A predicate in place of a path says the same, but versions before 2.12 know none. */
+/** Takes requests by method and URL. A predicate as the path would do the same, but msw before 2.12 has none. */
 class Taking extends HttpHandler {
   readonly #takes: (request: Request) => boolean
 
@@ -38,7 +38,7 @@ class Taking extends HttpHandler {
   }
 }
 
-/** msw takes whatever a handler throws for a bug and answers 500; a broken connection is an error response to it. */
+/** msw treats an error of a handler as a bug and responds 500. An error response is its form of a broken connection. */
 function networkError(error: unknown, request: Request): Response {
   const broken = error instanceof TypeError && error.message === 'fetch failed'
   if (broken || request.signal.aborted) return HttpResponse.error()
@@ -46,8 +46,8 @@ function networkError(error: unknown, request: Request): Response {
 }
 
 /**
- * Lets requests below a url through to the network, for a server of ours on 127.0.0.1: msw blocks it, too, when it is
- * told to fail on requests that no handler takes.
+ * Lets requests below a URL pass to the network, for a stuntdouble server on 127.0.0.1.
+ * With `onUnhandledRequest: 'error'`, msw would block these requests.
  * @example
  * const server = setupServer(...mswHandlers(sandbox), ...passthroughHandlers('http://127.0.0.1:4010'))
  * server.listen({ onUnhandledFrame: 'error' })

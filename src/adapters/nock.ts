@@ -8,10 +8,10 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /**
- * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and `https`. They stay until the returned
- * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone,
- * and `nock.isDone()` and `nock.pendingMocks()` tell about those only.
- * Event streams cannot come through nock: they fail with a sentence that says what to use.
+ * Creates nock scopes for the sandbox's URLs and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and
+ * `https`. They stay until the returned function is called, `using` ends, or the sandbox is disposed. Other scopes and
+ * `disableNetConnect()` are unaffected, and `nock.isDone()` and `nock.pendingMocks()` report only other scopes.
+ * nock does not support event streams: they fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
  * nockScopes(sandbox)
@@ -26,7 +26,7 @@ export function nockScopes(
   const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
   const answering: Answering = {
     takes: (_, url) => sandbox.owns(url),
-    // nock itself takes no turn of the host: a loop of requests would starve its timers.
+    // nock never yields to the event loop, so a loop of requests would starve the host's timers.
     exchange: async (call) => {
       const answer = await sandbox.exchange(call)
       const gate = sandbox.clock && gateOf(sandbox.clock)
@@ -39,7 +39,7 @@ export function nockScopes(
   const forget = (): void => {
     for (const remove of foreign.splice(0)) remove()
   }
-  // nock wants to know each host beforehand; whatever else is asked of a foreign one goes where it went before.
+  // nock needs each host in advance. Other requests to an external host go where they went before.
   const follow = (): void => {
     forget()
     const { outbound } = sandbox
@@ -66,9 +66,9 @@ interface Answering {
 function answerAt(origin: string, answering: Answering, options: nock.Options): () => void {
   const scope = nock(origin, options).persist()
   const bodies = new WeakMap<object, string>()
-  // nock 14 gives a reply function the body only after it has read it as JSON; here it comes as it was sent.
+  // nock 14 parses the body as JSON before it calls a reply function. This listener gets the body as it was sent.
   scope.on('request', (request: object, _interceptor: unknown, body: string) => bodies.set(request, body))
-  // Optional: what nock calls pending or done is about the mocks of the test alone.
+  // Optional interceptors, so that nock's list of pending mocks has only those of the test.
   const interceptors = methods.map((method) =>
     scope.intercept((path) => answering.takes(method, origin + path), method).optionally(),
   )
@@ -86,14 +86,14 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
   }
 }
 
-/** `[status, body, headers]`; names and values of headers take turns, so that a name may come twice. */
+/** Returns `[status, body, headers]`. Names and values of headers alternate, so that a name can occur twice. */
 async function replyOf({ status, body, headers }: RawResponse): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    // A fault made a stream of a body that has an end: it comes whole when it is there, or breaks the connection.
+    // A fault can replace a finite body by a stream. It is sent as a whole, or it breaks the connection.
     if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
     await body.cancel()
     throw new Error(
-      'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.',
+      'nock does not support event streams. Use replaceFetch() from stuntdouble/fetch, mswHandlers() from stuntdouble/msw, or startServer() from stuntdouble/server.',
     )
   }
   const bytes = typeof body === 'string' ? toArray(body) : (body ?? new Uint8Array())
@@ -112,7 +112,7 @@ function isEventStream(headers: RawResponse['headers']): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'))
 }
 
-/** What `this` is in a reply function of nock 14. */
+/** Type of `this` in a reply function of nock 14. */
 interface Replying {
   readonly req: {
     readonly method: string
@@ -137,7 +137,10 @@ function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<
   return { method: request.method, url: origin + request.path, headers, body: () => bytes, signal: aborting.signal }
 }
 
-/** nock 14 shows what is not UTF-8 as hexadecimal digits, which the length tells from a text of such digits. */
+/**
+ * nock 14 converts a body that is not UTF-8 to hexadecimal digits. Its length distinguishes it from text of such
+ * digits.
+ */
 function bytesOf(shown: string, length: string | undefined): Bytes {
   const isHex = /^(?:[\da-f]{2})+$/.test(shown)
   if (!isHex || length === String(shown.length)) return utf8(shown)

@@ -5,27 +5,26 @@ import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { RawRequest, RawResponse } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
-/** What a bridge needs of a sandbox. */
+/** Members of a sandbox that the Playwright adapter needs. */
 export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
   Partial<Pick<Sandbox, 'outbound'>> & {
-    /** Whether a request finds its way without the bridge. */
+    /** Returns whether a request reaches the sandbox without interception. */
     readonly leaves?: (request: Request) => boolean
   }
 
 /** Options of `routeSandbox()`. */
 export interface RouteOptions {
   /**
-   * Serves the body of an event stream at an address of its own, because `route.fulfill()` takes no stream. Without it
-   * a page's event streams fail with a sentence in the console.
+   * Serves the body of an event stream at a URL of its own, because `route.fulfill()` takes no stream.
+   * Without it, event streams of a page fail with a message in the console.
    */
   readonly serveStream?: (answer: RawResponse) => string
 }
 
 /**
- * Answers what the pages, popups and workers of a context ask of the sandbox's addresses, and of what `sandbox.outbound` has
- * registered; everything else goes on to
- * the network.
- * @returns a function that ends it
+ * Routes requests of the pages, popups and workers of a context to the sandbox, if they are for its URLs or for hosts
+ * registered in `sandbox.outbound`. All other requests go to the network.
+ * @returns a function that ends the routing
  * @example
  * const stop = await routeSandbox(page, sandbox)
  * await page.goto('/')
@@ -80,10 +79,10 @@ async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteO
   if (serveStream === undefined) {
     await body.cancel()
     throw new Error(
-      'A route cannot carry an event stream. Use the fixtures of stuntdouble/playwright, which serve it, or point the page at a server: startServer().',
+      "Playwright's route.fulfill() does not support event streams. Use the fixtures of stuntdouble/playwright, which serve them, or point the page at startServer().",
     )
   }
-  // The page follows to where the stream is served. That address is this machine's, which a public page must be allowed.
+  // The page is redirected to the URL of the stream on this machine, which needs a permission for public pages.
   const page = route.request().serviceWorker() === null ? route.request().frame().page() : undefined
   await page
     ?.context()
@@ -101,7 +100,7 @@ class RoutedCall implements RawRequest {
   constructor(request: Request) {
     this.method = request.method()
     this.url = request.url()
-    // `allHeaders()` would ask the browser once more, for cookies, which the services do not read.
+    // `allHeaders()` would need another round trip to the browser, for cookies, which the services do not read.
     this.headers = Object.entries(request.headers())
     this.#body = request.postDataBuffer()
   }
@@ -125,7 +124,7 @@ function preflightHeaders(request: Request): Record<string, string> {
   }
 }
 
-/** A page of another origin may read the answer; where the service says so itself, in its words. */
+/** Allows pages of other origins to read the response, unless the service sets these headers itself. */
 function readable(headers: RawResponse['headers'], request: Request): Record<string, string> {
   const { origin } = request.headers()
   const out: Record<string, string> = {}
@@ -145,10 +144,10 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
 }
 
 /**
- * Sends what an `APIRequestContext` asks of a sandbox's addresses, and of foreign hosts, to where a server has them. Such requests do not pass
- * through routes.
- * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.outbound` knows
- * @returns a function that ends it
+ * Redirects requests of an `APIRequestContext` for the sandbox's URLs and for external hosts to a server. Such requests do
+ * not pass through routes.
+ * @param served returns the URL on the server, or `undefined` if neither the sandbox nor `sandbox.outbound` has the URL
+ * @returns a function that ends the redirection
  * @example
  * const stop = routeRequests(context.request, (url) => (sandbox.owns(url) ? url : undefined))
  * stop()

@@ -1,21 +1,21 @@
 import type { ClockFollower } from '../kernel/clock.js'
 
-/** Fake timers as `vi` of Vitest and `jest` of Jest have them. */
+/** Fake timers of Vitest (`vi`) and Jest (`jest`). */
 export interface RunnerTimers {
   advanceTimersByTimeAsync(milliseconds: number): Promise<unknown>
   isFakeTimers?(): boolean
 }
 
-/** Fake timers as @sinonjs/fake-timers has them. */
+/** Fake timers of @sinonjs/fake-timers. */
 export interface SinonClock {
   tickAsync(milliseconds: number): Promise<unknown>
 }
 
 /**
- * Fake timers of the host, made to follow a sandbox's clock: the client's own two-second timeout then fires when two
- * seconds of virtual time have passed.
+ * Adapts fake timers of the test runner to follow a sandbox's clock, so that a client's 2-second timeout fires after
+ * 2 seconds of virtual time. While they follow, `clock.advance()` throws when the timers are not faked.
  * @param host `vi`, `jest`, or the clock that `install()` of @sinonjs/fake-timers returned
- * @throws TypeError for anything else. While following, `advance` fails when the timers are not faked.
+ * @throws TypeError when the argument has no fake timers
  * @example
  * vi.useFakeTimers({ now: sandbox.clock.now() })
  * const leave = sandbox.clock.follow(fakeTimers(vi))
@@ -24,21 +24,21 @@ export function fakeTimers(host: RunnerTimers | SinonClock): ClockFollower {
   if (isObject(host) && 'tickAsync' in host) return followerOf(() => host as FakeClock, host.tickAsync.bind(host))
   if (!isObject(host) || !('advanceTimersByTimeAsync' in host)) {
     throw new TypeError(
-      'fakeTimers() takes the fake timers of the test runner: fakeTimers(vi), fakeTimers(jest), or the clock that install() of @sinonjs/fake-timers returned.',
+      'fakeTimers(): the argument must be the fake timers of the test runner. Use fakeTimers(vi), fakeTimers(jest), or the clock that install() of @sinonjs/fake-timers returned.',
     )
   }
   const installed = (): FakeClock | undefined => (isFaking(host) ? installedClock() : undefined)
   return followerOf(installed, (by) => {
-    // Jest without fake timers only warns, and time would stand still.
+    // Without fake timers, Jest only warns, and its time would not move.
     if (!isFaking(host)) throw new Error(notFaked)
     return host.advanceTimersByTimeAsync(by)
   })
 }
 
-/** What the fake clock behind all of them has, whatever its version. */
+/** Members of the fake clock that all supported versions have. */
 export interface FakeClock extends SinonClock {
   readonly now: number
-  /** A `Map`, in older versions an object; in Jest one of another realm. */
+  /** A `Map`, or an object in older versions. With Jest, it is of another realm. */
   readonly timers?: ReadonlyMap<unknown, FakeTimer> | Readonly<Record<string, FakeTimer>>
   /** Fires one timer at its time. */
   next(): unknown
@@ -50,12 +50,12 @@ export interface FakeClock extends SinonClock {
 interface FakeTimer {
   readonly callAt: number
   readonly createdAt: number
-  /** Of a timer that renews itself. */
+  /** Interval of a recurring timer. */
   readonly interval?: number
   readonly func?: unknown
 }
 
-/** @param move moves all the way, whatever falls due: for clocks that are not known, and for who does not stop at timers */
+/** @param move moves time by the whole duration and fires all timers; used for clocks with unknown internals */
 function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): ClockFollower {
   const nextIn = (): number | undefined => {
     const fake = clock()
@@ -64,7 +64,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     for (const { callAt } of timersOf(fake)) first = Math.min(first, callAt)
     return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - fake.now)
   }
-  /** As it was when nothing ran: sockets that are kept for later are open all the time. */
+  /** Number of open resources when nothing ran, because idle sockets stay open. */
   let before = openResources()
   return {
     nextIn() {
@@ -73,7 +73,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     },
     setJustNow() {
       const fake = clock()
-      // Where sockets or files are at work, time stands still for them as it does with real timers.
+      // While sockets or files are active, they get host time, as with real timers.
       if (fake === undefined || openResources() > before) return undefined
       const fresh = [...timersOf(fake)].filter(({ createdAt }) => createdAt === fake.now)
       if (fresh.length === 0) return undefined
@@ -93,7 +93,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
   }
 }
 
-/** How much of the host is at work for somebody, as far as it tells: sockets, files, names that are looked up. */
+/** Returns the number of active host resources, as far as the host reports them: sockets, files, DNS look-ups. */
 export function openResources(): number {
   const { process } = globalThis as { process?: { getActiveResourcesInfo?(): readonly string[] } }
   const open = process?.getActiveResourcesInfo?.() ?? []
@@ -104,7 +104,7 @@ export function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
   return typeof timers.values === 'function' ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
 }
 
-/** What @sinonjs/fake-timers leaves on the functions that it replaces. */
+/** Returns the clock that @sinonjs/fake-timers attaches to the functions that it replaces. */
 export function installedClock(): FakeClock | undefined {
   for (const replaced of [globalThis.setTimeout, globalThis.setInterval, globalThis.Date]) {
     if ('clock' in replaced) return replaced.clock as FakeClock
@@ -113,7 +113,7 @@ export function installedClock(): FakeClock | undefined {
 }
 
 const notFaked =
-  "clock.follow(fakeTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers({ now: sandbox.clock.now() }), or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }), first, or call the function that follow() returned to stop following."
+  "clock.follow(fakeTimers(…)): no fake timers are installed. Call vi.useFakeTimers({ now: sandbox.clock.now() }) or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }) first, or stop following with the function that follow() returned."
 
 function isFaking(host: RunnerTimers): boolean {
   return host.isFakeTimers?.() ?? installedClock() !== undefined

@@ -3,14 +3,14 @@ import type { SandboxUrls } from '../protocol/address.js'
 import { layOver } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
-/** HTTP's own word for it: the request was directed at somebody who does not answer for its address. */
+/** The HTTP status for a request to a server that does not respond for its host. */
 const misdirected = 421
 
 /**
- * Requests are refused where a client looks the host up, which is below msw and nock; a client of `fetch` gets an answer
- * that says why, because the SDKs try again for seconds when there is none.
- * @param why the sentence for an address, whose origin it is given
- * @param note hears each sentence: an app may swallow what it is told
+ * Makes requests fail that reach the network although the sandbox intercepts nothing. Host look-ups fail, below msw and
+ * nock. A `fetch` client gets a response with the reason, because without one the SDKs retry for seconds.
+ * @param why returns the message for an origin
+ * @param note called with each message, because the app may swallow it
  */
 export function respondUnreached(
   addresses: SandboxUrls,
@@ -31,7 +31,7 @@ export function respondUnreached(
     } catch (error) {
       const unreached = unreachedIn(error)
       if (unreached === undefined) throw error
-      const sentence = `${unreached.message}${line === '' ? '' : ` It was called at ${line}.`}`
+      const sentence = `${unreached.message}${line === '' ? '' : ` The request was sent at ${line}.`}`
       note(sentence)
       return Response.json({ error: sentence }, { status: misdirected })
     }
@@ -46,7 +46,7 @@ class Unreached extends Error {
   override readonly name = 'Unreached'
 }
 
-/** `fetch` wraps what went wrong below it. */
+/** Finds the error in the causes, because `fetch` wraps errors of the layers below. */
 function unreachedIn(error: unknown): Unreached | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof Unreached) return each
   return undefined

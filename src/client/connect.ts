@@ -21,19 +21,19 @@ import { checkOfWire, type WireCheck } from './remote-views.js'
 import { RemoteWorkflows } from './remote-workflow.js'
 import type { StatusSnapshot } from './status-snapshot.js'
 
-/** What a tenant was at an instant, to be looked at. What the sandbox of a test gives at once, this promises. */
+/** A read-only view of a tenant at an earlier instant. Its members return promises of what a `PastSandbox` returns. */
 export class RemotePastSandbox {
   static {
     bindMethods(RemotePastSandbox)
   }
 
-  /** The data store as it was. */
+  /** The data store at that instant. */
   readonly store: RemotePastStore
   readonly #fork: (options: Omit<RemoteForkOptions, 'at'>) => Promise<RemoteSandbox>
 
   /** Use `sandbox.asOf()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
-    // Now: time goes on until somebody reads.
+    // The instant is resolved now, because time can move before the first read.
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
@@ -41,7 +41,8 @@ export class RemotePastSandbox {
   }
 
   /**
-   * A tenant of its own that begins here. @throws Error when the tenant was reset or loaded since
+   * Creates a tenant that continues from this instant.
+   * @throws Error when the tenant was reset or loaded since
    * @example
    * const earlier = await sandbox.asOf('-5m').fork()
    * await earlier.clock.drain()
@@ -70,12 +71,12 @@ export type { RemoteTraffic } from './remote-traffic.js'
 export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './remote-views.js'
 export type { RemoteWorkflowRun } from './remote-workflow.js'
 
-/** A list that the compiler keeps complete: a misspelled tenant would be another one. */
+/** The compiler keeps this list complete. A misspelled `tenant` would connect to another tenant. */
 const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true, controlToken: true, fetch: true }
 
 /**
- * Connects with a tenant of a running server; the tenant is made on first use.
- * @throws Error when nobody listens there, with the command that starts a server
+ * Connects to a tenant of a running server. The server creates the tenant on first use.
+ * @throws Error when no server listens at the URL, with the command that starts one
  * @example
  * await using sandbox = await connect('http://localhost:4010', { tenant: `w${process.env.TEST_WORKER_INDEX}` })
  * await sandbox.clock.advance('5m')
@@ -88,13 +89,13 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return new RemoteSandbox(wire, facts as TenantFacts)
 }
 
-/** What a tenant is forked with. */
+/** Options for forking a tenant. */
 export interface RemoteForkOptions {
-  /** An instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log. Default: now. */
+  /** An instant, a duration before now such as `-5m`, or `{ seq }` for the position after a log entry. Default: now. */
   readonly at?: PastInstant
-  /** Name of the new tenant. Default: one like that of this tenant. */
+  /** Name of the new tenant. Default: a name derived from this tenant's. */
   readonly name?: string
-  /** Whether what nobody answers there is delivered as it is here. Default: nothing leaves it. */
+  /** Whether deliveries without a registered destination leave the fork, as they leave this tenant. Default false. */
   readonly deliverTo?: boolean
 }
 
@@ -105,8 +106,8 @@ interface TenantFacts {
 }
 
 /**
- * A tenant of a server, with the shape of a sandbox: what a `Sandbox` gives at once, this promises. Code that awaits
- * every answer runs against either.
+ * A tenant of a server, with the members of a sandbox. Each returns a promise of what a `Sandbox` returns, so code that
+ * awaits every result runs with both.
  */
 export class RemoteSandbox implements AsyncDisposable {
   static {
@@ -143,7 +144,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * The message queue of a region: `us-east-1` or `eu-central-1`. What it is asked rejects for any other.
+   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. For another region, all its promises reject.
    * @example await sandbox.queueIn('us-east-1').publish({ to: 'https://shop.test/orders' })
    */
   queueIn(region: QueueRegion): RemoteQueue {
@@ -152,28 +153,33 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * The runs of workflows of a region, as `queueIn()`.
+   * Returns the workflows of a region. For an unknown region, all its promises reject.
    * @example await sandbox.workflowIn('us-east-1').stubStep('charge').returns({ id: 'ch_1' })
    */
   workflowIn(region: QueueRegion): RemoteWorkflows {
     return new RemoteWorkflows(this.#wire.in(region))
   }
 
+  /** Base URLs of the tenant's services. */
   get urls(): SandboxUrls {
     return this.#facts.urls
   }
 
+  /** Tokens that clients authenticate with. */
   get tokens(): SandboxTokens {
     return this.#facts.tokens
   }
 
-  /** @example Object.assign(process.env, sandbox.env) */
+  /**
+   * URLs, tokens and keys under the environment variables that the SDKs read.
+   * @example Object.assign(process.env, sandbox.env)
+   */
   get env(): Readonly<Record<string, string>> {
     return this.#facts.env
   }
 
   /**
-   * Returns whether a URL belongs to this sandbox.
+   * Returns whether a URL belongs to this tenant.
    * @example expect(sandbox.owns(`${sandbox.urls.store}/get/greeting`)).toBe(true)
    */
   owns(url: string): boolean {
@@ -182,7 +188,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Resets the tenant's world.
+   * Resets the tenant: same seed, same start, nothing stored, nothing pending.
    * @example
    * await sandbox.store.run('SET', 'greeting', 'hello')
    * await sandbox.reset()
@@ -194,7 +200,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Checks the promises of the engine. Throws an error named `InvariantError` with the entries and the story.
+   * Asserts the invariants of the double. Rejects with an error named `InvariantError` that has the entries and their
+   * timeline.
    * @example await sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   async assertInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
@@ -202,7 +209,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * As `assertInvariants()`, but returns the violations instead of throwing them.
+   * Checks the invariants as `assertInvariants()` does, but returns the violations instead of throwing them.
    * @example
    * const { violations } = await sandbox.checkInvariants()
    * expect(violations).toEqual([])
@@ -212,7 +219,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time.
+   * Returns the whole state as plain JSON: data store, users, queue, signing keys, counted statistics and the time.
    * @example writeFileSync('sandbox.json', JSON.stringify(await sandbox.dump()))
    */
   async dump(): Promise<SandboxDump> {
@@ -220,8 +227,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Replaces the world with what `dump()` returned, here or elsewhere.
-   * `rebaseTime` moves all times of a dump back if it is ahead of a real clock
+   * Replaces the state with a dump, of this or another sandbox.
+   * `rebaseTime` moves the times of a dump from the future back to now, on a real clock.
    * @example
    * const dump = await sandbox.dump()
    * await sandbox.load(dump)
@@ -233,8 +240,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * What this tenant was at an instant, to be looked at: its data store.
-   * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
+   * Returns a read-only view of the tenant's data store at an earlier instant.
+   * @param instant an instant, a duration before now such as `-5m`, or `{ seq }` for the position after a log entry
    * @example await sandbox.asOf('-5m').store.get('stock')
    */
   asOf(instant: PastInstant): RemotePastSandbox {
@@ -243,8 +250,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * A tenant of its own that is what this one was at an instant, or is now, and goes on from there on a manual clock.
-   * @throws Error for an instant that is not in the past, or that the log has dropped
+   * Creates a tenant that continues from an instant of this one, or from now, with a manual clock.
+   * @throws Error when the instant is in the future, or older than the log
    * @example const earlier = await sandbox.fork({ at: '-5m' })
    */
   async fork(options: RemoteForkOptions = {}): Promise<RemoteSandbox> {
@@ -257,14 +264,14 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * A copy of the whole world at one moment, which matchers look into.
+   * Returns a copy of the whole tenant, for matchers.
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   async snapshot(): Promise<SandboxSnapshot> {
     return SandboxSnapshot.of((await this.#wire.get('/snapshot')) as StatusSnapshot)
   }
 
-  /** Leaves the tenant as it is: others may use it. */
+  /** Keeps the tenant, because other clients may use it. */
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #refresh(): Promise<void> {

@@ -4,41 +4,43 @@ import { ReplyError } from '../store/command/reply.js'
 
 /** Options of `connect()`. */
 export interface ConnectOptions {
-  /** The world of its own on the server. Default `main`. */
+  /** Name of the tenant, an isolated sandbox on the server. Default `main`. */
   readonly tenant?: string
-  /** The token that the server asks callers on other machines for: `stuntdouble serve --control-token`. */
+  /** Token that the server requires from other machines: `stuntdouble serve --control-token`. */
   readonly controlToken?: string
-  /** Default: the global `fetch` of the moment of the call. */
+  /** Function for requests. Default: the global `fetch` at the time of each request. */
   readonly fetch?: typeof globalThis.fetch
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Requests to the control API of one tenant. */
+/** Sends requests to the control API of one tenant. */
 export class ControlClient {
   readonly #url: string
   readonly #base: string
   readonly #options: ConnectOptions
 
-  /** @param region which queue and which workflows the requests are about; the home region's without it */
+  /** @param region region of the queue and the workflows that requests are about; default: the home region */
   constructor(
     url: string,
     options: ConnectOptions,
     readonly region?: string,
   ) {
     if (!URL.canParse(url))
-      throw new TypeError(`${JSON.stringify(url)} is not the address of a server, such as http://localhost:4010.`)
+      throw new TypeError(
+        `connect(): the URL must be that of a server, such as http://localhost:4010 (got ${JSON.stringify(url)}).`,
+      )
     this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
     this.#options = options
     this.#url = url
   }
 
-  /** Requests about the queue and the workflows of a region. */
+  /** Returns a client for the queue and the workflows of a region. */
   in(region: string): ControlClient {
     return new ControlClient(this.#url, this.#options, region)
   }
 
-  /** Requests to another tenant of the same server. */
+  /** Returns a client for another tenant of the same server. */
   to(tenant: string): ControlClient {
     return new ControlClient(this.#url, { ...this.#options, tenant })
   }
@@ -48,7 +50,7 @@ export class ControlClient {
     return `${this.#base}${path}${path.includes('?') ? '&' : '?'}region=${encodeURIComponent(this.region)}`
   }
 
-  /** Where the tenant is. */
+  /** URL of the tenant. */
   get tenant(): string {
     return this.#base.replace('/_control/', '/')
   }
@@ -73,10 +75,10 @@ export class ControlClient {
     throw this.#refusal(answer, text)
   }
 
-  /** The error for an answer that cannot come from a stuntdouble server. */
+  /** Returns the error for a response that no stuntdouble server sends. */
   foreign(answered: string): Error {
     return new Error(
-      `What answers at ${this.#base} is not a stuntdouble server: it answered ${answered}. Check the address and its port, or start one with "npx stuntdouble serve".`,
+      `The server at ${this.#base} is not a stuntdouble server (it responded with ${answered}). Check the URL and its port, or start one with "npx stuntdouble serve".`,
     )
   }
 
@@ -98,7 +100,7 @@ export class ControlClient {
     }
   }
 
-  /** A whole list, fetched in as many parts as it takes. */
+  /** Returns a whole list, fetched in as many pages as necessary. */
   async list(path: string): Promise<unknown[]> {
     const items: unknown[] = []
     const [place = '', query] = path.split('?')
@@ -112,7 +114,7 @@ export class ControlClient {
     return items
   }
 
-  /** An answer whose body is read as it comes. */
+  /** Returns a response whose body the caller reads as a stream. */
   async open(path: string, signal?: AbortSignal): Promise<Response> {
     const answer = await this.ask('GET', path, undefined, signal)
     if (answer.ok) return answer
@@ -133,7 +135,7 @@ export class ControlClient {
       })
     } catch (cause) {
       signal?.throwIfAborted()
-      throw new Error(`No server answers at ${this.#base}. Start one with "npx stuntdouble serve".`, { cause })
+      throw new Error(`No server responds at ${this.#base}. Start one with "npx stuntdouble serve".`, { cause })
     }
   }
 }

@@ -2,10 +2,10 @@ import { fromArray, toArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
 import type { CommandArg, PlainReply } from '../store/direct-store.js'
 
-/** A word of a command in JSON. */
+/** A command argument in JSON. */
 export type WireArgument = PortableString | number
 
-/** A reply in JSON: integers that JSON would round stand as texts. */
+/** A reply in JSON. Integers that JSON would round are strings. */
 export type PortableReply = null | string | number | { readonly integer: string } | readonly PortableReply[]
 
 export function wireArgument(word: CommandArg): WireArgument {

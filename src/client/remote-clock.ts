@@ -6,7 +6,7 @@ import { checkMove } from '../kernel/move.js'
 import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 
-/** `sandbox.clock` of a tenant on a server. */
+/** The clock of a tenant: `sandbox.clock`. */
 export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settle'> {
   static {
     bindMethods(RemoteClock)
@@ -20,14 +20,14 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Returns the virtual time in milliseconds since the Unix epoch.
+   * Returns the virtual time in milliseconds since the epoch.
    * @example new Date(await sandbox.clock.now()).toISOString()
    */
   async now(): Promise<number> {
     return ((await this.#wire.get('/clock')) as { milliseconds: number }).milliseconds
   }
 
-  /** The timers that wait, earliest first. */
+  /** The waiting timers, earliest first. */
   get pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
     return this.#wire.list('/clock/pending').then((pending) =>
       (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
@@ -38,7 +38,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Moves time forward and runs everything that falls due, in order.
+   * Moves time by a duration and runs every timer that is due on the way.
    * @example await sandbox.clock.advance('1h')
    */
   async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
@@ -50,7 +50,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Moves time to an instant: milliseconds, an ISO text or a `Date`.
+   * Moves time to an instant and runs every timer that is due on the way.
    * @example await sandbox.clock.advanceTo('2050-01-02T03:00:00Z')
    */
   async advanceTo(at: Instant, given: AdvanceOptions = {}): Promise<void> {
@@ -73,7 +73,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Interrupts the call that moves time; that call rejects.
+   * Stops the clock move that is running, and returns it.
    * @example await sandbox.clock.interrupt()
    */
   async interrupt(): Promise<ClockMove | undefined> {
@@ -82,18 +82,18 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Not from here: requests of timers would be on their way to the server when its time moves on.
+   * Always throws, because requests of timers could still be in transit when the server's time moves on.
    * @throws Error always, with what to do instead
    * @example expect(() => sandbox.clock.follow()).toThrow('in the process of the sandbox only')
    */
   follow(): never {
     throw new Error(
-      'clock.follow() works in the process of the sandbox only: timers of this process cannot stop the clock of a server in time. Let the app that sets the timers run with createSandbox() in this process, or advance the server in the steps of your timers.',
+      "clock.follow() works only in the process of the sandbox, because timers of this process cannot stop a server's clock. Use createSandbox() in the process of the timers, or advance the server in the steps of your timers.",
     )
   }
 
   /**
-   * Resolves once nothing runs. Time does not move.
+   * Waits until nothing runs, without moving time.
    * @example await sandbox.clock.settle()
    */
   async settle(): Promise<void> {

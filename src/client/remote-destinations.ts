@@ -6,7 +6,7 @@ import { shownUrl } from '../secrets/urls.js'
 import type { ControlClient } from './control-client.js'
 import { type MessageView, type OnWire, viewOf } from './remote-views.js'
 
-/** `sandbox.destinations` of a tenant on a server. */
+/** The destinations of deliveries of a tenant: `sandbox.destinations`. */
 export class RemoteDestinations {
   static {
     bindMethods(RemoteDestinations)
@@ -20,17 +20,17 @@ export class RemoteDestinations {
   }
 
   /**
-   * A function cannot be sent: the server delivers over HTTP to where the app listens.
+   * Always throws, because a function cannot be sent. The server delivers over HTTP to the URL where the app listens.
    * @example expect(() => sandbox.destinations.on('https://shop.test/orders', ordersRoute)).toThrow(TypeError)
    */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use respond(), script() or record().`,
+      `destinations.on(): a remote sandbox cannot call a function (got one for ${pattern}). Publish to the URL where your app listens, or use respond(), script() or record().`,
     )
   }
 
   /**
-   * Sets how the next deliveries to a URL end, one step for each delivery.
+   * Sets the responses to the next deliveries, one step per delivery.
    * @example await sandbox.destinations.script('https://shop.test/orders', [503, fault.reset(), 200])
    */
   async script(pattern: string | URL, steps: readonly (Step | number)[]): Promise<void> {
@@ -38,7 +38,7 @@ export class RemoteDestinations {
   }
 
   /**
-   * Sets the response to deliveries to a URL.
+   * Sets the response to every delivery to a URL.
    * @example await sandbox.destinations.respond('https://shop.test/orders', { status: 201, body: { ok: true } })
    */
   async respond(pattern: string | URL, answer: Exclude<DestinationResponse, Response>): Promise<void> {
@@ -49,7 +49,7 @@ export class RemoteDestinations {
   }
 
   /**
-   * Records the deliveries to a URL, and responds 200 unless another response is set.
+   * Records every delivery to a URL and returns the recorder. Responds 200, unless another response is given.
    * @example
    * const orders = await sandbox.destinations.record('https://shop.test/orders')
    * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
@@ -66,7 +66,7 @@ export class RemoteDestinations {
   }
 
   /**
-   * Removes the registration of a pattern, or all registrations.
+   * Removes what is registered for a URL, or everything.
    * @example
    * await sandbox.destinations.respond('https://shop.test/*', 503)
    * await sandbox.destinations.off('https://shop.test/*')
@@ -75,10 +75,12 @@ export class RemoteDestinations {
     await this.#wire.send('DELETE', pattern === undefined ? '/destinations' : `/destinations?${toQuery(pattern)}`)
   }
 
+  /** Messages about deliveries without a registered destination. */
   get unhandled(): Promise<readonly string[]> {
     return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
   }
 
+  /** Scripts with steps that were never used. */
   get unused(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
@@ -86,7 +88,7 @@ export class RemoteDestinations {
   }
 }
 
-/** A request as a recorder on the server kept it. */
+/** A delivery that a recorder on the server kept. */
 export interface RecordedDelivery {
   readonly messageId: string
   readonly kind: string
@@ -113,18 +115,20 @@ export class RemoteRecorder {
     this.#to = to
   }
 
+  /** The recorded deliveries, oldest first. */
   get requests(): Promise<readonly RecordedDelivery[]> {
     return this.#wire
       .list(`/destinations/recorded?${toQuery(this.#to)}`)
       .then((wire) => (wire as OnWire<RecordedDelivery>[]).map((request) => viewOf(request)))
   }
 
+  /** Number of recorded deliveries. */
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
   /**
-   * Returns the latest delivery.
+   * Returns the latest recorded delivery. Rejects when there is none.
    * @throws Error when nothing has arrived
    * @example
    * const orders = await sandbox.destinations.record('https://shop.test/orders')
@@ -139,7 +143,7 @@ export class RemoteRecorder {
   }
 }
 
-/** Refuses here what JSON would silently change; the server judges everything else. */
+/** Rejects values that JSON would silently change. The server checks everything else. */
 export function portable(call: string, answer: unknown): unknown {
   const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
   const odd = [answer, body].find(
@@ -148,7 +152,7 @@ export function portable(call: string, answer: unknown): unknown {
   if (odd === undefined) return answer
   const what = typeof odd === 'function' ? 'a function' : Object.prototype.toString.call(odd).slice(8, -1)
   throw new TypeError(
-    `A remote sandbox cannot send ${what} as an answer of ${call}(): give a status, or { status, headers, body } whose body is a string or a value that JSON can hold.`,
+    `${call}(): the response must be a status or { status, headers, body } (got ${what}). Use a body that is a string or a JSON value.`,
   )
 }
 

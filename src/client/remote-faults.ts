@@ -6,7 +6,10 @@ import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { ControlClient } from './control-client.js'
 
-/** Removes the rules; so does the end of an `await using` scope. */
+/**
+ * Result of `faults.add()`, which removes the added rules. With `await using`, they are removed at the end of the
+ * scope.
+ */
 export class RemoteFaultHandle implements AsyncDisposable {
   static {
     bindMethods(RemoteFaultHandle)
@@ -37,7 +40,7 @@ export class RemoteFaultHandle implements AsyncDisposable {
   }
 }
 
-/** `sandbox.faults` of a tenant on a server. */
+/** The fault rules of a tenant: `sandbox.faults`. */
 export class RemoteFaults {
   static {
     bindMethods(RemoteFaults)
@@ -51,7 +54,8 @@ export class RemoteFaults {
   }
 
   /**
-   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
+   * Adds one rule or several, which are evaluated in this order, after the existing ones. Durations in `from` and `until`
+   * count from now.
    * @example await using added = await sandbox.faults.add(outage.faults)
    */
   async add(
@@ -64,7 +68,7 @@ export class RemoteFaults {
   }
 
   /**
-   * Removes rules: by the handle that `add` returned, or all with a name.
+   * Removes the rules of a handle that `add()` returned, or all rules with a name.
    * @example
    * await sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
    * await sandbox.faults.remove('outage')
@@ -73,13 +77,13 @@ export class RemoteFaults {
     if (typeof which === 'string')
       return void (await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`))
     if (typeof which?.remove !== 'function') {
-      throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
+      throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
     }
     await which.remove()
   }
 
   /**
-   * Removes all rules; services that are down come up.
+   * Removes all rules, and makes services available that a restart took down.
    * @example
    * await sandbox.faults.clear()
    * expect(await sandbox.faults.rules).toEqual([])
@@ -88,7 +92,7 @@ export class RemoteFaults {
     await this.#wire.send('DELETE', '/faults')
   }
 
-  /** The rules, in the order in which they are asked. */
+  /** The rules with their counters, in the order in which they are evaluated. */
   get rules(): Promise<readonly FaultRuleStatus[]> {
     return this.#wire.list('/faults') as Promise<readonly FaultRuleStatus[]>
   }

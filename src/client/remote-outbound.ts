@@ -14,7 +14,7 @@ interface Facts {
   readonly unused: readonly UnusedScript[]
 }
 
-/** `sandbox.outbound` of a tenant on a server. */
+/** The external hosts of outbound requests of a tenant: `sandbox.outbound`. */
 export class RemoteOutbound {
   static {
     bindMethods(RemoteOutbound)
@@ -28,8 +28,8 @@ export class RemoteOutbound {
   }
 
   /**
-   * Where the server stands for a foreign host: what the app is told instead of `https://bank.test`. It answers only what
-   * is registered, and never forwards.
+   * Returns the URL on the server that replaces an external host such as `https://bank.test`. The server responds only to
+   * what is registered, and never forwards.
    * @example process.env.BANK_URL = sandbox.outbound.urlFor('https://bank.test')
    */
   urlFor(host: string | URL): string {
@@ -37,17 +37,17 @@ export class RemoteOutbound {
   }
 
   /**
-   * A function cannot be sent.
+   * Always throws, because a function cannot be sent.
    * @example expect(() => sandbox.outbound.on('https://bank.test/charges', () => 200)).toThrow(TypeError)
    */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `A remote sandbox cannot call the function for ${pattern}: use outbound.respond(), script() or record(), or the host's own address.`,
+      `outbound.on(): a remote sandbox cannot call a function (got one for ${pattern}). Use outbound.respond(), script() or record(), or the URL of the host.`,
     )
   }
 
   /**
-   * Sets how the next outbound requests to a URL end, one step for each request.
+   * Sets the responses to the next outbound requests, one step per request.
    * @example await sandbox.outbound.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
   async script(pattern: string | URL, steps: readonly (Fault | number)[]): Promise<void> {
@@ -55,7 +55,7 @@ export class RemoteOutbound {
   }
 
   /**
-   * Sets the response to outbound requests to a URL.
+   * Sets the response to every outbound request to a URL.
    * @example await sandbox.outbound.respond('https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
    */
   async respond(pattern: string | URL, answer: Exclude<OutboundResponse, Response>): Promise<void> {
@@ -63,7 +63,7 @@ export class RemoteOutbound {
   }
 
   /**
-   * Records the outbound requests to a URL, and responds 200 unless another response is set.
+   * Records every outbound request to a URL and returns the recorder.
    * @example
    * const charges = await sandbox.outbound.record('https://bank.test/charges')
    * await fetch(`${sandbox.outbound.urlFor('https://bank.test')}/charges`, { method: 'POST' })
@@ -77,7 +77,7 @@ export class RemoteOutbound {
   }
 
   /**
-   * Removes the registration of a pattern, or all registrations.
+   * Removes what is registered for a URL, or everything.
    * @example
    * await sandbox.outbound.respond('https://bank.test/*', 200)
    * await sandbox.outbound.off('https://bank.test/*')
@@ -87,11 +87,12 @@ export class RemoteOutbound {
     await this.#wire.send('DELETE', `/outbound${query}`)
   }
 
-  /** A sentence for each call that the server refused, because nothing is registered for it. */
+  /** Messages about outbound requests that the server rejected, because nothing is registered for them. */
   get unhandled(): Promise<readonly string[]> {
     return this.#facts().then(({ unhandled }) => unhandled)
   }
 
+  /** Scripts with steps that were never used. */
   get unused(): Promise<readonly UnusedScript[]> {
     return this.#facts().then(({ unused }) => unused)
   }
@@ -101,7 +102,7 @@ export class RemoteOutbound {
   }
 }
 
-/** A call as a recorder on the server kept it; `***` stands for credentials. */
+/** An outbound request that a recorder on the server kept; `***` replaces credentials. */
 export interface RecordedOutbound {
   readonly url: string
   readonly method: string
@@ -109,7 +110,7 @@ export interface RecordedOutbound {
   readonly headers: HeaderList
   readonly body: MessageView['body']
   readonly handlerRuns: number
-  /** Status that the app saw; 0 without an answer, absent before it. */
+  /** Status that the app received: 0 without a response, absent before it. */
   readonly status?: LoggedOutboundResponse['status']
 }
 
@@ -128,18 +129,20 @@ export class RemoteOutboundRecorder {
     this.#to = to
   }
 
+  /** The recorded requests, oldest first. */
   get requests(): Promise<readonly RecordedOutbound[]> {
     return this.#wire
       .list(`/outbound/recorded?${new URLSearchParams({ url: this.#to })}`)
       .then((wire) => (wire as OnWire<RecordedOutbound>[]).map((call) => viewOf(call)))
   }
 
+  /** Number of recorded requests. */
   get count(): Promise<number> {
     return this.requests.then((requests) => requests.length)
   }
 
   /**
-   * Returns the latest outbound request.
+   * Returns the latest recorded request. Rejects when there is none.
    * @throws Error when nothing has arrived
    * @example
    * const charges = await sandbox.outbound.record('https://bank.test/charges')

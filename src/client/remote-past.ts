@@ -7,7 +7,7 @@ import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { ControlClient } from './control-client.js'
 import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.js'
 
-/** A data store as it was: whatever reads. */
+/** A read-only view of a data store at an earlier instant. */
 export class RemotePastStore {
   static {
     bindMethods(RemotePastStore)
@@ -23,7 +23,7 @@ export class RemotePastStore {
   }
 
   /**
-   * The value of a string key as text, `null` when there was none.
+   * Returns the value of a string key as text, or `null` if the key did not exist.
    * @example await sandbox.asOf('-5m').store.get('stock')
    */
   async get(key: string | Uint8Array): Promise<string | null> {
@@ -31,7 +31,7 @@ export class RemotePastStore {
   }
 
   /**
-   * Runs one command that only reads.
+   * Runs one read-only command and returns its reply.
    * @example await sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
    */
   async run(...argv: CommandArgs): Promise<PlainReply> {
@@ -40,7 +40,7 @@ export class RemotePastStore {
   }
 
   /**
-   * Everything that was stored, as plain JSON.
+   * Returns everything that was stored, as plain JSON.
    * @example const { keys } = await sandbox.asOf('-5m').store.dump()
    */
   async dump(): Promise<StoreDump> {
@@ -48,7 +48,7 @@ export class RemotePastStore {
   }
 
   /**
-   * What was different from a dump, which came before.
+   * Returns the differences from an earlier dump.
    * @example
    * const before = await sandbox.asOf('-5m').store.dump()
    * await sandbox.asOf('-1m').store.diff(before)

@@ -21,7 +21,7 @@ import {
   viewOf,
 } from './remote-views.js'
 
-/** What a remote queue takes and returns exactly as one in process does; messages are views. */
+/** Members that have the same signature in a local queue; messages are views. */
 type Same =
   | 'explain'
   | 'forecast'
@@ -36,7 +36,7 @@ type Same =
   | 'load'
   | 'reset'
 
-/** `sandbox.queue` of a tenant on a server. */
+/** The message queue of a tenant: `sandbox.queue`. */
 export class RemoteQueue implements Remote<Queue, Same> {
   static {
     bindMethods(RemoteQueue)
@@ -64,7 +64,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Publishes a message, or one for each endpoint of a URL group.
+   * Publishes a message and returns its view.
    * @throws Error when the API would reject it
    * @example const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } })
    */
@@ -81,12 +81,13 @@ export class RemoteQueue implements Remote<Queue, Same> {
     return this.#wire.list('/queue/messages').then((wire) => (wire as OnWire<MessageView>[]).map(messageOfWire))
   }
 
+  /** The dead letters, as views. */
   get deadLetters(): Promise<readonly DeadLetterView[]> {
     return this.#wire.list('/queue/dead-letters').then((wire) => (wire as OnWire<DeadLetterView>[]).map(letterOfWire))
   }
 
   /**
-   * Returns a message that has not ended; `undefined` when there is none with this ID.
+   * Returns a message by ID, or `undefined` if there is none.
    * @example
    * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
    * await sandbox.queue.getMessage(id)
@@ -97,7 +98,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Explains why a message waits, or the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID.
+   * Explains the state of a message, FIFO queue, flow-control key, schedule or deduplication ID.
    * @example await sandbox.queue.explain({ flowControlKey: 'user-1' })
    */
   async explain(what: string | ExplainTarget): Promise<string> {
@@ -109,7 +110,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Returns when the next attempt of a message starts, as things are.
+   * Returns when a message will be delivered next and what blocks it, or `undefined` if it has ended.
    * @example await sandbox.queue.forecast(message.id)
    */
   async forecast(id: string): Promise<Forecast | undefined> {
@@ -119,7 +120,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Whether there was anything to cancel.
+   * Cancels a message. Returns whether there was anything to cancel.
    * @example
    * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
    * expect(await sandbox.queue.cancel(id)).toBe(true)
@@ -148,7 +149,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Creates a FIFO queue, or changes it.
+   * Creates or updates a FIFO queue.
    * @example await sandbox.queue.upsertQueue('orders', { parallelism: 2 })
    */
   async upsertQueue(name: string, options: UpsertQueueOptions): Promise<void> {
@@ -157,7 +158,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Pauses a FIFO queue: its messages wait until `resumeQueue()`.
+   * Pauses a FIFO queue.
    * @example
    * await sandbox.queue.upsertQueue('orders', { parallelism: 1 })
    * await sandbox.queue.pauseQueue('orders')
@@ -167,7 +168,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Resumes a paused FIFO queue.
+   * Resumes a FIFO queue.
    * @example
    * await sandbox.queue.upsertQueue('orders', { parallelism: 1, paused: true })
    * await sandbox.queue.resumeQueue('orders')
@@ -177,7 +178,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Deletes a FIFO queue and cancels its messages.
+   * Deletes a FIFO queue.
    * @example
    * await sandbox.queue.upsertQueue('orders', { parallelism: 1 })
    * await sandbox.queue.deleteQueue('orders')
@@ -187,21 +188,22 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Returns the signature that a delivery of this request would carry now, or one with a flaw.
+   * Signs a request as a delivery, optionally with one defect.
    * @example await sandbox.queue.sign({ url: 'https://shop.test/orders', body: '{"id":42}' }, { flaw: 'expired' })
    */
   async sign(request: SignedRequest, overrides: { readonly flaw?: SignatureFlaw } = {}): Promise<string> {
-    checkOptionNames('The request of queue.sign()', request, { url: true, body: true })
+    checkOptionNames('queue.sign(): the request', request, { url: true, body: true })
     checkOptionNames('queue.sign()', overrides, { flaw: true })
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
   }
 
+  /** Messages about requests that the service may treat differently. */
   get diagnostics(): Promise<readonly string[]> {
     return this.#wire.get('/queue/diagnostics') as Promise<readonly string[]>
   }
 
   /**
-   * Everything as plain JSON.
+   * Returns everything as plain JSON.
    * @example writeFileSync('queue.json', JSON.stringify(await sandbox.queue.dump()))
    */
   async dump(): Promise<QueueDump> {
@@ -209,7 +211,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Replaces everything with what `dump()` returned, signing keys included.
+   * Replaces everything with what `dump()` returned, including signing keys.
    * @example
    * const dump = await sandbox.queue.dump()
    * await sandbox.queue.load(dump)
@@ -230,7 +232,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * A copy of the queue and its traffic, which matchers look into.
+   * Returns a copy of the queue and its traffic, for matchers.
    * @example
    * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
    * await sandbox.clock.drain()
@@ -263,7 +265,7 @@ class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'f
     return this.#all().then(({ next }) => next)
   }
 
-  /** Keys that were current once, the latest first. */
+  /** Former current keys, the latest first. */
   get former(): Promise<readonly string[]> {
     return this.#all().then(({ former }) => former)
   }
@@ -347,13 +349,13 @@ class RemoteUrlGroups {
   }
 
   /**
-   * Adds endpoints to a url group, creating it.
+   * Adds endpoints to a URL group, and creates the group if necessary.
    * @example await sandbox.queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock'])
    */
   async addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): Promise<UrlGroupView> {
     for (const endpoint of endpoints)
       if (typeof endpoint !== 'string')
-        checkOptionNames('An endpoint of queue.urlGroups.addEndpoints()', endpoint, { url: true, name: true })
+        checkOptionNames('queue.urlGroups.addEndpoints(): the endpoint', endpoint, { url: true, name: true })
     return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}/endpoints`, {
       endpoints,
     })) as UrlGroupView

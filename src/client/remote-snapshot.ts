@@ -19,13 +19,13 @@ type QueueSnapshot = WithTraffic<
 >
 type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'getRun' | 'unused'>
 
-/** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
+/** A copy of a tenant at one instant. Matchers read it as they read a sandbox. */
 export class SandboxSnapshot {
   readonly traffic: Traffic
   readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'cost'>>
-  /** Of the home region. */
+  /** The queue of the home region. */
   readonly queue: QueueSnapshot
-  /** Of the regions that were used, the home region first. */
+  /** The queues of the regions that were used, the home region first. */
   readonly queues: readonly QueueSnapshot[]
   readonly workflow: WorkflowsSnapshot
   readonly workflows: readonly WorkflowsSnapshot[]
@@ -71,7 +71,7 @@ export class SandboxSnapshot {
   }
 
   /**
-   * The queue of a region.
+   * Returns the queue of a region.
    * @example
    * const snapshot = await sandbox.snapshot()
    * expect(snapshot.queueIn('us-east-1').messages).toEqual([])
@@ -80,7 +80,7 @@ export class SandboxSnapshot {
     return this.#regional(region)
   }
 
-  /** The engine is loaded only here: a client that never takes a copy does without it. @internal */
+  /** Imports the engine on demand, so that a client without snapshots never loads it. @internal */
   static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, dialect, policy } = world

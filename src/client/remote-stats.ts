@@ -4,7 +4,7 @@ import type { QueueReport, SearchReport } from '../stats/reports.js'
 import type { QueueStatistics, SearchStatistics, Stats } from '../stats/statistics.js'
 import type { ControlClient } from './control-client.js'
 
-/** The same arguments, a promise of what it gives. */
+/** Methods with the same arguments that return a promise of the result. */
 type Promised<T, Names extends keyof T> = {
   readonly [Name in Names]: T[Name] extends (...given: infer Given) => infer Answer
     ? (...given: Given) => Promise<Answer>
@@ -12,7 +12,7 @@ type Promised<T, Names extends keyof T> = {
 }
 type StatsWriter = 'override' | 'script' | 'clear'
 
-/** `sandbox.stats` of a tenant on a server. */
+/** The usage statistics of a tenant: `sandbox.stats`. */
 export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
   static {
     bindMethods(RemoteStatistics)
@@ -54,7 +54,7 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
 
 type Arguments<T, Name extends keyof T> = T[Name] extends (...given: infer Given) => unknown ? Given : never
 
-/** One answer of the statistics: read, set by hand, told as a story. */
+/** One report of the statistics: read, overridden, or scripted. */
 export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & object> {
   static {
     bindMethods(RemoteReport)

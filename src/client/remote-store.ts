@@ -8,7 +8,7 @@ import { type PortableReply, replyOfWire, wireArgument } from './portable-reply.
 import type { SandboxSnapshot } from './remote-snapshot.js'
 import type { Remote } from './remote-type.js'
 
-/** `sandbox.store` of a tenant on a server. */
+/** The data store of a tenant: `sandbox.store`. */
 export class RemoteStore
   implements Remote<Store, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'diagnostics' | 'cost' | 'resetPassword'>
 {
@@ -28,7 +28,7 @@ export class RemoteStore
   }
 
   /**
-   * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
+   * Runs one command and returns its reply. Rejects with a `ReplyError` when the reply is an error.
    * @example await sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
   async run(...argv: CommandArgs): Promise<PlainReply> {
@@ -39,7 +39,7 @@ export class RemoteStore
   }
 
   /**
-   * Returns the value of a string key as text, `null` when there is none.
+   * Returns the value of a string key as text, or `null` if the key does not exist.
    * @example
    * await sandbox.store.run('SET', 'greeting', 'hello')
    * expect(await sandbox.store.get('greeting')).toBe('hello')
@@ -57,7 +57,7 @@ export class RemoteStore
   }
 
   /**
-   * Replaces everything that is stored by what `dump()` returned.
+   * Replaces everything that is stored with a dump.
    * @example
    * const dump = await sandbox.store.dump()
    * await sandbox.store.load(dump)
@@ -67,7 +67,7 @@ export class RemoteStore
   }
 
   /**
-   * Returns what has changed since a dump.
+   * Returns the differences from an earlier dump.
    * @example
    * const before = await sandbox.store.dump()
    * await checkout()
@@ -77,12 +77,13 @@ export class RemoteStore
     return (await this.#wire.post('/store/diff', { before })) as StoreDiff<DumpedKey>
   }
 
+  /** Messages about commands that the service may treat differently. */
   get diagnostics(): Promise<readonly string[]> {
     return this.#wire.get('/store/diagnostics') as Promise<readonly string[]>
   }
 
   /**
-   * Returns what the service would have billed so far.
+   * Returns the billed commands and bytes.
    * @example const { commands } = await sandbox.store.cost()
    */
   async cost(): Promise<StoreCost> {
@@ -90,7 +91,7 @@ export class RemoteStore
   }
 
   /**
-   * Resets the password: revokes both tokens and returns new ones.
+   * Replaces both tokens of the data store and returns the new ones.
    * @example const { standard } = await sandbox.store.resetPassword()
    */
   async resetPassword(): ReturnType<Remote<Store, 'resetPassword'>['resetPassword']> {
@@ -100,7 +101,7 @@ export class RemoteStore
   }
 
   /**
-   * A copy of the store and its traffic, which matchers look into.
+   * Returns a copy of the store and its traffic, for matchers.
    * @example
    * await sandbox.store.run('SET', 'cart:1', '{}', 'EX', 3600)
    * expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })

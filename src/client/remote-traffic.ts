@@ -9,19 +9,19 @@ import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
 import type { DiagramOptions, Traffic, TrafficMark } from '../report/traffic-view.js'
 import type { ControlClient } from './control-client.js'
 
-/** Which entries a reader follows. */
+/** Options of `follow()`. */
 export interface FollowOptions {
-  /** Default: all. */
+  /** Types of entries to follow. Default: all. */
   readonly types?: readonly EntryType[]
-  /** Only what comes after a mark. */
+  /** Mark after which entries are followed. Default: from the beginning. */
   readonly after?: TrafficMark
-  /** Ends it. */
+  /** Signal that ends following. */
   readonly signal?: AbortSignal
-  /** Called when a new world has replaced the old one: its entries count from 1. */
+  /** Called after a reset or load. Entries count from 1 again. */
   readonly onReset?: (by: 'reset' | 'load') => void
 }
 
-/** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
+/** The traffic log of a tenant: `sandbox.traffic`. Each method fetches a copy without secrets. */
 export class RemoteTraffic {
   static {
     bindMethods(RemoteTraffic)
@@ -37,7 +37,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * A copy of the log as it is now, which matchers and reports read.
+   * Returns a copy of the present log, for matchers and reports.
    * @example expect(await sandbox.traffic.snapshot()).not.toHaveReceivedRequest({ service: 'queue', status: 401 })
    */
   async snapshot(): Promise<Traffic> {
@@ -45,16 +45,18 @@ export class RemoteTraffic {
     return this.#after === 0 ? view : view.since(this.#after)
   }
 
+  /** All entries, oldest first. */
   get entries(): Promise<readonly Entry[]> {
     return this.snapshot().then(({ entries }) => entries)
   }
 
+  /** Number of entries. */
   get size(): Promise<number> {
     return this.snapshot().then(({ size }) => size)
   }
 
   /**
-   * Returns all entries of one type: `request`, `command`, `published`, `attempt` ….
+   * Returns the entries of one type, oldest first.
    * @example
    * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
    * expect(await sandbox.traffic.ofType('published')).toHaveLength(1)
@@ -64,7 +66,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * Every entry about one message, oldest first.
+   * Returns every entry about one message, oldest first.
    * @example
    * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders' })
    * await sandbox.traffic.forMessage(id)
@@ -74,7 +76,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * This place in the log, for `since`.
+   * Returns the present position in the log, for `since()`.
    * @example
    * const before = await sandbox.traffic.mark()
    * await checkout()
@@ -85,7 +87,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * Only what happened after a mark, and what will.
+   * Returns a view of the entries after a mark, present and future.
    * @example
    * const before = await sandbox.traffic.mark()
    * await checkout()
@@ -96,7 +98,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * Removes all entries; numbering continues.
+   * Removes all entries.
    * @example
    * await sandbox.traffic.clear()
    * expect(await sandbox.traffic.size).toBe(0)
@@ -106,7 +108,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * The story in virtual time, with the reason of every wait.
+   * Returns the timeline in virtual time, with the reason for every wait.
    * @example console.log(await sandbox.traffic.timeline())
    */
   async timeline(options?: TimelineOptions): Promise<string> {
@@ -114,7 +116,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`.
+   * Returns the timeline as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`.
    * @example console.log(await sandbox.traffic.diagram())
    */
   async diagram(options?: DiagramOptions): Promise<string> {
@@ -122,7 +124,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * Returns requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time.
+   * Returns the HTTP traffic as a HAR file.
    * @example writeFileSync('checkout.har', JSON.stringify(await sandbox.traffic.toHar()))
    */
   async toHar(options?: HarOptions): Promise<Har> {
@@ -130,7 +132,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * What `loadTrace` and `stuntdouble diff` read.
+   * Returns the trace that `loadTrace` and `stuntdouble diff` read.
    * @example writeFileSync('trace.json', JSON.stringify(await sandbox.traffic.toTrace()))
    */
   async toTrace(options?: TraceOptions): Promise<Trace> {
@@ -138,7 +140,8 @@ export class RemoteTraffic {
   }
 
   /**
-   * Entries as they come, those that are there first. One comes again when it is answered or has ended.
+   * Yields the present entries, then new ones as they are logged. An entry is yielded again when it has its response or
+   * has ended.
    * @example
    * for await (const { seq, type } of sandbox.traffic.follow({ types: ['published'] })) {
    *   console.log(seq, type)

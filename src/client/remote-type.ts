@@ -1,4 +1,4 @@
-/** A method or property as its remote twin: the same arguments, a promise of what it gives. */
+/** A method or property of a remote object: the same arguments, and a promise of the result. */
 export type RemoteMember<T> = [T] extends [(...given: never[]) => unknown]
   ? (...given: Parameters<T>) => Promise<Awaited<ReturnType<T>>>
   : Promise<T>

@@ -12,12 +12,12 @@ export type { UrlGroupView } from '../queue/publish/url-groups.js'
 export type { ScheduleView } from '../queue/schedules/schedule.js'
 export type { RunView } from '../workflow/direct-workflows.js'
 
-/** A view on its way: bytes as text or base64. */
+/** A view in transit, with bytes as text or base64. */
 export type OnWire<T> = {
   [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? OnWire<T[K]> : T[K]
 }
 
-/** A view as it arrived, its body as bytes again. */
+/** Converts a received view, with its body as bytes again. */
 export function viewOf<T extends { readonly body: Bytes }>(wire: OnWire<T>): T {
   return { ...wire, body: bytesOf(wire.body as PortableString) } as T
 }
@@ -31,7 +31,7 @@ export function deadLetterView(letter: DeadLetter): unknown {
   return { ...said, message: messageView(letter.message), response: { ...reply, body: portableString(reply.body) } }
 }
 
-/** A check on its way. */
+/** An invariant report in transit. */
 export interface WireCheck extends Omit<InvariantReport, 'violations'> {
   readonly violations: readonly WireViolation[]
 }

@@ -9,7 +9,7 @@ import type { ControlClient } from './control-client.js'
 import type { Remote } from './remote-type.js'
 import type { RunView } from './remote-views.js'
 
-/** `sandbox.workflow` of a tenant on a server. */
+/** The workflows of a tenant: `sandbox.workflow`. */
 export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
   static {
     bindMethods(RemoteWorkflows)
@@ -22,13 +22,13 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
     this.#wire = wire
   }
 
-  /** Every run that is remembered, oldest first, as each stands now. */
+  /** Every known workflow run, oldest first, with its present state. */
   get runs(): Promise<readonly RunView[]> {
     return this.#wire.list('/workflow/runs') as Promise<RunView[]>
   }
 
   /**
-   * A run by its id. Where there is none, what is asked of it rejects, with the runs that there are.
+   * Returns a workflow run by ID. If there is none, its promises reject with the known runs.
    * @example
    * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
    * await sandbox.workflow.getRun(workflowRunId).state
@@ -38,7 +38,8 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Tells an event to the runs that wait for it, or to one. @returns how many waits it ended
+   * Sends an event to the runs that wait for it, or to one run.
+   * @returns the number of waits that it ended
    * @example await sandbox.workflow.notify('approved', { by: 'Ada' })
    */
   async notify(eventId: string, data?: unknown, options: NotifyOptions = {}): Promise<number> {
@@ -54,7 +55,7 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Says what becomes of a step, in every run, or of the nth of this name.
+   * Creates a stub for a step: in every run, or for the nth step with this name.
    * @example await sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   stubStep(name: string, nth?: number): RemoteStepStub {
@@ -62,13 +63,13 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not.
+   * Stubs an event: the next wait for it gets it immediately. With `.timesOut()`, that wait times out.
    * @example await sandbox.workflow.stubEvent('approved', { by: 'Ada' })
    */
   stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
-    // Sent when the statement is over: `.timesOut()` may follow.
+    // The request is sent after the present statement, because `.timesOut()` may follow.
     const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/stubs/event', order)))
     const timesOut = (): Promise<void> => {
       order = { eventId, timesOut: true }
@@ -78,7 +79,7 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Sleeps take no time: those to come and those under way.
+   * Makes all sleeps end immediately, present and future ones.
    * @example await sandbox.workflow.skipSleeps()
    */
   async skipSleeps(): Promise<void> {
@@ -86,20 +87,20 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Failed deliveries of runs are retried at once.
+   * Makes failed deliveries of runs retry immediately.
    * @example await sandbox.workflow.skipRetryDelays()
    */
   async skipRetryDelays(): Promise<void> {
     await this.#wire.post('/workflow/skip-retry-delays')
   }
 
-  /** A sentence for each verb that nothing has met. */
+  /** Messages about stubs that were never used. */
   get unused(): Promise<readonly string[]> {
     return this.#wire.get('/workflow/stubs/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
   }
 }
 
-/** What may become of a step of runs on a server. */
+/** Stub of a step of a tenant's workflow runs. */
 export class RemoteStepStub {
   static {
     bindMethods(RemoteStepStub)
@@ -115,7 +116,7 @@ export class RemoteStepStub {
   }
 
   /**
-   * Its result is this, and its body never runs.
+   * Makes the step return this value without running its body.
    * @example await sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   async returns(value?: unknown): Promise<void> {
@@ -123,7 +124,7 @@ export class RemoteStepStub {
   }
 
   /**
-   * Its body throws this: so many times, or always.
+   * Makes the body of the step throw this error, `times` times or always.
    * @example await sandbox.workflow.stubStep('charge').throws('card declined', { times: 2 })
    */
   async throws(
@@ -132,7 +133,7 @@ export class RemoteStepStub {
   ): Promise<void> {
     checkOptionNames('throws()', given, { times: true })
     if (typeof error === 'object' && !(error instanceof Error))
-      checkOptionNames('The error of throws()', error, { name: true, message: true, stack: true, retryAfter: true })
+      checkOptionNames('throws(): the error', error, { name: true, message: true, stack: true, retryAfter: true })
     const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StubError
     await this.#wire.post('/workflow/stubs/throws', {
       ...this.#step,
@@ -142,7 +143,7 @@ export class RemoteStepStub {
   }
 
   /**
-   * Its endpoint does not answer: so many times, or never.
+   * Makes the endpoint of the step not respond, `times` times or always.
    * @example await sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
    */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
@@ -151,7 +152,7 @@ export class RemoteStepStub {
   }
 }
 
-/** One run on a server, as it stands whenever it is asked. */
+/** A workflow run of a tenant. Each member reads the present state. */
 export class RemoteWorkflowRun
   implements
     Remote<
@@ -202,7 +203,7 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Why it is where it is, in sentences.
+   * Explains the present state of the run.
    * @example console.log(await sandbox.workflow.getRun(run.id).explain())
    */
   async explain(): Promise<string> {
@@ -210,7 +211,7 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
+   * Returns the run history as plain JSON, which can be replayed against later code.
    * @example const history = await sandbox.workflow.getRun(run.id).history()
    */
   async history(options: RunHistoryOptions = {}): Promise<RunHistory> {
@@ -220,7 +221,7 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Rejects when it has ended.
+   * Cancels the run. Rejects when it has ended.
    * @throws Error when it has ended
    * @example await sandbox.workflow.getRun(run.id).cancel()
    */
@@ -229,7 +230,7 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot.
+   * Advances the clock until the run reaches a step. Rejects with the lifecycle of the run if it cannot.
    * @example await sandbox.workflow.getRun(run.id).advanceToStep('charge')
    */
   async advanceToStep(step: string, nth?: number): Promise<void> {
@@ -237,7 +238,8 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all.
+   * Advances the clock until the run ends. Rejects with the lifecycle of the run if it ends in another state or not at
+   * all.
    * @example
    * await sandbox.workflow.stubEvent('approved')
    * await sandbox.workflow.getRun(run.id).advanceToEnd('success')

@@ -10,7 +10,7 @@ import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
 import type { StoreCost } from '../store/meter.js'
 
-/** A tenant at one moment, as it travels. */
+/** A copy of a tenant in transit. */
 export interface StatusSnapshot {
   readonly trace: Trace
   readonly state: SandboxDump
@@ -18,21 +18,21 @@ export interface StatusSnapshot {
   readonly dialect: Dialect
   readonly policy: ResolvedPolicy
   readonly cost: StoreCost
-  /** What the data store had billed at each mark of the log. */
+  /** Cost of the data store at each mark of the log. */
   readonly costs: readonly (readonly [TrafficMark, StoreCostTotals])[]
   readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
   readonly running: readonly string[]
   readonly faults: readonly FaultRuleStatus[]
   readonly unused: readonly UnusedFault[]
-  /** Sentences about stubs of workflows that nothing met, by region, the home region first. */
+  /** Messages about unused workflow stubs, by region, the home region first. */
   readonly unusedStubs: readonly (readonly string[])[]
-  /** What `sandbox.outbound` has to say. */
+  /** Registered and unused parts of `sandbox.outbound`. */
   readonly outbound: {
     readonly patterns: readonly string[]
     readonly unhandled: readonly string[]
     readonly unused: readonly UnusedScript[]
   }
-  /** What `sandbox.destinations` has to say. */
+  /** Unhandled deliveries and unused scripts of `sandbox.destinations`. */
   readonly destinations: {
     readonly unhandled: readonly string[]
     readonly unused: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]

@@ -10,12 +10,12 @@ import { maxSpan, optional, milliseconds as span, text, whole } from './fault-va
 import { networkErrors } from './network-errors.js'
 import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withContentType } from './shared-effects.js'
 
-// The work is done, and its answer arrives damaged.
+// Faults that damage the response after the request was processed.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * The headers arrive, the body never does.
+ * Sends the response headers, but never the body.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.halfOpen('5s') })
  */
 export function halfOpen(length?: Duration): FaultOf<'half-open'> {
@@ -23,7 +23,7 @@ export function halfOpen(length?: Duration): FaultOf<'half-open'> {
 }
 
 /**
- * The connection breaks after this many bytes of the body.
+ * Breaks the connection after this many bytes of the response body.
  * @example sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.truncate(8) })
  */
 export function truncate(afterBytes: number): FaultOf<'truncate'> {
@@ -31,7 +31,7 @@ export function truncate(afterBytes: number): FaultOf<'truncate'> {
 }
 
 /**
- * The body arrives whole but is not JSON.
+ * Delivers the whole body, but as invalid JSON.
  * @example sandbox.faults.add({ on: 'queue.request', times: 1, fault: fault.corruptJson() })
  */
 export function corruptJson(): FaultOf<'corrupt-json'> {
@@ -39,7 +39,7 @@ export function corruptJson(): FaultOf<'corrupt-json'> {
 }
 
 /**
- * The body trickles.
+ * Sends the response body slowly, at this many bytes per second of virtual time.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(100) })
  */
 export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {
@@ -47,7 +47,7 @@ export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {
 }
 
 /**
- * The answer claims another content type, such as `text/html`.
+ * Replaces the `Content-Type` of the response, for example with `text/html`.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.wrongContentType('text/html') })
  */
 export function wrongContentType(type: string): FaultOf<'wrong-content-type'> {
@@ -55,7 +55,7 @@ export function wrongContentType(type: string): FaultOf<'wrong-content-type'> {
 }
 
 /**
- * An error reply of a command of the store: `fault.errorReply('OOM command not allowed')`.
+ * Makes a store command fail with this error reply: `fault.errorReply('OOM command not allowed')`.
  * @example
  * sandbox.faults.add({
  *   on: 'store.command',
@@ -68,7 +68,7 @@ export function errorReply(error: string): FaultOf<'error-reply'> {
   return { kind: 'error-reply', error }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 const claimsToBe: OnRequest<FaultOf<'wrong-content-type'>> = async ({ type }, moment) => {
   const answer = await moment.onwards()
@@ -77,7 +77,8 @@ const claimsToBe: OnRequest<FaultOf<'wrong-content-type'>> = async ({ type }, mo
 
 const rows: FaultGroup<BodyStep, BodyFault> = {
   'half-open': {
-    summary: 'The work is done and the headers arrive, the body does not: for `forMs`, or as long as with `hang`.',
+    summary:
+      'The request is processed and the response headers arrive, but the body does not. The connection closes after `forMs`, or as with `hang`.',
     effect: 'answers',
     sentence: () => 'the work is done, headers arrive and nothing more',
     made: { halfOpen },
@@ -86,8 +87,8 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: ['5s'],
     shownAt: 'store.request',
     instead: {
-      msw: 'no headers either: msw hands an answer on with the first bytes of its body',
-      nock: 'no headers either: nock takes whole answers',
+      msw: 'no headers either: msw forwards a response with the first bytes of its body',
+      nock: 'no headers either: nock takes complete responses only',
     },
     at: {
       ...atRequestsAndOutbound<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
@@ -104,7 +105,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     },
   },
   truncate: {
-    summary: 'The work is done, the connection breaks after `afterBytes` of the body.',
+    summary: 'The request is processed, and the connection breaks after `afterBytes` of the response body.',
     effect: 'shapes',
     sentence: ({ afterBytes }) => `the work is done, the body breaks off after ${plural(afterBytes, 'byte')}`,
     made: { truncate },
@@ -113,8 +114,8 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: [8],
     shownAt: 'store.request',
     instead: {
-      msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body',
-      nock: 'a network error, and no part of the body: nock takes whole answers',
+      msw: 'after 0 bytes a network error: msw forwards a response with the first bytes of its body',
+      nock: 'a network error, and no part of the body: nock takes complete responses only',
       playwright: unread,
     },
     at: {
@@ -137,7 +138,8 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     },
   },
   'corrupt-json': {
-    summary: 'The work is done, the body arrives whole but is not JSON: its last character is a `<`.',
+    summary:
+      'The request is processed, and the whole body arrives, but its last character is a `<`, so it is not valid JSON.',
     effect: 'shapes',
     sentence: () => 'the work is done, the body is not JSON',
     made: { corruptJson },
@@ -164,23 +166,23 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     },
   },
   'slow-body': {
-    summary: 'The work is done, the body trickles at `bytesPerSecond`.',
+    summary: 'The request is processed, and the response body arrives at `bytesPerSecond`.',
     effect: 'shapes',
     sentence: ({ bytesPerSecond }) => `the work is done, the body comes at ${bytesPerSecond} bytes a second`,
     made: { slowBody },
     phases: ['after'],
     fields: {
       bytesPerSecond: v.pipe(
-        v.number('is a number above 0'),
-        v.finite('is a number above 0'),
-        v.gtValue(0, 'is a number above 0'),
+        v.number('must be a number greater than 0'),
+        v.finite('must be a number greater than 0'),
+        v.gtValue(0, 'must be a number greater than 0'),
       ),
     },
     sample: [10],
     shownAt: 'store.request',
     instead: {
       msw: 'the headers come with the first bytes',
-      nock: 'everything comes at the end: nock takes whole answers',
+      nock: 'the whole response at the end: nock takes complete responses only',
     },
     at: {
       ...atRequestsAndOutbound<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
@@ -196,12 +198,12 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     },
   },
   'wrong-content-type': {
-    summary: 'The work is done, the answer claims to be of another content type.',
+    summary: 'The request is processed, and the response has another `Content-Type`.',
     effect: 'shapes',
-    sentence: ({ type }) => `the work is done, the answer claims to be ${type}`,
+    sentence: ({ type }) => `the work is done, the response claims to be ${type}`,
     made: { wrongContentType },
     phases: ['after'],
-    fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'is the value of a header: printable ASCII')) },
+    fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'must be a header value of printable ASCII characters')) },
     sample: ['text/html'],
     shownAt: 'store.request',
     at: {
@@ -216,7 +218,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     },
   },
   'error-reply': {
-    summary: 'The command fails with this error: instead of running, or with `phase: after` although it ran.',
+    summary: 'The command fails with this error, without running. With `phase: after`, it runs first.',
     effect: 'answers',
     sentence: ({ error }, phase) =>
       phase === 'after' ? `the command ran, the reply is an error: ${error}` : `error: ${error}`,

@@ -3,16 +3,19 @@ import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Bodies that come slowly, in part or never. All are streams, so that every adapter carries them as its tool would:
-// `fetch` rejects while it reads, a server cuts the socket.
+// Response bodies that arrive slowly, in part or never. All are streams, so each adapter transports them as its library
+// does: `fetch` rejects while it reads, a server closes the socket.
 
-/** After this long a client gives up: fetch in Node waits as long for headers, and for each part of a body. */
+/**
+ * Milliseconds after which a client gives up. In Node.js, `fetch` waits this long for headers and for each chunk of a
+ * body.
+ */
 export const patience = 300_000
 
-/** Most chunks of a slow body. */
+/** Maximum number of chunks of a slow body. */
 export const maxChunks = 50
 
-/** The body comes in even portions of virtual time; a body slower than clients wait for never comes. */
+/** Sends the body in equal chunks of virtual time. If the body takes longer than clients wait, it never arrives. */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length === 0) return answer
@@ -34,7 +37,7 @@ export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): An
   })
 }
 
-/** The headers are there, the body never comes; after a while the connection breaks. */
+/** Sends the headers but no body, and breaks the connection after `forMs`. */
 export function silentBody(answer: Answer, task: Task, forMs: number): Answer {
   const length = bytesOf(answer)?.length
   return streamed(answer, length, task, async (controller, body, signal) => {
@@ -43,7 +46,7 @@ export function silentBody(answer: Answer, task: Task, forMs: number): Answer {
   })
 }
 
-/** Breaks off within the body, once the client has read the bytes before it. */
+/** Breaks the connection within the body, after the client has read the first `afterBytes` bytes. */
 export function cutBody(answer: Answer, afterBytes: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length <= afterBytes) return answer
@@ -51,7 +54,7 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   let sent = part.length === 0
   const body = new ReadableStream<Uint8Array>(
     {
-      // Only on the next read: an error would discard what has not been read yet.
+      // Waits for the next read, because an error discards what the client has not read yet.
       pull(controller) {
         if (sent) controller.error(terminated())
         else controller.enqueue(part)
@@ -63,20 +66,20 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   return { ...answer, headers: withLength(answer, bytes.length), body }
 }
 
-/** The error that `fetch` gives; other adapters cut the connection. */
+/** The error that `fetch` rejects with when a body breaks off. Other adapters close the connection. */
 export function terminated(): TypeError {
   return new TypeError('terminated', { cause: new ConnectionBroken('ECONNRESET', 'other side closed') })
 }
 
 type Emit = (controller: ReadableStreamDefaultController<Uint8Array>, task: Task, signal: AbortSignal) => Promise<void>
 
-/** Work that goes on after the request was answered: its caller waits for it as for the request itself. */
+/** Replaces the body by a stream. The clock waits for the work that fills it, as it waits for the request itself. */
 function streamed(answer: Answer, length: number | undefined, task: Task, emit: Emit): Answer {
   if (answer.body === null) return answer
   const abort = new AbortController()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // It only fails when its world has ended.
+      // This work rejects only when the sandbox is disposed.
       task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal)).catch(() =>
         controller.error(terminated()),
       )
@@ -92,7 +95,7 @@ function bytesOf({ body }: Answer): Uint8Array | undefined {
   return typeof body === 'string' ? toArray(body) : undefined
 }
 
-/** The whole length is announced, so that a client can see what is missing. */
+/** Announces the full length in `Content-Length`, so that a client can notice missing bytes. */
 function withLength({ headers }: Answer, length: number): Answer['headers'] {
   return [...headers.filter(([name]) => name.toLowerCase() !== 'content-length'), ['content-length', String(length)]]
 }

@@ -2,7 +2,7 @@ import { type Clock, letOutsideContinue } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Event streams that break off or fall silent. A chunk of the stream is one event. Comments, and the first events, which
+// Event streams that break off or stall. Each chunk of a stream is one event. Comments, and the first events, which
 // confirm the subscription, do not count.
 
 const notCounted = /^(?::|data: (?:p?subscribe,|"OK"\n))/
@@ -13,7 +13,7 @@ function counts(chunk: Uint8Array): boolean {
 
 type Body = ReadableStream<Uint8Array>
 
-/** Passes this many events on, then breaks off. */
+/** Passes this many events, then breaks the stream. */
 export function cutEvents(answer: Answer, afterEvents: number): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()
@@ -37,7 +37,7 @@ export function cutEvents(answer: Answer, afterEvents: number): Answer {
   })
 }
 
-/** Passes this many events on, then none for a while, or for ever; held events follow afterwards. */
+/** Passes this many events, then holds events for `forMs` or forever. Held events are sent when the stall ends. */
 export function stalledEvents(answer: Answer, afterEvents: number, forMs: number | undefined, clock: Clock): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()
@@ -51,7 +51,7 @@ export function stalledEvents(answer: Answer, afterEvents: number, forMs: number
           letOutsideContinue(clock)
         })
       })
-    // The silence begins with the event, not with the next read of the stream.
+    // The stall begins with the last passed event, not with the next read of the stream.
     if (afterEvents === 0) silence = fallSilent()
     return new ReadableStream<Uint8Array>(
       {
@@ -69,7 +69,7 @@ export function stalledEvents(answer: Answer, afterEvents: number, forMs: number
   })
 }
 
-/** Nothing is taken from the source before somebody reads. */
+/** Reads from the source only when the client reads. */
 const unhurried = { highWaterMark: 0 }
 
 function through(answer: Answer, wrap: (source: Body) => Body): Answer {

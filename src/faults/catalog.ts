@@ -4,12 +4,15 @@ import { faultGroups } from './fault-groups.js'
 import type { AnyFault, FaultSpec } from './fault-spec.js'
 import type { InjectionPoint } from './points.js'
 
-/** One fault, described once: for rules and scripts, checks, pages, the JSON Schema and the control API. */
+/**
+ * Definition of one fault. Rules, scripts, checks, reference pages, the JSON Schema and the control API are derived
+ * from it.
+ */
 export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultSpec<FaultOf<K>> {
   readonly kind: K
-  /** Where it has something to do. */
+  /** Injection points at which the fault has an effect. */
   readonly points: readonly InjectionPoint[]
-  /** What its sample makes. */
+  /** The fault that the constructor makes from the sample arguments. */
   readonly example: FaultOf<K>
 }
 
@@ -27,26 +30,26 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
 /** The kinds of all faults. */
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
-/** What a fault does at a point, from its row. Rules are checked when they are added. */
+/** Returns what a fault does at a point. `faults.add()` has rejected rules whose fault has no effect at their point. */
 export function actionAt<P extends InjectionPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
-  // The compiler cannot see through the table that the row fits the kind of the fault.
+  // The compiler cannot prove that the definition in the table belongs to this kind of fault.
   const { at } = catalog[fault.kind] as { readonly at: Partial<ActionsAt<never>> }
   const action = at[point] as ActionAt<P, Fault> | undefined
   if (action === undefined) throw new TypeError(`${fault.kind} has nothing to do at ${point}.`)
   return action
 }
 
-/** What a destination's script takes: kinds that strike an attempt which has begun. */
+/** Kinds that a destination's script accepts: those that affect an attempt that has begun. */
 export const stepKinds: readonly FaultKind[] = faultKinds.filter(
   (kind) => catalog[kind].at['queue.delivery']?.meets !== undefined,
 )
 
-/** Whether a step of a script is something that goes wrong: some let a delivery pass, or answer with success. */
+/** Returns whether a script step causes a failure. `pass` and statuses below 400 do not. */
 export function goesWrong(fault: Fault): boolean {
   return fault.kind !== 'pass' && !(fault.kind === 'status' && fault.status < 400)
 }
 
-/** The effect of a fault, as part of a sentence: for the timeline, when nothing more precise is known. */
+/** Describes the effect of a fault for the timeline, when no more precise description is known. */
 export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
   return (catalog[fault.kind] as FaultDefinition).sentence(fault as never, phase)
 }

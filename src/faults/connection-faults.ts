@@ -19,12 +19,13 @@ import {
   wasReset,
 } from './shared-effects.js'
 
-// Connections that break or are never made.
+// Faults that break a connection or prevent it.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * The connection breaks: before the work, or after it with `phase: 'after'`.
+ * Resets the connection before the request is processed, or after it with `phase: 'after'`. `fetch` rejects with cause
+ * `ECONNRESET`, and the queue retries the delivery.
  * @example sandbox.faults.add({ on: 'store.request', phase: 'after', times: 1, fault: fault.reset() })
  */
 export function reset(): FaultOf<'reset'> {
@@ -32,7 +33,7 @@ export function reset(): FaultOf<'reset'> {
 }
 
 /**
- * Nobody listens.
+ * Refuses the connection: `fetch` rejects with cause `ECONNREFUSED`, and the queue retries the delivery.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.refused(), 200])
  */
 export function refused(): FaultOf<'refused'> {
@@ -40,7 +41,7 @@ export function refused(): FaultOf<'refused'> {
 }
 
 /**
- * The host name does not resolve.
+ * Fails the DNS lookup of the host: `fetch` rejects with cause `ENOTFOUND`.
  * @example
  * sandbox.faults.add({ on: 'outbound.request', match: { url: 'https://bank.test/*' }, fault: fault.unresolvedHost() })
  */
@@ -49,7 +50,7 @@ export function unresolvedHost(): FaultOf<'unresolved-host'> {
 }
 
 /**
- * The certificate is not valid.
+ * Presents an invalid TLS certificate: `fetch` rejects with cause `CERT_HAS_EXPIRED`.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.badCertificate(), 200])
  */
 export function badCertificate(): FaultOf<'bad-certificate'> {
@@ -57,8 +58,9 @@ export function badCertificate(): FaultOf<'bad-certificate'> {
 }
 
 /**
- * No answer for this long, then the connection closes; without a length until the caller gives up.
- * A delivery fails at its timeout and is retried. A request without a length fails after 5 virtual minutes.
+ * Sends no response for this long, then closes the connection.
+ * Without a duration, a delivery fails with its timeout, and `fetch` rejects with cause `ETIMEDOUT` after 5 minutes of
+ * virtual time.
  * @example
  * sandbox.destinations.script('https://shop.test/orders', [fault.hang()])
  * await checkout()
@@ -70,7 +72,7 @@ export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 function breaks(broken: () => ConnectionBroken): OnRequest<unknown> {
   return () => {
@@ -86,10 +88,10 @@ const isUntrusted = breaks(() => new ConnectionBroken('CERT_HAS_EXPIRED', 'certi
 const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
   await task.sleep(forMs ?? patience, signal)
   if (forMs !== undefined) throw wasReset()
-  // Who went before had no patience to lose.
+  // A caller that has disconnected already does not wait for its timeout.
   if (signal?.aborted === true) throw new ConnectionBroken('ECONNRESET', 'the caller gave up')
-  tell(`no answer for ${formatDuration(patience)}, then given up`)
-  throw new ConnectionBroken('ETIMEDOUT', 'no answer came')
+  tell(`no response for ${formatDuration(patience)}, then given up`)
+  throw new ConnectionBroken('ETIMEDOUT', 'no response arrived')
 })
 
 function fails(error: string): AttemptAction<unknown> {
@@ -98,7 +100,7 @@ function fails(error: string): AttemptAction<unknown> {
 
 const rows: FaultGroup<ConnectionStep> = {
   reset: {
-    summary: 'The connection breaks: before the work, or after it with `phase: after`.',
+    summary: 'The connection is reset before the request is processed, or after it with `phase: after`.',
     effect: 'answers',
     sentence: (_fault, phase) => `${done(phase)}the connection is reset`,
     made: { reset },
@@ -128,7 +130,7 @@ const rows: FaultGroup<ConnectionStep> = {
     },
   },
   refused: {
-    summary: 'Nobody listens: the connection is refused.',
+    summary: 'The connection is refused.',
     effect: 'answers',
     sentence: () => 'the connection is refused',
     made: { refused },
@@ -140,7 +142,7 @@ const rows: FaultGroup<ConnectionStep> = {
     at: { ...atRequestsAndOutbound(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
   },
   'unresolved-host': {
-    summary: 'The name of the host does not resolve.',
+    summary: 'The host name does not resolve.',
     effect: 'answers',
     sentence: () => 'the host is not found',
     made: { unresolvedHost },
@@ -156,7 +158,7 @@ const rows: FaultGroup<ConnectionStep> = {
     },
   },
   'bad-certificate': {
-    summary: 'The certificate is not valid.',
+    summary: 'The TLS certificate is not valid.',
     effect: 'answers',
     sentence: () => 'the certificate is not valid',
     made: { badCertificate },
@@ -173,10 +175,10 @@ const rows: FaultGroup<ConnectionStep> = {
   },
   hang: {
     summary:
-      'No answer for `forMs`, then the connection closes. Without it a delivery meets its time-out, and a request is given up after 5 virtual minutes.',
+      'No response arrives for `forMs`, then the connection closes. Without `forMs`, a delivery fails with its timeout, and a request fails after 5 minutes of virtual time.',
     effect: 'answers',
     sentence: ({ forMs }, phase) =>
-      forMs === undefined ? `${done(phase)}no answer` : `${done(phase)}no answer for ${formatDuration(forMs)}`,
+      forMs === undefined ? `${done(phase)}no response` : `${done(phase)}no response for ${formatDuration(forMs)}`,
     made: { hang },
     meant: { timeout: "fault.hang() makes { kind: 'hang' }" },
     phases: ['before', 'after'],
@@ -189,7 +191,9 @@ const rows: FaultGroup<ConnectionStep> = {
         arrives: true,
         meets({ forMs }: FaultOf<'hang'>, moment) {
           if (moment.phase === 'before') return silence(moment, forMs)
-          return afterwards(moment, (given) => silence(moment, forMs, `${outcomeText(given)}, nobody heard of it`))
+          return afterwards(moment, (given) =>
+            silence(moment, forMs, `${outcomeText(given)}, its response was not received`),
+          )
         },
       }),
       'stream.open': hangs,

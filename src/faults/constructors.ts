@@ -1,4 +1,5 @@
-// The namespace `fault`: a constructor for each kind, in camel case. Durations as text, bodies as values. The result is plain data.
+// The namespace `fault`: one constructor per kind, named as the kind in camel case. Constructors take durations and
+// return plain data.
 
 export * from './body-faults.js'
 export * from './connection-faults.js'

@@ -5,12 +5,12 @@ import { atDeliveries, atRequestsAndOutbound } from './fault-context.js'
 import type { FaultGroup } from './fault-spec.js'
 import { signatureFaults, signedMilliseconds } from './fault-values.js'
 
-// Wrong signatures, and tokens and plans that are no longer valid.
+// Faults of signatures, tokens and plans.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet.
+ * Signs a delivery with one defect: a name from `signatureFlaws`, or `rotated` for a key that is not current yet.
  * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('expired') })
  */
 export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'bad-signature'> {
@@ -18,7 +18,7 @@ export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'b
 }
 
 /**
- * The clock of the service is ahead of the receiver's, or behind it: `fault.clockSkew('-10m')`.
+ * Moves the clock that signs deliveries ahead of the receiver's clock, or behind it: `fault.clockSkew('-10m')`.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.clockSkew('-10m') })
  */
 export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
@@ -28,7 +28,7 @@ export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
 }
 
 /**
- * As if the token had been revoked.
+ * Rejects the token, as if it had been revoked.
  * @example sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.revokedToken() })
  */
 export function revokedToken(): FaultOf<'revoked-token'> {
@@ -36,24 +36,24 @@ export function revokedToken(): FaultOf<'revoked-token'> {
 }
 
 /**
- * As if the plan's quota had been used up.
+ * Rejects requests, as if the quota of the plan were used up.
  * @example sandbox.faults.add({ on: 'queue.request', fault: fault.quotaExceeded() })
  */
 export function quotaExceeded(): FaultOf<'quota-exceeded'> {
   return { kind: 'quota-exceeded' }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 const rows: FaultGroup<CredentialStep, CredentialFault> = {
   'bad-signature': {
     summary:
-      'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',
+      'The signature has one defect: a name from `signatureFlaws`, or `rotated` for the key that becomes current next.',
     effect: 'shapes',
     sentence: ({ flaw }) => `signed wrongly: ${flaw}`,
     made: { badSignature },
     phases: ['before'],
-    fields: { flaw: v.picklist(signatureFaults, `is one of ${signatureFaults.join(', ')}`) },
+    fields: { flaw: v.picklist(signatureFaults, `must be one of ${signatureFaults.join(', ')}`) },
     sample: ['expired'],
     shownAt: 'queue.delivery',
     at: atDeliveries({
@@ -65,7 +65,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
   },
   'clock-skew': {
     summary:
-      'The clock that signs is `byMs` ahead of the receiver, below 0 behind it. More than five minutes behind, the signature has expired when it arrives; ahead, receivers that check `iat` refuse it.',
+      'The signing clock is `byMs` ahead of the receiver; a negative value is behind. More than 5 minutes behind, the signature has expired on arrival; ahead, receivers that check `iat` reject it.',
     effect: 'shapes',
     sentence: ({ byMs }) =>
       `signed by a clock that is ${formatDuration(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'}`,
@@ -82,7 +82,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     }),
   },
   'revoked-token': {
-    summary: 'The token is refused as no longer valid.',
+    summary: 'The token is rejected as no longer valid.',
     effect: 'answers',
     sentence: () => 'the token is refused',
     made: { revokedToken },
@@ -96,7 +96,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
     },
   },
   'quota-exceeded': {
-    summary: 'The plan is used up: refused in the words of the service.',
+    summary: "The quota of the plan is used up: the request is rejected with the service's own error.",
     effect: 'answers',
     sentence: () => 'the quota is used up',
     made: { quotaExceeded },

@@ -4,32 +4,32 @@ import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
 import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
-// What a fault can do where it strikes. Each kind of moment is a small interface: the service that has the moment passes
-// it in, the row of the fault acts on it. So a row knows neither the protocol nor a service.
+// Interfaces through which a fault takes effect, one per kind of injection point. The service passes the context in,
+// and the definition of the fault acts on it, so a definition depends on neither the protocol nor a service.
 
 export type Phase = 'before' | 'after'
 
 type Maybe<T> = T | Promise<T>
 
-/** What every moment offers. */
+/** Members that every context has. */
 interface FaultContext {
   readonly phase: Phase
-  /** A whole number below a bound, from the rule's own stream of chance. */
+  /** Draws a whole number below a bound from the rule's own random stream. */
   draw(below: number): number
-  /** Records what came of it, in place of the row's sentence. */
+  /** Records the effect in the traffic log, in place of the fault's default description. */
   tell(effect: string): void
 }
 
 // ---- a request, or the opening of an event stream ---------------------------------------------------------------
 
-/** An answer as faults see it: the status line and headers, and a body that may come in parts. */
+/** An HTTP response as faults see it: status, headers, and a body that may be a stream. */
 export interface FaultyResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
-/** A fault that the service answers in its own words. */
+/** A fault for which the service builds its own error response. */
 export type WordedFault =
   | { readonly kind: 'status'; readonly status: number; readonly text: string }
   | FaultOf<'rate-limited' | 'quota-exceeded'>
@@ -37,99 +37,99 @@ export type WordedFault =
 export interface RequestFaultContext extends FaultContext {
   readonly task: Task
   readonly clock: Clock
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal | undefined
-  /** Lets the layer underneath answer: the next fault, or at last the service. */
+  /** Returns the response of the next layer: the next fault, or the service. */
   onwards(): Promise<FaultyResponse>
-  /** An answer in the words of the service. */
+  /** Returns the service's own response for this fault. */
   worded(fault: WordedFault): FaultyResponse
-  /** The service's refusal of a call without a valid token. */
+  /** Returns the service's response to a request without a valid token. */
   refusedToken(): FaultyResponse
-  /** Cuts off what is in flight; the service is down for this long. */
+  /** Breaks all requests in flight and makes the service unavailable for this long. */
   restart(downMs: number): void
 }
 
-/** Throws `ConnectionBroken` where no answer arrives. */
+/** Effect on a request. Throws `ConnectionBroken` when no response arrives. */
 export type OnRequest<F> = (fault: F, moment: RequestFaultContext) => Maybe<FaultyResponse>
 
 // ---- a delivery -------------------------------------------------------------------------------------------------
 
-/** What comes of a delivery. */
+/** Result of a delivery attempt. */
 export interface FaultyOutcome {
-  /** 0 without an answer. */
+  /** HTTP status, or 0 without a response. */
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Bytes
-  /** Why there is no answer. */
+  /** Reason why there is no response. */
   readonly error?: string
-  /** What really happened where the queue saw less. */
+  /** Description of what happened, when the queue did not see all of it. */
   readonly note?: string
-  /** Nothing will come: the attempt ends with its timeout. */
+  /** Whether no response ever arrives, so that the attempt ends with its timeout. */
   readonly never?: true
 }
 
-/** A delivery that the queue knows nothing of. */
+/** An extra delivery that the queue does not know about. */
 export interface DeliveryCopy {
   sleep(ms: number): Promise<void>
   deliver(): Maybe<FaultyOutcome>
 }
 
-/** An attempt that has begun. */
+/** A delivery attempt that has begun. */
 export interface AttemptFaultContext extends FaultContext {
-  /** Milliseconds until the attempt is given up. */
+  /** Milliseconds until the attempt times out. */
   readonly timeout: number
-  /** In the vendor's words. */
+  /** Name of the header that forbids retries, in the dialect of the message. */
   readonly nonRetryableHeader: string
   now(): number
   sleep(ms: number): Promise<void>
-  /** Lets the layer underneath answer: the next fault, or at last a handler, a script or the network. */
+  /** Returns the outcome of the next layer: the next fault, or a handler, a script or the network. */
   onwards(): Maybe<FaultyOutcome>
   answer(status: number, headers?: HeaderRecord, body?: string): FaultyOutcome
   rateLimited(fault: FaultOf<'rate-limited'>): FaultyOutcome
-  /** What is wrong with the signature. */
+  /** Selects the defect of the signature. */
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
   /** Continues with another fault. */
   play(fault: DeliveryFault): Maybe<FaultyOutcome>
-  /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
+  /** Delivers again as separate work: after this many milliseconds, or concurrently with the current attempt. */
   again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
 }
 
 /** A delivery that is due and has not begun. */
 export interface DueFaultContext {
   readonly now: number
-  /** When the window of the rule closes, `undefined` when it has no end. */
+  /** End of the rule's window, or `undefined` without one. */
   readonly until: number | undefined
-  /** Logs the strike; one that holds nothing up may skip it. */
+  /** Logs the injection. A fault that delays nothing may omit it. */
   log(effect?: string): void
-  /** Holds it for this long, after what held it before. */
+  /** Delays the delivery by this long, in addition to earlier delays. */
   wait(ms: number, reason: string): void
-  /** Holds it until then. */
+  /** Delays the delivery until this instant. */
   waitUntil(at: number, reason: string): void
-  /** Holds it until a later one has gone, at most for this long. */
+  /** Delays the delivery until a later one has left, at most for this long. */
   waitForNext(withinMs: number): void
   vanish(): void
 }
 
-/** Strikes the attempt; the only kind of fault that a script can name as its step. */
+/** Affects an attempt that has begun. Scripts can only name faults of this kind. */
 export interface AttemptAction<F> {
   readonly meets: (fault: F, moment: AttemptFaultContext) => Maybe<FaultyOutcome>
-  /** The delivery reaches the destination, which then answers with this: it counts as arrived. */
+  /** Whether the delivery reaches the destination, whose response this fault then determines. */
   readonly arrives?: true
-  /** The fault with which it ends. */
+  /** Returns the fault that the attempt ends with. */
   readonly next?: (fault: F) => DeliveryFault | undefined
   /** What a rule does instead, before the attempt begins. */
   readonly holds?: HoldAction<F>['holds']
   readonly restarts?: undefined
 }
-/** Strikes before an attempt begins. */
+/** Affects a delivery before an attempt begins. */
 export interface HoldAction<F> {
   readonly holds: (fault: F, moment: DueFaultContext) => void
   readonly meets?: undefined
   readonly restarts?: undefined
 }
-/** The service restarts around the attempt. */
+/** Restarts the service during the attempt. */
 export interface RestartAction<F> {
-  /** @returns how long it is down, in milliseconds */
+  /** @returns how long the service is down, in milliseconds */
   readonly restarts: (fault: F) => number
   readonly meets?: undefined
   readonly holds?: undefined
@@ -138,44 +138,47 @@ export type OnDelivery<F> = AttemptAction<F> | HoldAction<F> | RestartAction<F>
 
 // ---- a command, an event, a schedule ----------------------------------------------------------------------------
 
-/** One command; `R` is a reply of the store. */
+/** One command; `R` is the type of a store reply. */
 export interface CommandFaultContext<R> extends FaultContext {
   run(): R
-  /** The reply of a reading command as it was this many changes ago; `undefined` when its keys have not changed that often. */
+  /**
+   * Returns the reply of a read command as it was this many changes ago, or `undefined` if its keys have changed less
+   * often.
+   */
   past(versions: number): { readonly reply: R } | undefined
   fail(error: string): never
-  /** Fails like a store whose plan is used up. */
+  /** Fails as a store whose plan is used up. */
   failOverQuota(): never
   breakConnection(): never
 }
 export type OnCommand<F> = <R>(fault: F, moment: CommandFaultContext<R>) => R
 
-/** One event on its way into one stream; what is written here is sent. */
+/** One event that is about to be sent to one stream. What the fault assigns is sent. */
 export interface EventFaultContext extends FaultContext {
   line: Bytes
-  /** Milliseconds until it is sent. */
+  /** Milliseconds until the event is sent. */
   wait: number
   copies: number
-  /** The stream breaks off after it. */
+  /** Whether the stream breaks off after this event. */
   breaks: boolean
 }
 export type OnEvent<F> = (fault: F, moment: EventFaultContext) => void
 
-/** One trigger of a schedule; what is written here happens. */
+/** One fire of a schedule. What the fault assigns takes effect. */
 export interface FireFaultContext extends FaultContext {
   readonly scheduleId: string
-  /** How often it publishes. */
+  /** Number of publishes. */
   times: number
-  /** Milliseconds until the first time. */
+  /** Milliseconds until the first publish. */
   wait: number
-  /** Milliseconds between the times. */
+  /** Milliseconds between two publishes. */
   apart: number
 }
 export type OnTrigger<F> = (fault: F, moment: FireFaultContext) => void
 
-// ---- all of them ------------------------------------------------------------------------------------------------
+// ---- all contexts ------------------------------------------------------------------------------------------------
 
-/** What a row may do at each point. */
+/** Effects of a definition at each injection point. */
 export interface ActionsAt<F>
   extends Record<RequestInjectionPoint, OnRequest<F>>,
     Record<DeliveryInjectionPoint, OnDelivery<F>>,
@@ -183,22 +186,22 @@ export interface ActionsAt<F>
     Record<'stream.event', OnEvent<F>>,
     Record<'schedule.fire', OnTrigger<F>> {}
 
-/** Every point has its kind of action. */
+/** The type of the effect at one injection point. */
 export type ActionAt<P extends InjectionPoint, F> = ActionsAt<F>[P]
 
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
-/** The same at the requests of every service, and at the calls that the app makes to other hosts. */
+/** Uses one effect for requests to every service and for outbound requests of the app. */
 export function atRequestsAndOutbound<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
   return { ...atRequests(action), 'outbound.request': action }
 }
 
-/** The same at the requests of every service. */
+/** Uses one effect for requests to every service. */
 export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
   return { 'store.request': action, 'queue.request': action, 'stats.request': action, 'workflow.wait': action }
 }
 
-/** The same for messages, for callbacks, and for those of workflow runs. */
+/** Uses one effect for deliveries of messages, callbacks, workflow steps and workflow calls. */
 export function atDeliveries<A extends object>(action: A): Record<DeliveryInjectionPoint, A> {
   return { 'queue.delivery': action, 'queue.callback': action, 'workflow.step': action, 'workflow.call': action }
 }

@@ -6,8 +6,8 @@ import answers from './response-faults.js'
 import services from './service-faults.js'
 import streams from './stream-faults.js'
 
-// The families of faults, in the order in which pages and sentences name them. A family's table is its default export:
-// what it exports by name is public.
+// The families of faults, in the order in which pages and errors list them. The table of a family is its default
+// export, and its named exports are public.
 
 export const faultGroups: readonly [
   typeof answers,

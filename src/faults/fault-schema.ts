@@ -4,29 +4,31 @@ import { once } from '../kernel/once.js'
 import { catalog, faultKinds } from './catalog.js'
 import type { Fault } from './fault.js'
 
-// The form of a fault, and the sentences for mistakes in it: for rules, scripts and scenarios alike.
+// The schema of a fault and the error texts for invalid values. Rules, scripts and scenarios use both.
 
-/** What is wrong with a value, and where in it. */
+/** Problem of a value, with its path. */
 export interface FaultProblem {
   readonly path: readonly (string | number)[]
   readonly sentence: string
 }
 
-/** The words that the sentences about one schema need. */
+/** Names that the error texts about one schema need. */
 export interface FaultWording {
-  /** What the field at this place may be called, with the noun for it: `fault`. */
+  /** Noun for the whole value, such as "the rule". */
+  readonly whole: string
+  /** Valid values of the field at this path, with the noun for one of them: `fault`. */
   wordsAt(path: FaultProblem['path']): readonly [noun: string, words: readonly string[]] | undefined
-  /** The fields of the object at this place. */
+  /** Fields of the object at this path. */
   fieldsOf(owner: unknown, place: string): readonly string[]
 }
 
 export const exampleFault = "{ kind: 'status', status: 503 }"
 
-/** One fault of the catalog. */
+/** Schema of one fault of the catalog. */
 export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   const variants = faultKinds.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }))
   return v.pipe(
-    v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
+    v.variant('kind', variants as never, `must be an object such as ${exampleFault}`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return
       const problem = oddFault(dataset.value as Fault)
@@ -35,17 +37,17 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   ) as v.GenericSchema<Fault>
 })
 
-/** A conflict between fields that are valid one by one; `undefined` if there is none. */
+/** Returns a conflict between fields that are valid one by one, or `undefined`. */
 export function oddFault(fault: Fault): string | undefined {
   return catalog[fault.kind].odd?.(fault as never)
 }
 
-/** Every problem of a fault. */
+/** Returns every problem of a fault. */
 export function faultProblems(value: unknown): readonly FaultProblem[] {
-  return problemsWith(faultSchema(), value, `A fault is an object such as ${exampleFault}`, faultWording)
+  return problemsWith(faultSchema(), value, `a fault must be an object such as ${exampleFault}`, faultWording)
 }
 
-/** Fields of a fault of this kind, when it is one. */
+/** Returns the fields of a fault of this kind, or `undefined` if the value is not a fault. */
 export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
   const kind = (owner as { kind?: unknown } | undefined)?.kind
   return typeof kind === 'string' && Object.hasOwn(catalog, kind)
@@ -53,20 +55,21 @@ export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
     : undefined
 }
 
-/** Fields of the objects inside of faults. */
+/** Returns the fields of an object inside a fault. */
 export function nestedFields(place: string): readonly string[] {
   return place.endsWith('retryAfter') ? ['form', 'waitMs'] : []
 }
 
 export const faultWording: FaultWording = {
+  whole: 'the fault',
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['fault', faultKinds] : undefined),
   fieldsOf: (owner, place) => fieldsOfFault(owner) ?? nestedFields(place),
 }
 
-/** A list may hold any number of mistakes. */
+/** Maximum number of problems in a result, because a list can hold any number. */
 const maxProblems = 20
 
-/** What a schema finds wrong with a value that must be an object, from the first field on. */
+/** Returns the problems that a schema finds in a value that must be an object, in the order of its fields. */
 export function problemsWith(
   schema: v.GenericSchema,
   value: unknown,
@@ -74,7 +77,7 @@ export function problemsWith(
   words: FaultWording,
 ): readonly FaultProblem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return [{ path: [], sentence: `${what}, got ${shown(value)}.` }]
+    return [{ path: [], sentence: `${what} (got ${shown(value)}).` }]
   }
   const result = v.safeParse(schema, value)
   if (result.success) return []
@@ -88,16 +91,16 @@ function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && expected === 'never'
 }
 
-/** An issue of the schema as a sentence. */
+/** Describes an issue of the schema. */
 function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProblem {
-  // A list of points is one option of a union: the useful issue is inside.
+  // A list of points is one option of a union, so the useful issue is the nested one.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {
     const path = [...(issue.path ?? []), ...(inner.path ?? [])]
     return problem({ ...inner, path } as v.BaseIssue<unknown>, dialect)
   }
   const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
-  const place = placeOf(path)
+  const place = path.length === 0 ? dialect.whole : placeOf(path)
   if (isUnknownField(issue)) {
     const above = placeOf(path.slice(0, -1))
     const known = dialect.fieldsOf(issue.path?.at(-1)?.input, above)
@@ -105,7 +108,7 @@ function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProbl
   }
   const [noun, words] = dialect.wordsAt(path) ?? []
   if (issue.input === undefined && issue.kind === 'schema') {
-    return { path, sentence: `${place} is missing${words === undefined ? '' : `: ${words.join(', ')}`}.` }
+    return { path, sentence: `${place} is missing.${words === undefined ? '' : ` Use one of ${words.join(', ')}.`}` }
   }
   if (words !== undefined && !words.includes(issue.input as never)) {
     return { path, sentence: `${place}: ${notKnown(issue.input, noun!, words)}` }
@@ -113,25 +116,23 @@ function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProbl
   return { path, sentence: `${place}${complaint(issue)}.`.replace(/\.\.$/, '.') }
 }
 
-/** The message of valibot, or ours, with the value where that helps. */
+/** Returns the message of the schema, with the value where that helps. */
 function complaint({ kind, type, message, input }: v.BaseIssue<unknown>): string {
-  if (message.startsWith('would')) return `: ${shown(input)} ${message}`
   const tells = kind === 'schema' || type.endsWith('value') || ['integer', 'regex', 'check'].includes(type)
-  return ` ${message}${tells ? `, got ${shown(input)}` : ''}`
+  return ` ${message}${tells ? ` (got ${shown(input)})` : ''}`
 }
 
 function notKnown(given: unknown, noun: string, words: readonly string[]): string {
-  return `there is no ${noun} ${shown(given)}.${didYouMean(given, words)} There are ${words.join(', ')}.`
+  return `there is no ${noun} ${shown(given)}.${didYouMean(given, words)} Use one of ${words.join(', ')}.`
 }
 
 function unknownField(name: string, place: string, known: readonly string[]): string {
-  const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${known.join(', ')}.`
-  return `${place}: there is no ${JSON.stringify(name)} here.${didYouMean(name, known)} ${takes}`
+  const takes = known.length === 0 ? 'It has no fields.' : `The fields are ${known.join(', ')}.`
+  return `${place === '' ? '' : `${place}: `}there is no field ${JSON.stringify(name)}.${didYouMean(name, known)} ${takes}`
 }
 
-/** `fault.waitMs`, `on[1]`; `it` for the whole. */
+/** Formats a path: `fault.waitMs`, `on[1]`, or an empty string for the whole value. */
 function placeOf(path: readonly (string | number)[]): string {
-  if (path.length === 0) return 'it'
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('')
 }
 
@@ -145,6 +146,6 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    return 'something that is not JSON'
+    return 'a value that is not JSON'
   }
 }

@@ -3,41 +3,44 @@ import type { FaultKind, FaultMatch, FaultRule, PointOf } from './fault.js'
 import type { ActionsAt, AttemptAction, Phase } from './fault-context.js'
 import type { DeliveryInjectionPoint, InjectionPoint } from './points.js'
 
-/** Ways in which a fault reaches a client. */
+/** Adapters through which a fault reaches a client. */
 export type Transport = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
 
 export interface AnyFault {
   readonly kind: string
 }
 
-/** Everything about one fault: its name, how it is written and checked, what it does, and the texts about it. */
+/** Definition of one kind of fault: constructor, schema, effects, and the texts about it. */
 export interface FaultSpec<F extends AnyFault> {
-  /** What happens, as one sentence. */
+  /** Description on the reference page. */
   readonly summary: string
-  /** `answers` ends the search: rules that were added later are not asked. `shapes` and `holds` let them be asked. */
+  /**
+   * `answers` ends the evaluation: rules that were added later are skipped. `shapes` and `holds` continue with later
+   * rules.
+   */
   readonly effect: 'answers' | 'shapes' | 'holds'
-  /** Its effect, as part of a sentence: for the timeline, when nothing more precise is known. */
+  /** Describes the effect for the timeline, when no more precise description is known. */
   readonly sentence: (fault: F, phase: Phase) => string
-  /** Its constructor by its name in `fault`: the kind in camel case. */
+  /** The constructor, under its name in `fault`: the kind in camel case. */
   readonly made: Readonly<Record<string, (...given: never[]) => F>>
-  /** Names that look like kinds, and what to write instead. */
+  /** Names that users try as kinds, with what to write instead. */
   readonly meant?: Readonly<Record<string, string>>
   readonly fields: v.ObjectEntries
-  /** A conflict between fields that are valid one by one; `undefined` if there is none. */
+  /** Returns a conflict between fields that are valid one by one, or `undefined`. */
   readonly odd?: (fault: F) => string | undefined
-  /** What must be so besides what a rule with it matches. */
+  /** Additional conditions that the fault needs for a rule to match. */
   readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }
-  /** What no rule with it can be: the field that is wrong, and what is wrong with it. */
+  /** Returns the invalid field of a rule with this fault and the reason, or `undefined`. */
   readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
-  /** For a rule where it does not strike: what may have been meant. */
+  /** For a rule at a point where the fault has no effect: what to write instead. */
   readonly hints?: Partial<Record<InjectionPoint, string>>
-  /** What its first constructor is given where it is shown. */
+  /** Arguments of the constructor in the documented example. */
   readonly sample: readonly unknown[]
-  /** Where the sample strikes in the table of effects. */
+  /** Injection point of the example on the reference page. */
   readonly shownAt: InjectionPoint
-  /** When it can strike, the default first. */
+  /** Phases in which the fault can be injected, the default first. */
   readonly phases: readonly Phase[]
-  /** Where it strikes, in the order of the page, and what it does there. */
+  /** Effects by injection point, in the order of the reference page. */
   readonly at: Partial<ActionsAt<F>>
   /** What an adapter does instead of a fault that it cannot express, and why. */
   readonly instead?: Partial<Record<Transport, string>>
@@ -48,7 +51,7 @@ export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
   readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryInjectionPoint, AttemptAction<F>>>
 }
 
-/** Something to do at each point where the type of rules lets the fault strike, and at no other. */
+/** Requires an effect at each point that the type of rules allows for the fault, and at no other. */
 type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
   ? {
       readonly at: { readonly [P in PointOf<F['kind']>]: unknown } & {
@@ -57,7 +60,7 @@ type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
     }
   : unknown
 
-/** A table of rows: of faults that scripts can name, and of others. */
+/** A table of definitions: of faults that scripts can name, and of others. */
 export type FaultGroup<Step extends AnyFault, Other extends AnyFault = never> = {
   readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>> & AtItsPoints<Extract<Step, { kind: K }>>
 } & {

@@ -1,15 +1,18 @@
 import * as v from 'valibot'
 import { headerValueSyntax } from '../kernel/http.js'
 
-// What the fields of faults may hold, with the sentence for what they may not.
+// Schemas of the fields of faults, with the error texts for invalid values.
 
-/** Thirty years, so that a thousand of them still give a valid date; a guard of ours. */
+/**
+ * Maximum duration of a fault in milliseconds: 31 years, so that 1,000 of them still give a valid date. The service has
+ * no such limit.
+ */
 export const maxSpan = 1e12
-const tooLong = 'is a number of milliseconds, at most 1e12'
+const tooLong = 'must be a number of milliseconds, at most 1e12'
 const span = (sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.finite(sentence), v.minValue(0, sentence), v.maxValue(maxSpan, tooLong))
-export const milliseconds: v.GenericSchema<number> = span('is a number of milliseconds, 0 or more')
-const skew = 'is a number of milliseconds, below 0 for a clock that is behind'
+export const milliseconds: v.GenericSchema<number> = span('must be a number of milliseconds, at least 0')
+const skew = 'must be a number of milliseconds, negative for a clock that is behind'
 export const signedMilliseconds: v.GenericSchema<number> = v.pipe(
   v.number(skew),
   v.finite(skew),
@@ -17,42 +20,45 @@ export const signedMilliseconds: v.GenericSchema<number> = v.pipe(
   v.maxValue(maxSpan, tooLong),
 )
 export function whole(least: number): v.GenericSchema<number> {
-  const sentence = `is a whole number, ${least} or more`
+  const sentence = `must be a whole number, at least ${least}`
   return v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
 }
-export const upToThousand: v.GenericSchema<number> = v.pipe(whole(1), v.maxValue(1000, 'is a whole number, 1 to 1000'))
-export const anyText: v.GenericSchema<string> = v.string('is a string')
-export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'is a string, not an empty one'))
+export const upToThousand: v.GenericSchema<number> = v.pipe(
+  whole(1),
+  v.maxValue(1000, 'must be a whole number from 1 to 1000'),
+)
+export const anyText: v.GenericSchema<string> = v.string('must be a string')
+export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'must be a non-empty string'))
 
-/** What `statusCode` accepts, for answers that are checked on every attempt. */
+/** Returns whether `statusCode` accepts a value. Used for responses, which are checked on every attempt. */
 export function isStatus(given: unknown): given is number {
   return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599
 }
 
 export const statusCode: v.GenericSchema<number> = v.pipe(
-  v.number('is an HTTP status from 200 to 599'),
-  v.integer('is an HTTP status from 200 to 599'),
-  v.minValue(200, 'is an HTTP status from 200 to 599'),
-  v.maxValue(599, 'is an HTTP status from 200 to 599'),
+  v.number('must be an HTTP status from 200 to 599'),
+  v.integer('must be an HTTP status from 200 to 599'),
+  v.minValue(200, 'must be an HTTP status from 200 to 599'),
+  v.maxValue(599, 'must be an HTTP status from 200 to 599'),
 )
-const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not the name of a header'))
+const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not a valid header name'))
 const headerValue = v.pipe(
-  v.string('is a string'),
+  v.string('must be a string'),
   v.regex(
     headerValueSyntax,
-    'is the value of a header: bytes, so no character beyond U+00FF, no line ends, no control characters',
+    'must be a header value without control characters, line breaks and characters above U+00FF',
   ),
 )
 export const headerRecord: v.GenericSchema = v.record(
   headerName,
-  v.union([headerValue, v.array(headerValue)], 'is a string or a list of strings'),
-  'is an object of names and values',
+  v.union([headerValue, v.array(headerValue)], 'must be a string or a list of strings'),
+  'must be an object of names and values',
 )
 export function optional<S extends v.GenericSchema>(schema: S): v.OptionalSchema<S, undefined> {
   return v.optional(schema)
 }
 
-/** Signatures can be wrong in these ways; the names of `signatureFlaws`, and one more. */
+/** Defects that a signature can have: the names of `signatureFlaws`, and `rotated`. */
 export const signatureFaults = [
   'url',
   'body',

@@ -4,12 +4,13 @@ import type { HeaderList } from '../kernel/http.js'
 import type { SignatureFault } from './fault-values.js'
 import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
-// Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
+// Faults and fault rules as plain values, which can be written as JSON.
 
-/** Header names to values, as a test writes them. */
+/** Header names and values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-// ---- the values, family by family: a script can name the steps, rules can have all ----------------------------------
+// ---- faults by family: scripts accept the steps, rules accept all
+// -----------------------------------------------------
 
 export type ResponseStep =
   | LatencyFault
@@ -18,7 +19,7 @@ export type ResponseStep =
   | { readonly kind: 'non-retryable'; readonly body?: string }
   | { readonly kind: 'pass' }
 
-/** An answer with this status; without a body, in the words of whatever is struck. */
+/** A response with this status. Without a body, the response has the body that the affected service sends. */
 export interface StatusFault {
   readonly kind: 'status'
   readonly status: number
@@ -30,7 +31,7 @@ type LatencyFault =
   | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
   | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
 
-/** `retryAfter` of a 429: seconds, an HTTP date, or no such header. */
+/** Form of `Retry-After` in a 429 response: seconds, an HTTP date, or no such header. */
 export interface RetryAfter {
   readonly form: 'seconds' | 'date' | 'none'
   readonly waitMs: number
@@ -67,11 +68,11 @@ export type OrderFault = { readonly kind: 'reorder'; readonly withinMs: number }
 
 interface DuplicateFault {
   readonly kind: 'duplicate'
-  /** How many more times it happens. Default 1. */
+  /** Number of additional times. Default 1. */
   readonly copies?: number
-  /** How long after the answer to the one before. Default 0. */
+  /** Milliseconds after the previous response. Default 0. */
   readonly afterMs?: number
-  /** All at the same instant, before the first has been answered. */
+  /** Whether all happen at the same instant, before the first response. Default false. */
   readonly concurrent?: boolean
 }
 
@@ -95,7 +96,7 @@ export type ServiceFault =
   | { readonly kind: 'restart'; readonly downMs?: number }
   | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
-/** What can happen to one delivery or its answer: the steps of a destination's script. */
+/** A fault of one delivery or its response. These are the steps of a destination's script. */
 export type DeliveryFault = ResponseStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
 
 /** A fault as plain data: what goes wrong. */
@@ -108,46 +109,49 @@ export type FaultKind = Fault['kind']
 /** The fault of one kind. */
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
-/** Conditions for a rule to strike; all that are given must hold. */
+/** Conditions of a rule. All that are given must hold. */
 export interface FaultMatch {
   readonly service?: 'store' | 'queue' | 'stats'
-  /** Path of the API below the service's address, `*` for any characters: `/v2/publish/*`. */
+  /** Path of the API below the service's base URL; `*` matches any characters: `/v2/publish/*`. */
   readonly path?: string
   readonly method?: string
-  /** Url of the request or of the destination, `*` for any characters; without `?` any query. */
+  /** URL of the request or the destination; `*` matches any characters. Without `?`, any query matches. */
   readonly url?: string
-  /** Name of a command of the store, any case. */
+  /** Name of a store command, in any case. */
   readonly command?: string
-  /** A key of the command, as a pattern of the store: `*`, `?`, `[a-z]`. */
+  /** Key of the command, as a Redis pattern: `*`, `?`, `[a-z]`. */
   readonly key?: string
   readonly urlGroup?: string
   readonly endpointName?: string
   readonly queue?: string
   readonly label?: string
-  /** Headers of the request or the message, names in any case, `*` for any characters. */
+  /** Headers of the request or the message: names in any case; `*` matches any characters. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Number of the delivery attempt, 1 for the first, or a range of them with both ends. */
+  /** Number of the delivery attempt, 1 for the first, or a range that includes both ends. */
   readonly attempt?: number | { readonly from?: number; readonly to?: number }
   readonly messageId?: string
   readonly tenant?: string
   readonly flowControlKey?: string
   readonly scheduleId?: string
   readonly region?: string
-  /** Url of the workflow that the run is one of, `*` for any characters. */
+  /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: string
-  /** Name of the step that a delivery of a run carries, is made for, or that waits; `init` for the first. */
+  /** Name of the workflow step that the delivery carries or results from, or that waits; `init` for the first. */
   readonly step?: string
-  /** Its kind, as the SDK names it: `Initial`, `Run`, `SleepFor`, `Call`, `Wait`, `Invoke` … */
+  /** Type of the step, as the SDK names it: `Initial`, `Run`, `SleepFor`, `Call`, `Wait`, `Invoke` … */
   readonly stepType?: string
-  /** Id of the run. */
+  /** ID of the workflow run. */
   readonly runId?: string
 }
 
-/** A service's requests: everything but the calls of the app and the opening of streams. */
+/** Requests to a service, without outbound requests of the app and without opened streams. */
 type ServiceRequest = Exclude<RequestInjectionPoint, 'outbound.request' | 'stream.open'>
 type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryInjectionPoint
 
-/** Where each fault has something to do. The tables of the faults have exactly these rows, which the compiler checks. */
+/**
+ * Injection points at which each fault has an effect. The compiler checks that the definitions have exactly these
+ * points.
+ */
 interface PointsByKind {
   latency: RequestOrDelivery | 'stream.open' | 'stream.event' | 'schedule.fire'
   status: RequestOrDelivery | 'stream.open'
@@ -182,65 +186,72 @@ interface PointsByKind {
   outage: RequestOrDelivery
 }
 
-/** The points at which a fault of this kind has something to do. */
+/** Injection points at which a fault of this kind has an effect. */
 export type PointOf<K extends FaultKind> = PointsByKind[K]
 
-/** The faults that have something to do at this point. */
+/** Faults that have an effect at this injection point. */
 export type FaultAt<P extends InjectionPoint> = {
   [K in FaultKind]: P extends PointsByKind[K] ? FaultOf<K> : never
 }[FaultKind]
 
-/** What a fault rule has besides its fault and the points of it: all optional. */
+/** Optional fields of a fault rule: everything except its fault and its points. */
 export interface FaultConditions {
-  /** For messages, and for `faults.remove(name)`. */
+  /** Name for error messages and for `faults.remove(name)`. */
   readonly name?: string
   readonly match?: FaultMatch
-  /** Strikes from here on: ISO text, or how long after the rule was added. */
+  /** Start of the rule's window: ISO text, or a duration since the rule was added. */
   readonly from?: Duration | string
-  /** Strikes until here, not including it. */
+  /** End of the window, exclusive: ISO text, or a duration since the rule was added. */
   readonly until?: Duration | string
-  /** Strikes in the minutes that the pattern names, in UTC or the zone of `CRON_TZ=`. */
+  /** Cron pattern of the minutes in which the rule applies, in UTC or the time zone of `CRON_TZ=`. */
   readonly cron?: string
-  /** Lets this many matches pass first. */
+  /** Number of matches to skip first. */
   readonly skip?: number
-  /** Strikes this many times, then never again. */
+  /** Maximum number of injections. */
   readonly times?: number
-  /** Strikes the first match that is not skipped, and from there every n-th: with 2 the first, the third, the fifth. */
+  /** Interval between injections, counted in matches after the skipped ones: with 2 the first, third and fifth. */
   readonly every?: number
-  /** Strikes in `times` of `outOf` cases, decided by the seed. */
+  /** Probability of an injection: `times` of `outOf` matches, drawn from the seed. */
   readonly chance?: readonly [times: number, outOf: number]
-  /** Before the work (it is not done) or after it (it is done, the answer suffers). Default: as the fault has it. */
+  /**
+   * Before the request is processed, so that it is not; or after it, so that only the response is affected. The default
+   * depends on the fault.
+   */
   readonly phase?: 'before' | 'after'
 }
 
-/** One fault, and where, when and how often it strikes. A fault goes with the points that it can strike at, and no other. */
+/**
+ * One fault, and where, when and how often it is injected. The type allows only points at which the fault has an
+ * effect.
+ */
 export type FaultRule = FaultConditions &
   (
     | { [P in InjectionPoint]: { readonly on: P; readonly fault: FaultAt<P> } }[InjectionPoint]
     | { [K in FaultKind]: { readonly on: readonly PointOf<K>[]; readonly fault: FaultOf<K> } }[FaultKind]
   )
 
-/** A rule before it is known whether its fault can strike at its points: rules are checked when they are added. */
+/** A rule that `faults.add()` has not checked yet, so its fault may have no effect at its points. */
 export interface UncheckedRule extends FaultConditions {
   readonly on: InjectionPoint | readonly InjectionPoint[]
   readonly fault: Fault
 }
 
-// ---- how services ask -------------------------------------------------------------------------------------------
+// ---- how services evaluate rules
+// ---------------------------------------------------------------------------------------
 
-/** What a service knows about a moment at which a fault may strike; rules read it with `factOf`. */
+/** Facts that a service knows at an injection point. Rules read them with `factOf`. */
 export interface FaultFacts {
   readonly service?: 'store' | 'queue' | 'stats' | undefined
   readonly path?: string | undefined
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** Second url of a publish: where the message is to go. */
+  /** Second URL of a publish: the destination of the message. */
   readonly destination?: string | undefined
-  /** One command, word by word. */
+  /** One command with its arguments. */
   readonly argv?: readonly Bytes[] | undefined
-  /** Names of the commands, upper case. */
+  /** Names of the commands, in upper case. */
   readonly commands?: readonly string[] | undefined
-  /** Whether it is a command that reads keys and writes none. */
+  /** Whether the command reads keys and writes none. */
   readonly reads?: boolean | undefined
   /** Keys of the commands, or channels. */
   readonly keys?: readonly Bytes[] | undefined
@@ -258,50 +269,59 @@ export interface FaultFacts {
   readonly stepType?: string | undefined
   readonly runId?: string | undefined
   readonly headers?: HeaderList | undefined
-  /** Facts that are costly to find, such as those in a body. Called only when a rule reads a fact that is missing above. */
+  /**
+   * Returns facts that are costly to compute, such as those in a body. Called only when a rule reads a fact that is
+   * missing above.
+   */
   readonly more?: (() => FaultFacts) | undefined
 }
 
-/** A rule that strikes now. */
+/** A rule that is injected now. */
 export interface Injection<F extends Fault = Fault> {
   readonly fault: F
   readonly phase: 'before' | 'after'
-  /** Whether the layer underneath and rules that were added later no longer matter. */
+  /** Whether the fault ends the evaluation, so that the layer underneath and later rules are skipped. */
   readonly answers: boolean
-  /** A whole number below a bound, from the rule's own stream of chance. */
+  /** Draws a whole number below a bound from the rule's own random stream. */
   draw(below: number): number
-  /** Where it strikes. */
+  /** Injection point at which the rule matched. */
   readonly point: InjectionPoint
-  /** When the rule's window closes, `undefined` when it has no end. */
+  /** End of the rule's window, or `undefined` without one. */
   readonly until: number | undefined
   /**
-   * Writes it into the traffic log.
-   * @param cause `seq` of the entry that it hits
-   * @param effect what comes of it, as a sentence part
+   * Writes the injection into the traffic log.
+   * @param cause `seq` of the entry that is affected
+   * @param effect description of the effect
    */
   log(cause: number | undefined, target: string, effect?: string): InjectionRecord
 }
 
-/** The entry of a strike, for effects that are known later. */
+/** The log entry of an injection, for effects that are known later. */
 export interface InjectionRecord {
   effect?: string
 }
 
 export type FaultService = 'store' | 'queue' | 'stats'
 
-/** Rules as the services see them. */
+/** Fault rules as the services see them. */
 export interface FaultSource {
-  /** There are no rules and no service is down: nothing else needs checking. */
+  /** Whether there are no rules and no service is down, so that nothing else needs checking. */
   readonly isInactive: boolean
-  /** Points that have rules; checked before the facts for `ask` are gathered. */
+  /** Points that have rules. Services check this before they gather the facts for `injections`. */
   readonly activeByPoint: { readonly [P in InjectionPoint]?: unknown }
-  /** The rules that strike, in the order in which they were added; one that answers ends the list. */
+  /**
+   * Returns the rules to inject, in the order in which they were added. A rule that determines the response ends the
+   * list.
+   */
   injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
-  /** The same at several points of one moment, the first first: no rule is asked twice, one that answers ends it all. */
+  /**
+   * Evaluates several points of one event in order. No rule is evaluated twice, and a rule that determines the response
+   * ends the evaluation.
+   */
   injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
-  /** Services that are down after a restart, and until when; `undefined` while none is. */
+  /** Services that are down after a restart, with the instant at which each is up again; `undefined` if none is. */
   readonly downUntil: { readonly [S in FaultService]?: number } | undefined
   markDown(service: FaultService, until: number): void
-  /** Reports how many rules of a kind there are, now and after every change. */
+  /** Calls `changed` with the number of rules of a kind, immediately and after every change. */
   watch(kind: FaultKind, changed: (count: number) => void): void
 }

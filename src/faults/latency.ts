@@ -1,6 +1,6 @@
 import type { FaultOf } from './fault.js'
 
-/** Milliseconds of a latency; jitter and ranges are drawn from the seed. */
+/** Returns the milliseconds of a latency. Jitter and ranges are drawn from the seed. */
 export function waitOf(fault: FaultOf<'latency'>, draw: (below: number) => number): number {
   if ('minMs' in fault) return between(fault.minMs, fault.maxMs, draw)
   const { waitMs, jitterMs = 0 } = fault

@@ -17,13 +17,13 @@ import { networkErrors } from './network-errors.js'
 import { status } from './response-faults.js'
 import { afterwards, brokenReply, oneNetworkError, outcomeText, wasReset } from './shared-effects.js'
 
-// Work whose answer is lost or late, or that happens more than once, in another order, or not at all.
+// Faults that lose or delay a response, or that repeat, reorder or drop a delivery.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * The work is done, its answer is lost: the caller does not know.
- * The caller sees a reset connection: `fetch` rejects; the queue counts a failed attempt and delivers again.
+ * Loses the response after the request was processed. The caller gets a connection reset (`fetch` rejects with cause
+ * `ECONNRESET`), and the queue retries the delivery.
  * @example
  * sandbox.destinations.on('https://shop.test/orders', ordersRoute)
  * sandbox.destinations.script('https://shop.test/orders', [fault.lostAck()])
@@ -37,7 +37,7 @@ export function lostAck(): FaultOf<'lost-ack'> {
 }
 
 /**
- * The work is done, its answer comes too late: this long after the time-out of a delivery (default 1 s).
+ * Delays the response until after the timeout: this long after the timeout of a delivery. Default 1 second.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.lateResponse('1s'), 200])
  */
 export function lateResponse(by?: Duration): FaultOf<'late-response'> {
@@ -45,7 +45,7 @@ export function lateResponse(by?: Duration): FaultOf<'late-response'> {
 }
 
 /**
- * It happens again, although once was enough: after the first time, or at the same instant.
+ * Repeats the request or delivery: after the previous response, or at the same instant.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.duplicate({ copies: 1, concurrent: true }) })
  */
 export function duplicate(
@@ -62,7 +62,7 @@ export function duplicate(
 }
 
 /**
- * A delivery is held until a later one has gone, at most for this long.
+ * Holds a delivery until a later one has left, at most for this long.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.reorder('30s') })
  */
 export function reorder(within: Duration): FaultOf<'reorder'> {
@@ -70,7 +70,8 @@ export function reorder(within: Duration): FaultOf<'reorder'> {
 }
 
 /**
- * In a rule: the attempt begins this much later. In a script: waits within the attempt, then does what is next.
+ * Delays a delivery. In a rule, the attempt begins later; in a script, it waits within the attempt, then applies
+ * `next`.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.delay('5s', 503), 200])
  */
 export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'delay'> {
@@ -80,16 +81,16 @@ export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'d
 }
 
 /**
- * It vanishes: no attempt, no retry, no dead letter.
+ * Drops a delivery: no attempt, no retry, no dead letter.
  * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.drop() })
  */
 export function drop(): FaultOf<'drop'> {
   return { kind: 'drop' }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
-/** The work is done again; the client sees the first answer. */
+/** Processes the request again. The client receives the first response. */
 const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs = 0, concurrent = false }, moment) => {
   const { task } = moment
   if (concurrent) {
@@ -104,7 +105,7 @@ const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs 
   return answer
 }
 
-/** The copies are deliveries of their own that the queue does not see: its answer is that of the first. */
+/** Delivers copies that the queue does not see. The outcome of the attempt is that of the first delivery. */
 function deliversAgain(
   fault: FaultOf<'duplicate'>,
   moment: AttemptFaultContext,
@@ -115,7 +116,7 @@ function deliversAgain(
     const given = await copy.deliver()
     seen.push(given.error ?? String(given.status))
     moment.tell(
-      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first answer only; the others: ${seen.join(', ')}`,
+      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first response only; the others: ${seen.join(', ')}`,
     )
   }
   if (concurrent) {
@@ -137,9 +138,9 @@ function deliversAgain(
 
 const rows: FaultGroup<OrderStep, OrderFault> = {
   'lost-ack': {
-    summary: 'The work is done, its answer is lost.',
+    summary: 'The request is processed, but its response is lost.',
     effect: 'answers',
-    sentence: () => 'the work is done, its answer is lost',
+    sentence: () => 'the work is done, its response is lost',
     made: { lostAck },
     phases: ['after'],
     fields: {},
@@ -166,9 +167,9 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   'late-response': {
     summary:
-      'The work is done at once, its answer comes `byMs` (1 s) after the time-out of the delivery; a request is answered that much later.',
+      'The delivery is processed immediately, but its response arrives `byMs` (default 1 second) after its timeout. The response to a request arrives `byMs` later.',
     effect: 'answers',
-    sentence: () => 'the work is done, its answer comes late',
+    sentence: () => 'the work is done, its response comes late',
     made: { lateResponse },
     phases: ['after'],
     fields: { byMs: optional(span) },
@@ -183,7 +184,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
       ...atDeliveries({
         meets({ byMs = 1000 }: FaultOf<'late-response'>, moment) {
           const due = moment.now() + moment.timeout + byMs
-          // Whoever sleeps lets time pass: the work comes first.
+          // The handler must run before the delay, because sleeping lets time pass.
           return afterwards(moment, (given) => moment.sleep(Math.max(0, due - moment.now())).then(() => given))
         },
       }),
@@ -191,7 +192,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   duplicate: {
     summary:
-      'It happens again, `copies` (1) times: `afterMs` after the previous answer, or all at once with `concurrent`.',
+      'The request or delivery is repeated `copies` times (default 1): `afterMs` after the previous response, or at the same instant with `concurrent`.',
     effect: 'shapes',
     sentence: ({ copies = 1, concurrent }) => `happens ${copies + 1} times${concurrent === true ? ' at once' : ''}`,
     made: { duplicate },
@@ -199,7 +200,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     fields: {
       copies: optional(upToThousand),
       afterMs: optional(span),
-      concurrent: optional(v.boolean('is true or false')),
+      concurrent: optional(v.boolean('must be true or false')),
     },
     sample: [{ copies: 1 }],
     shownAt: 'queue.delivery',
@@ -219,7 +220,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     },
   },
   reorder: {
-    summary: 'A delivery is held until a later one has gone, at most `withinMs`.',
+    summary: 'The delivery is held until a later one has left, at most `withinMs`.',
     effect: 'holds',
     sentence: ({ withinMs }) => `held until a later one has gone, at most ${formatDuration(withinMs)}`,
     made: { reorder },
@@ -231,14 +232,14 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   delay: {
     summary:
-      'It begins `waitMs` later. In the script of a destination the attempt has begun already: waits within it, then does `then`.',
+      'The delivery begins `waitMs` later. In the script of a destination, the attempt has begun already: it waits within the attempt, then applies `then`.',
     effect: 'holds',
     sentence: ({ waitMs }) => `held for ${formatDuration(waitMs)}`,
     made: { delay },
     phases: ['before'],
     fields: { waitMs: span },
     oddRule: (fault) =>
-      'then' in fault ? ['fault', 'of kind delay takes `then` in a script only: add a second rule'] : undefined,
+      'then' in fault ? ['fault', 'of kind delay can have `then` in a script only. Add a second rule'] : undefined,
     sample: ['90s'],
     shownAt: 'queue.callback',
     at: {
@@ -258,7 +259,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     },
   },
   drop: {
-    summary: 'It vanishes: no attempt, no retry, no dead letter.',
+    summary: 'The delivery, fire or event is dropped: no attempt, no retry, no dead letter.',
     effect: 'answers',
     sentence: () => 'vanishes',
     made: { drop },

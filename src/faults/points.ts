@@ -1,4 +1,4 @@
-/** Where a fault can strike. */
+/** Places where fault rules are evaluated. */
 export const injectionPoints = [
   'store.request',
   'store.command',
@@ -25,7 +25,7 @@ export type RequestInjectionPoint =
   | 'stream.open'
   | 'workflow.wait'
 
-/** Where attempts to deliver something are struck. */
+/** Injection points of delivery attempts. */
 export const deliveryPoints = ['queue.delivery', 'queue.callback', 'workflow.step', 'workflow.call'] as const
 /** An injection point of deliveries. */
 export type DeliveryInjectionPoint = (typeof deliveryPoints)[number]

@@ -8,12 +8,12 @@ import { anyText, headerRecord, optional, milliseconds as span, statusCode } fro
 import { waitOf } from './latency.js'
 import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './shared-effects.js'
 
-// Faults that answer late, or in place of the service or destination.
+// Faults that delay a response or replace it.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Waits in virtual time: a fixed time, give or take a jitter, or anything within a range.
+ * Delays by virtual time: a fixed duration, with optional jitter, or a random duration from a range.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })
  */
 export function latency(
@@ -33,22 +33,22 @@ export function latency(
 /** Options of `fault.status()`. */
 export interface StatusOptions {
   readonly headers?: HeaderRecord
-  /** A string, or a value that becomes JSON. */
+  /** Response body: a string, or a value that is serialized as JSON. */
   readonly body?: unknown
-  /** When to try again, as the `Retry-After` header: whole seconds, rounded up. */
+  /** Duration of the `Retry-After` header, in whole seconds, rounded up. */
   readonly retryAfter?: Duration
 }
 
 /**
- * Answers with this status; the work underneath is not done.
- * @throws RangeError for a status that no response has
+ * Responds with this status. The request is not processed.
+ * @throws RangeError when the status is not from 200 to 599
  * @example fault.status(503); fault.status(429, { retryAfter: '30s' }); fault.status(200, { body: { ok: true } })
  */
 export function status(code: number, options: StatusOptions = {}): StatusFault {
-  if (code === undefined) throw new TypeError('fault.status() needs the status of the answer: fault.status(503).')
+  if (code === undefined) throw new TypeError('fault.status() needs an HTTP status. Write fault.status(503).')
   if (!Number.isInteger(code) || code < 200 || code > 599) {
     throw new RangeError(
-      `fault.status(${typeof code === 'string' ? JSON.stringify(code) : code}): an answer has a whole number from 200 to 599 as its status. For no answer at all use fault.reset() or fault.hang().`,
+      `fault.status(): the status must be a whole number from 200 to 599 (got ${typeof code === 'string' ? JSON.stringify(code) : code}). For no response at all, use fault.reset() or fault.hang().`,
     )
   }
   checkOptionNames('fault.status()', options, { headers: true, body: true, retryAfter: true })
@@ -69,16 +69,16 @@ export function status(code: number, options: StatusOptions = {}): StatusFault {
 
 /** Options of `fault.rateLimited()`. */
 export interface RateLimitedOptions {
-  /** Which of the three limits has been reached. Default `burst`. */
+  /** Limit that is exceeded: one of three. Default `burst`. */
   readonly limit?: RateLimitedFault['limit']
-  /** When to try again. Default: without a `Retry-After` header. */
+  /** Duration of the `Retry-After` header. Default: no such header. */
   readonly retryAfter?: Duration
-  /** How the header says it. Default `seconds`. */
+  /** Form of the `Retry-After` header. Default `seconds`. */
   readonly form?: RetryAfter['form']
 }
 
 /**
- * 429 with the headers of one of the three limits, and `Retry-After` as seconds, as an HTTP date or not at all.
+ * Responds 429 with the headers of one of the three limits, and with `Retry-After` in seconds, as an HTTP date or omitted.
  * @example fault.rateLimited({ retryAfter: '2s' }); fault.rateLimited({ limit: 'daily', retryAfter: '1h', form: 'date' })
  */
 export function rateLimited(options: RateLimitedOptions = {}): RateLimitedFault {
@@ -89,7 +89,7 @@ export function rateLimited(options: RateLimitedOptions = {}): RateLimitedFault 
 }
 
 /**
- * 489 with the header that forbids retries.
+ * Responds 489 with the header that forbids retries.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.nonRetryable('card declined')])
  */
 export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
@@ -97,22 +97,22 @@ export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
 }
 
 /**
- * Lets it through: the layer underneath answers, and rules that were added later are not asked.
+ * Lets the request or delivery pass unchanged. Rules that were added later are skipped.
  * @example sandbox.destinations.script('https://shop.test/orders', [503, fault.pass()])
  */
 export function pass(): FaultOf<'pass'> {
   return { kind: 'pass' }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 const takesLonger: OnRequest<FaultOf<'latency'>> = async (fault, moment) => {
   const { task, phase, signal } = moment
   const wait = waitOf(fault, (below) => moment.draw(below))
-  moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+  moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to respond' : ''}`)
   if (wait === 0) return moment.onwards()
   if (phase === 'before') {
-    // A request that is on its way arrives, whether or not its client still waits.
+    // A request in transit arrives even if its client no longer waits.
     await task.sleep(wait)
     return moment.onwards()
   }
@@ -135,7 +135,7 @@ const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 const rows: FaultGroup<ResponseStep> = {
   latency: {
     summary:
-      'It takes time: always `waitMs`, give or take `jitterMs`, or anything from `minMs` to `maxMs` by the seed.',
+      'Everything takes longer: by `waitMs`, plus or minus up to `jitterMs`, or by `minMs` to `maxMs`. The seed decides.',
     effect: 'shapes',
     sentence: () => 'takes longer',
     made: { latency },
@@ -152,11 +152,11 @@ const rows: FaultGroup<ResponseStep> = {
       >
       const range = minMs !== undefined || maxMs !== undefined
       if (range && (waitMs !== undefined || jitterMs !== undefined))
-        return 'takes waitMs (and jitterMs), or minMs and maxMs, not both'
+        return 'must have waitMs (and optionally jitterMs), or minMs and maxMs, not both'
       if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
       if (!range) return undefined
       if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
-      return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: swap them` : undefined
+      return minMs > maxMs ? `must have minMs not above maxMs (got minMs ${minMs}, maxMs ${maxMs})` : undefined
     },
     sample: ['300ms'],
     shownAt: 'store.request',
@@ -166,7 +166,7 @@ const rows: FaultGroup<ResponseStep> = {
         meets(fault: FaultOf<'latency'>, moment) {
           const { phase } = moment
           const wait = waitOf(fault, (below) => moment.draw(below))
-          moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+          moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to respond' : ''}`)
           if (wait === 0) return moment.onwards()
           if (phase === 'before') return moment.sleep(wait).then(() => moment.onwards())
           return afterwards(moment, (given) => moment.sleep(wait).then(() => given))
@@ -178,9 +178,9 @@ const rows: FaultGroup<ResponseStep> = {
     },
   },
   status: {
-    summary: 'Answers with this status; without a `body`, in the words of whatever is struck.',
+    summary: "The response has this status. Without a `body`, it has the affected service's own error body.",
     effect: 'answers',
-    sentence: ({ status: code }, phase) => `${done(phase)}answered ${code}`,
+    sentence: ({ status: code }, phase) => `${done(phase)}responded ${code}`,
     made: { status },
     meant: {
       reply: "fault.status(200, { body: '…' }) makes { kind: 'status', status: 200, body: '…' }",
@@ -189,7 +189,7 @@ const rows: FaultGroup<ResponseStep> = {
     },
     phases: ['before', 'after'],
     fields: { status: statusCode, headers: optional(headerRecord), body: optional(anyText) },
-    hints: { 'store.command': "For the error of a command write fault.errorReply('…')." },
+    hints: { 'store.command': "For a command that fails, use fault.errorReply('…')." },
     sample: [503],
     shownAt: 'queue.delivery',
     at: {
@@ -206,22 +206,22 @@ const rows: FaultGroup<ResponseStep> = {
     },
   },
   'rate-limited': {
-    summary: 'Answers 429 with the headers of one of the three limits, and `Retry-After` in the form asked for.',
+    summary: 'The response is 429 with the headers of one of the three limits, and `Retry-After` in the given form.',
     effect: 'answers',
     sentence({ limit, retryAfter: given }) {
       const wait =
         given === undefined || given.form === 'none'
           ? ''
           : `, Retry-After ${formatDuration(given.waitMs)} as ${given.form === 'date' ? 'a date' : 'seconds'}`
-      return `answered 429 of the ${limit} limit${wait}`
+      return `responded 429 of the ${limit} limit${wait}`
     },
     made: { rateLimited },
     phases: ['before'],
     fields: {
-      limit: v.picklist(['chat', 'daily', 'burst'], "is 'chat', 'daily' or 'burst'"),
+      limit: v.picklist(['chat', 'daily', 'burst'], "must be 'chat', 'daily' or 'burst'"),
       retryAfter: optional(
         v.strictObject({
-          form: v.picklist(['seconds', 'date', 'none'], "is 'seconds', 'date' or 'none'"),
+          form: v.picklist(['seconds', 'date', 'none'], "must be 'seconds', 'date' or 'none'"),
           waitMs: span,
         }),
       ),
@@ -239,9 +239,9 @@ const rows: FaultGroup<ResponseStep> = {
     },
   },
   'non-retryable': {
-    summary: 'Answers 489 with the header that forbids retries.',
+    summary: 'The response is 489 with the header that forbids retries.',
     effect: 'answers',
-    sentence: () => 'answered 489, not to be retried',
+    sentence: () => 'responded 489, not to be retried',
     made: { nonRetryable },
     phases: ['before'],
     fields: { body: optional(anyText) },
@@ -254,9 +254,9 @@ const rows: FaultGroup<ResponseStep> = {
     }),
   },
   pass: {
-    summary: 'Lets it through: rules that were added later are not asked.',
+    summary: 'The request or delivery passes unchanged, and rules that were added later are skipped.',
     effect: 'answers',
-    sentence: () => 'let through',
+    sentence: () => 'passed',
     made: { pass },
     meant: { ok: "fault.pass() makes { kind: 'pass' }" },
     phases: ['before'],

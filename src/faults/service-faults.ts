@@ -8,12 +8,12 @@ import { optional, milliseconds as span, statusCode, text, upToThousand } from '
 import { type DeliveryInjectionPoint, deliveryPoints } from './points.js'
 import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shared-effects.js'
 
-// A service that is behind, restarts or is gone.
+// Faults of a whole service: stale reads, restarts and outages.
 
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * A read is answered from what the key was this many changes ago.
+ * Replies to a read with the value that the key had this many changes ago.
  * @example
  * sandbox.faults.add({ on: 'store.command', match: { command: 'GET' }, times: 1, fault: fault.staleRead() })
  * await redis.set('stock', 5)
@@ -25,7 +25,7 @@ export function staleRead(versions = 1): FaultOf<'stale-read'> {
 }
 
 /**
- * The service restarts: what is in flight is cut off and, where it is a delivery, made again.
+ * Restarts the service: requests in flight break, and deliveries in flight are made again.
  * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.restart('10s') })
  */
 export function restart(down?: Duration): FaultOf<'restart'> {
@@ -33,7 +33,7 @@ export function restart(down?: Duration): FaultOf<'restart'> {
 }
 
 /**
- * A region, or the whole service, is gone: connections are refused, or answered with a status.
+ * Makes a region, or the whole service, unavailable: connections are refused, or the response has this status.
  * @example sandbox.faults.add({ on: 'queue.request', until: '10m', fault: fault.outage({ status: 503 }) })
  */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
@@ -41,17 +41,17 @@ export function outage(options: { readonly region?: string; readonly status?: nu
   return { kind: 'outage', ...options }
 }
 
-// ---- what they do -----------------------------------------------------------------------------------------------
+// ---- effects -----------------------------------------------------------------------------------------------------
 
 const rows: FaultGroup<never, ServiceFault> = {
   'stale-read': {
-    summary: 'A command that only reads sees its keys as they were `versions` changes ago; writes are not affected.',
+    summary: 'A command that only reads sees its keys as they were `versions` changes ago. Writes are not affected.',
     effect: 'answers',
-    sentence: ({ versions }) => `answered from ${plural(versions, 'change')} ago`,
+    sentence: ({ versions }) => `replied from ${plural(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
-    // Commands that write cannot be answered from the past.
+    // Only read commands can use an older value.
     also: () => ({ reads: true }),
     sample: [1],
     shownAt: 'store.command',
@@ -60,14 +60,14 @@ const rows: FaultGroup<never, ServiceFault> = {
         const stale = moment.past(versions)
         if (stale !== undefined) return stale.reply
         const reply = moment.run()
-        moment.tell('its keys have not changed that often: answered from their present values')
+        moment.tell('its keys have not changed that often: replied from their present values')
         return reply
       },
     },
   },
   restart: {
     summary:
-      'The service restarts and is down for `downMs`: connections and event streams break and are refused; deliveries in flight are cut off and made again, which does not count as a retry.',
+      'The service restarts and is down for `downMs`: connections and event streams break, and new ones are refused. Deliveries in flight break and are made again, which does not count as a retry.',
     effect: 'answers',
     sentence: ({ downMs }, phase) =>
       `${done(phase)}the service restarts${downMs === undefined ? '' : `, down for ${formatDuration(downMs)}`}`,
@@ -88,11 +88,11 @@ const rows: FaultGroup<never, ServiceFault> = {
   },
   outage: {
     summary:
-      'A `region`, or the whole service, is gone while the rule lasts: connections are refused or answered with `status`, deliveries wait for its end.',
+      'A `region`, or the whole service, is unavailable during the window of the rule: connections are refused, or the response has `status`. Deliveries wait for the end of the outage.',
     effect: 'answers',
     sentence({ region, status }) {
       const what = region === undefined ? 'the service' : `region ${region}`
-      return `${what} is gone: ${status === undefined ? 'connections are refused' : `answered ${status}`}`
+      return `${what} is down: ${status === undefined ? 'connections are refused' : `responded ${status}`}`
     },
     made: { outage },
     phases: ['before'],
@@ -100,7 +100,7 @@ const rows: FaultGroup<never, ServiceFault> = {
     also: ({ region }) => (region === undefined ? {} : { region }),
     oddRule: (_fault, { on, until }) =>
       until === undefined && [on].flat().some((point) => deliveryPoints.includes(point as DeliveryInjectionPoint))
-        ? ['until', 'is needed: deliveries wait for the end of an outage']
+        ? ['until', 'is missing: deliveries wait for the end of an outage']
         : undefined,
     sample: [{ region: 'us-east-1', status: 503 }],
     shownAt: 'queue.request',

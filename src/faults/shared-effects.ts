@@ -12,18 +12,18 @@ import type {
 import type { Transport } from './fault-spec.js'
 import { networkErrors } from './network-errors.js'
 
-// What the rows of several faults share.
+// Effects that several faults share.
 
 export const oneNetworkError: Partial<Record<Transport, string>> = {
-  msw: 'a network error without its cause: msw has only one kind',
+  msw: 'a network error without its cause: msw has only one kind of network error',
 }
 export const noConnection: Partial<Record<Transport, string>> = {
   ...oneNetworkError,
-  server: 'a connection that is reset: by then the server has been found and has accepted it',
+  server: 'a connection reset: the server has accepted the connection already',
 }
-export const unread = 'the last part may be missing: a browser drops what its page has not read when a body breaks'
+export const unread = 'the last bytes may be missing: a browser drops what the page has not read when a body breaks off'
 
-// ---- sentences --------------------------------------------------------------------------------------------------
+// ---- texts -------------------------------------------------------------------------------------------------------
 
 export function done(phase: Phase): string {
   return phase === 'after' ? 'the work is done, ' : ''
@@ -31,7 +31,7 @@ export function done(phase: Phase): string {
 
 // ---- requests ---------------------------------------------------------------------------------------------------
 
-/** An action that knows both phases: after the work its answer is thrown away. */
+/** An effect for both phases. In phase `after`, the request is processed and its response is discarded. */
 export function inBothPhases<F>(action: OnRequest<F>): OnRequest<F> {
   return async (fault, moment) => {
     if (moment.phase === 'after') await moment.onwards()
@@ -65,7 +65,7 @@ export function statusResponse(
 
 type Maybe<T> = T | Promise<T>
 
-/** The work is done, then the answer suffers. */
+/** Runs the delivery, then changes its outcome. */
 export function afterwards(
   moment: AttemptFaultContext,
   suffer: (given: FaultyOutcome) => Maybe<FaultyOutcome>,
@@ -74,7 +74,7 @@ export function afterwards(
   return given instanceof Promise ? given.then(suffer) : suffer(given)
 }
 
-/** What the handler did, for a note about an answer that the queue did not see. */
+/** Describes what the handler did, for a note about a response that the queue did not see. */
 export function outcomeText(given: FaultyOutcome): string {
   return given.error === undefined
     ? `the handler ran and answered ${given.status}`
@@ -85,16 +85,16 @@ export function brokenReply(error: string): FaultyOutcome {
   return { status: 0, headers: [], body: '' as Bytes, error }
 }
 
-/** No answer: for this long, then the connection closes; without a length until the attempt is given up. */
+/** Sends no response for `forMs`, then closes the connection. Without `forMs`, the attempt runs into its timeout. */
 export function silence(moment: AttemptFaultContext, forMs: number | undefined, note?: string): Maybe<FaultyOutcome> {
   const told = note === undefined ? {} : { note }
   if (forMs === undefined) return { ...brokenReply('no answer'), never: true, ...told }
   return moment.sleep(forMs).then(() => ({ ...brokenReply(networkErrors.closed), ...told }))
 }
 
-// ---- answers ----------------------------------------------------------------------------------------------------
+// ---- responses ---------------------------------------------------------------------------------------------------
 
-/** Never JSON, and as long as before; an empty body becomes one character. */
+/** Returns invalid JSON of the same length. An empty body becomes one character. */
 export function corrupted(body: Bytes): Bytes {
   return `${body.slice(0, -1)}<` as Bytes
 }

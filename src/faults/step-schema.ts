@@ -14,14 +14,14 @@ import {
 } from './fault-schema.js'
 import { headerRecord, isStatus, statusCode } from './fault-values.js'
 
-// What a destination can do with deliveries: the same in process, over the control API and in scenario files.
+// Schemas of a destination's responses and script steps. The API, the control API and scenario files share them.
 
-/** How many steps may be nested in `then`; a guard of ours. */
+/** Maximum depth of steps nested in `then`. The service has no such limit. */
 export const maxWaits = 100
 
 /**
- * One step of a script; only here `delay` can say what follows.
- * @param then the schema of what follows a `delay`
+ * Schema variants of one script step. Only in scripts can `delay` have `then`.
+ * @param then returns the schema of the step that follows a `delay`
  */
 function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
   const variants = stepKinds.map((kind) =>
@@ -33,7 +33,7 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
     }),
   )
   return v.pipe(
-    v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
+    v.variant('kind', variants as never, `must be an object such as ${exampleFault}`),
     v.rawCheck(({ dataset, addIssue }) => {
       const odd = dataset.typed ? oddFault(dataset.value as Fault) : undefined
       if (odd !== undefined) addIssue({ message: odd })
@@ -43,17 +43,17 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
 
 export const stepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(stepSchema)]))
 
-/** The same for documents that cannot refer to a part of themselves. */
+/** The schema of a step for documents that cannot refer to a part of themselves, so `then` accepts any value. */
 export const shallowStepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(v.unknown)]))
 
-/** A step as it may be written: a status stands for the answer with it, also after a `delay`. Checked before. */
+/** Converts a valid step to its full form. A number means a response with that status, also after a `delay`. */
 export function stepOf<S>(written: S | number): S {
   if (typeof written === 'number') return { kind: 'status', status: written } as S
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
   return waits(written) ? { ...written, then: stepOf(written.then) } : written
 }
 
-/** What a destination answers by itself. */
+/** Fields of a response that is given as an object. */
 export const responseEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
   status: v.optional(statusCode),
   headers: v.optional(headerRecord),
@@ -61,7 +61,7 @@ export const responseEntries: Readonly<Record<'status' | 'headers' | 'body', v.G
 }
 export const responseSchema: () => v.GenericSchema = once(() => v.strictObject(responseEntries))
 
-/** Every problem of a step; none for one that can be played. */
+/** Returns every problem of a step, or an empty list for a valid one. */
 export function stepProblems(given: unknown): readonly FaultProblem[] {
   const problems: FaultProblem[] = []
   let at: unknown = given
@@ -71,7 +71,7 @@ export function stepProblems(given: unknown): readonly FaultProblem[] {
     problems.push(...found.map(({ path, sentence }) => ({ path: [...above, ...path], sentence })))
     if (found.length > 0 || !waits(at)) return problems
     if (depth === maxWaits) {
-      return [{ path: [], sentence: `it waits more than ${maxWaits} times before it does anything: add up the waits.` }]
+      return [{ path: [], sentence: `the step has more than ${maxWaits} nested delays. Combine them into one.` }]
     }
     at = at.then
   }
@@ -81,11 +81,11 @@ function waits(step: unknown): step is { readonly kind: 'delay'; readonly then: 
   return typeof step === 'object' && step !== null && 'then' in step && step.then !== undefined
 }
 
-/** Without what a `delay` does then. */
+/** Returns the problems of one step without those of its `then`. */
 function problemsOfOne(value: unknown): readonly FaultProblem[] {
   if (typeof value === 'number') return problemsOfStatus(value)
   if (typeof value === 'string' && isStatus(Number(value))) {
-    return [{ path: [], sentence: `${JSON.stringify(value)} is a text: give the number ${value}.` }]
+    return [{ path: [], sentence: `a status must be a number (got ${JSON.stringify(value)}). Write ${value}.` }]
   }
   const { kind, then: _, ...fields } = (value ?? {}) as { kind?: unknown; then?: unknown }
   if (typeof kind === 'string' && !isStep(kind)) {
@@ -93,7 +93,7 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
       return [
         {
           path: ['kind'],
-          sentence: `there is no step ${JSON.stringify(kind)}: ${kind} cannot be a step of a script. These can: ${stepKinds.join(', ')}.`,
+          sentence: `kind: ${kind} cannot be a step of a script. Use one of ${stepKinds.join(', ')}.`,
         },
       ]
     }
@@ -106,7 +106,7 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
   return problemsWith(
     bareStepSchema(),
     alone,
-    `A step is a status such as 503, or an object such as ${exampleFault}`,
+    `a step must be a status such as 503 or an object such as ${exampleFault}`,
     stepWords,
   )
 }
@@ -115,6 +115,7 @@ const bareStepSchema = once(() => stepVariants(v.never))
 
 const stepWords: FaultWording = {
   ...faultWording,
+  whole: 'the step',
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['step', stepKinds] : undefined),
   fieldsOf: (owner, place) => {
     const fields = fieldsOfFault(owner) ?? nestedFields(place)
@@ -126,26 +127,29 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
   return (stepKinds as readonly string[]).includes(kind)
 }
 
-/** What is written instead of names that are no kinds. */
+/** What to write instead of names that are not kinds. */
 const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
-/** Every problem of an answer given to a destination: a status, a step, or status, headers and body. */
+/** Returns every problem of a response given to a destination: a status, a step, or status, headers and body. */
 export function responseProblems(given: unknown): readonly FaultProblem[] {
   if (typeof given === 'number') return problemsOfStatus(given)
   if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
-  const what = 'An answer is a status, { status, headers, body }, a step such as fault.status(503), or a Response'
-  if (!isRecord(given)) return [{ path: [], sentence: `${what}, got ${described(given)}.` }]
+  const what = 'a response must be a status, { status, headers, body }, a step such as fault.status(503) or a Response'
+  if (!isRecord(given)) return [{ path: [], sentence: `${what} (got ${described(given)}).` }]
   const { headers } = given as { headers?: unknown }
-  // To a schema, a list or a Headers object is just an object without the fields that matter.
+  // To the schema, a list or a Headers object is an object without the known fields.
   if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers) {
     return [
-      { path: ['headers'], sentence: 'headers is an object of names and values: write Object.fromEntries(headers).' },
+      {
+        path: ['headers'],
+        sentence: 'headers must be an object of names and values. Use Object.fromEntries(headers).',
+      },
     ]
   }
   return problemsWith(responseSchema(), given, what, answerWords)
 }
 
-/** A plain object, or one of a class that has a status. */
+/** Returns whether a value is a plain object, or one of a class that has a status. */
 function isRecord(given: unknown): given is object {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
   const prototype: unknown = Object.getPrototypeOf(given)
@@ -160,7 +164,11 @@ function described(given: unknown): string {
 
 function problemsOfStatus(given: number): readonly FaultProblem[] {
   if (isStatus(given)) return []
-  return [{ path: [], sentence: `${given} is not the status of an answer: give one from 200 to 599.` }]
+  return [{ path: [], sentence: `a status must be a whole number from 200 to 599 (got ${given}).` }]
 }
 
-const answerWords: FaultWording = { wordsAt: () => undefined, fieldsOf: () => Object.keys(responseEntries) }
+const answerWords: FaultWording = {
+  whole: 'the response',
+  wordsAt: () => undefined,
+  fieldsOf: () => Object.keys(responseEntries),
+}

@@ -6,10 +6,10 @@ import type { FaultGroup } from './fault-spec.js'
 import { optional, milliseconds as span, whole } from './fault-values.js'
 import { unread } from './shared-effects.js'
 
-// Event streams that break off or fall silent.
+// Faults of event streams.
 
 /**
- * An event stream breaks off after this many events.
+ * Breaks an event stream after this many events.
  * @example sandbox.faults.add({ on: 'stream.open', times: 1, fault: fault.cutStream(2) })
  */
 export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
@@ -17,7 +17,7 @@ export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
 }
 
 /**
- * An event stream stays open but silent after this many events; held events follow at the end.
+ * Stalls an event stream after this many events. It stays open, and held events are sent when the stall ends.
  * @example sandbox.faults.add({ on: 'stream.open', fault: fault.stallStream(1, '30s') })
  */
 export function stallStream(afterEvents: number, length?: Duration): FaultOf<'stall-stream'> {
@@ -28,7 +28,7 @@ export function stallStream(afterEvents: number, length?: Duration): FaultOf<'st
 
 const rows: FaultGroup<never, StreamFault> = {
   'cut-stream': {
-    summary: 'An event stream breaks off after `afterEvents` events.',
+    summary: 'The event stream breaks off after `afterEvents` events.',
     effect: 'shapes',
     sentence: ({ afterEvents }) => `the stream breaks off after ${plural(afterEvents, 'event')}`,
     made: { cutStream },
@@ -37,15 +37,15 @@ const rows: FaultGroup<never, StreamFault> = {
     sample: [2],
     shownAt: 'stream.open',
     instead: {
-      msw: 'the stream ends as if it were complete: msw cannot signal a body that breaks off',
-      nock: 'nothing: nock carries no event streams',
+      msw: 'the stream ends as if it were complete: msw cannot signal an interrupted body',
+      nock: 'nothing: nock does not support event streams',
       playwright: unread,
     },
     at: { 'stream.open': async ({ afterEvents }, moment) => cutEvents(await moment.onwards(), afterEvents) },
   },
   'stall-stream': {
     summary:
-      'An event stream falls silent after `afterEvents` events, for `forMs` or for ever; events of that time follow afterwards.',
+      'The event stream stalls after `afterEvents` events, for `forMs` or forever. Events of that time are sent when the stall ends.',
     effect: 'shapes',
     sentence({ afterEvents, forMs }) {
       const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`
@@ -56,7 +56,7 @@ const rows: FaultGroup<never, StreamFault> = {
     fields: { afterEvents: whole(0), forMs: optional(span) },
     sample: [1, '30s'],
     shownAt: 'stream.open',
-    instead: { nock: 'nothing: nock carries no event streams' },
+    instead: { nock: 'nothing: nock does not support event streams' },
     at: {
       'stream.open': async ({ afterEvents, forMs }, moment) =>
         stalledEvents(await moment.onwards(), afterEvents, forMs, moment.clock),

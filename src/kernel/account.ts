@@ -1,9 +1,9 @@
 /**
- * What is held in memory for one purpose, in bytes: bodies under way, output that was not taken, entries of a log. Every
- * account may stand below another one, so that each has a limit of its own and all together have one, too.
+ * Counts the bytes in memory for one purpose, such as bodies in transit, unread output or log entries. An account can have
+ * a parent, so that each account has a limit of its own and all together have one as well.
  *
- * Who wants to hold something asks first, and gives back what it took. Bytes are counted from the sizes of what is held,
- * never measured, so that the same calls are refused at the same place on every machine.
+ * Code takes bytes before it allocates, and releases them afterwards. Sizes are computed, never measured, so that the same
+ * calls fail at the same place on every machine.
  *
  * @example
  * const all = new Account(1000)
@@ -16,8 +16,8 @@ export class Account {
   #held = 0
 
   /**
-   * @param limit bytes that it may hold
-   * @param above which holds the same bytes, too
+   * @param limit maximum number of bytes
+   * @param above parent account, which counts the same bytes
    */
   constructor(
     readonly limit: number,
@@ -28,31 +28,31 @@ export class Account {
     return this.#held
   }
 
-  /** Bytes that can still be taken. */
+  /** Number of bytes that can still be taken. */
   get left(): number {
     const own = this.limit - this.#held
     return this.above === undefined ? own : Math.min(own, this.above.left)
   }
 
-  /** Takes bytes, or nothing where they are more than are left. */
+  /** Takes bytes, or nothing if fewer are left. Returns whether it took them. */
   take(bytes: number): boolean {
     if (bytes > this.left) return false
     this.put(bytes)
     return true
   }
 
-  /** Takes bytes that are there already, also where they are more than are left: whoever holds them makes room. */
+  /** Takes bytes that are already allocated, even beyond the limit. The caller must then free memory. */
   put(bytes: number): void {
     this.#held += bytes
     this.above?.put(bytes)
   }
 
-  /** Gives bytes back; all by default. */
+  /** Releases bytes, by default all. */
   release(bytes: number = this.#held): void {
     this.put(-Math.min(bytes, this.#held))
   }
 
-  /** Gives back to the account above, and stands below none from now on: what is still held counts for nobody else. */
+  /** Detaches the account from its parent, which no longer counts its bytes. */
   leave(): void {
     this.above?.put(-this.#held)
     this.above = undefined

@@ -1,22 +1,20 @@
 import { isAscii } from './bytes.js'
 
-// Every pattern of addresses is read here; `*` stands for any characters.
-//
-// The rule of case: scheme and host of a url have none. For the rest of it, a pattern with `*` that says what happens at
-// an address (a destination, the `url` of a rule) takes any case; a text that is expected (by matchers, by `path`
-// and `headers` of rules), and an address without `*`, are meant as they are written.
+// All URL patterns are parsed here; `*` matches any characters. The scheme and host of a URL ignore case. The rest of a
+// pattern with `*` ignores case if it selects what happens at a URL: in a destination, and in `url` of a rule. Expected
+// texts (in matchers, and in `path` and `headers` of rules) and URLs without `*` are case-sensitive.
 
-/** A url in which `*` stands for any characters; without `?` it is every query of that url. */
+/** A URL in which `*` matches any characters. Without `?`, it matches every query of that URL. */
 export class AddressPattern {
   readonly text: string
-  /** Whether it is one address. */
+  /** Whether the pattern is a single URL. */
   readonly exact: boolean
   readonly #test: (url: string) => boolean
 
   constructor(pattern: string) {
     if (!/^(?:https?:\/\/|\*)/i.test(pattern)) {
       throw new TypeError(
-        `${JSON.stringify(pattern)} is not a destination: give an absolute url such as 'https://shop.test/orders', '*' standing for any characters.`,
+        `A URL pattern must be an absolute URL such as 'https://shop.test/orders', in which '*' matches any characters (got ${JSON.stringify(pattern)}).`,
       )
     }
     this.text = pattern
@@ -41,23 +39,23 @@ export function withoutQuery(url: string): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** What parsing leaves as it is: no dot begins or ends a segment, no host is a number. */
+/** Matches URLs that parsing leaves unchanged: no dot segments, no numeric host. */
 const isNormal = /^https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*\/(?:[\w!$&()*+,;=:@~/?-]|%(?!2[eE])|(?<=\w)\.)*$/
 
-/** `HTTPS://Shop.Test` and `https://shop.test:443/` are one address. */
+/** Normalizes a URL: `HTTPS://Shop.Test` and `https://shop.test:443/` are the same. */
 export function normalUrl(url: string): string {
   return isNormal.test(url) || !URL.canParse(url) ? url : new URL(url).href
 }
 
-/** How a pattern is read. */
+/** Options of a wildcard pattern. */
 export interface WildcardOptions {
   readonly ignoreCase?: boolean
 }
 
 /**
- * The test of a pattern in which `*` stands for any characters and everything else for itself. Each part is looked for
- * once, from where the one before ended: nothing is tried twice, and a test costs pattern × text at most. A regular
- * expression of eight stars would try for hours.
+ * Returns a test for a pattern in which `*` matches any characters and everything else is literal.
+ * Each part is searched once, from the end of the previous one, so a test costs at most pattern × text. A regular
+ * expression with eight stars could run for hours.
  */
 export function wildcard(pattern: string, { ignoreCase = false }: WildcardOptions = {}): (text: string) => boolean {
   const fold = ignoreCase ? withoutCase : same
@@ -83,7 +81,9 @@ function same(text: string): string {
   return text
 }
 
-/** Case as a regular expression with `i` ignores it: char by char, and nothing beyond ASCII becomes ASCII. */
+/**
+ * Folds case as a regular expression with `i` does: character by character, and nothing outside ASCII becomes ASCII.
+ */
 export function withoutCase(text: string): string {
   if (isAscii(text)) return text.toUpperCase()
   let out = ''

@@ -1,7 +1,7 @@
 /**
- * The methods of a class can be taken out of an object, as in `const { run } = sandbox.store`: each is bound to its object
- * when it is first asked for there, and costs nothing before.
- * @example class Store { static { detachable(Store) } }
+ * Lets callers detach the methods of a class, as in `const { run } = sandbox.store`. Each method is bound to its object on
+ * first access, and costs nothing before.
+ * @example class Store { static { bindMethods(Store) } }
  */
 export function bindMethods({ prototype }: { readonly prototype: object }): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
@@ -10,13 +10,13 @@ export function bindMethods({ prototype }: { readonly prototype: object }): void
     Object.defineProperty(prototype, name, {
       configurable: true,
       get(this: object) {
-        // Asked of a class, or of a subclass, it is the method of all objects.
+        // Accessed on a class or a subclass, this is the unbound method of all its objects.
         if (this === prototype || Object.hasOwn(this, 'constructor')) return method
         const value: unknown = method.bind(this)
         Object.defineProperty(this, name, { value, configurable: true, writable: true })
         return value
       },
-      // A test may put something else in its place.
+      // Tests may replace a method.
       set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, configurable: true, writable: true, enumerable: true })
       },

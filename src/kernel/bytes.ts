@@ -1,45 +1,44 @@
 /**
- * Byte strings: a JavaScript string in which every char is one byte (U+0000 to U+00FF).
- *
- * Such a string is a Map key, compares like `memcmp`, slices like `GETRANGE` and costs one byte a char in the
- * engine. UTF-8 is spoken only at the edges, by the functions of this file.
+ * Byte string: a JavaScript string in which every character is one byte (U+0000 to U+00FF).
+ * The string works as a Map key, compares like `memcmp`, slices like `GETRANGE`, and costs one byte per character in
+ * JavaScript engines. The functions of this file convert from and to UTF-8 at the edges.
  */
 export type Bytes = string & { readonly __bytes: unique symbol }
 
 const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A char above U+007F: the only ones for which UTF-8 and byte strings differ. */
+/** Characters above U+007F, the only ones for which UTF-8 and byte strings differ. */
 const beyondAscii = /[^\x00-\x7f]/
 
-/** `String.fromCharCode` takes its chars as arguments, and engines limit how many. */
+/** `String.fromCharCode` takes characters as arguments, and JavaScript engines limit their number. */
 const charsAtOnce = 0x2000
 
-/** Takes a string that already has one char per byte, such as an ASCII literal or the output of `atob`. */
+/** Converts a string that has one character per byte, such as an ASCII literal or the output of `atob`. */
 export function latin1(text: string): Bytes {
   return text as Bytes
 }
 
-/** Texts up to this length may be held by a part of them: copies would cost more than they free. */
+/** Up to this length, a slice may keep the whole text in memory, because a copy would cost more than it frees. */
 const shortWhole = 4096
 
 /**
- * A part of a text, to be kept without the whole: engines cut by looking into the whole, which stays in memory as long as
- * the part does, so that a key of ten bytes would hold a body of ten megabytes.
+ * Returns a part of a text without keeping the whole in memory.
+ * JavaScript engines implement slices as views of the whole, so a key of 10 bytes could keep a body of 10 MB.
  */
 export function partOf(whole: string, from: number, to?: number): Bytes {
   const part = whole.slice(from, to)
   if (whole.length <= shortWhole || part.length > whole.length / 2) return part as Bytes
-  // What is put together is copied when it is cut.
+  // Slicing a concatenated string copies it.
   return ` ${part}`.slice(1) as Bytes
 }
 
-/** The UTF-8 bytes of a text. Lone surrogates become U+FFFD, as `TextEncoder` has it. */
+/** Encodes text as UTF-8. Lone surrogates become U+FFFD, as with `TextEncoder`. */
 export function utf8(text: string): Bytes {
   return beyondAscii.test(text) ? fromArray(encoder.encode(text)) : (text as Bytes)
 }
 
-/** The text that the bytes spell in UTF-8, with one U+FFFD for each byte that does not belong to a valid sequence. */
+/** Decodes UTF-8, with one U+FFFD for each byte that is not part of a valid sequence. */
 export function text(bytes: Bytes): string {
   if (!beyondAscii.test(bytes)) return bytes
   try {
@@ -53,7 +52,7 @@ export function isAscii(text: string): boolean {
   return !beyondAscii.test(text)
 }
 
-/** Whether the bytes are valid UTF-8. */
+/** Returns whether bytes are valid UTF-8. */
 export function isUtf8(bytes: Bytes): boolean {
   if (!beyondAscii.test(bytes)) return true
   try {
@@ -68,7 +67,7 @@ export function fromArray(array: Uint8Array): Bytes {
   let bytes = ''
   for (let start = 0; start < array.length; start += charsAtOnce) {
     const chunk = array.length <= charsAtOnce ? array : array.subarray(start, start + charsAtOnce)
-    // `apply` reads an array as it is; spreading would walk it with an iterator, at several times the cost.
+    // `apply` reads the array directly; spreading would use an iterator, at several times the cost.
     bytes += String.fromCharCode.apply(null, chunk as unknown as number[])
   }
   return bytes as Bytes
@@ -80,12 +79,12 @@ export function toArray(bytes: Bytes): Uint8Array<ArrayBuffer> {
   return array
 }
 
-/** Standard base64 with padding. */
+/** Encodes bytes as standard base64 with padding. */
 export function toBase64(bytes: Bytes): string {
   return btoa(bytes)
 }
 
-/** Reads standard or URL-safe base64, with or without padding; `undefined` when the text is neither. */
+/** Decodes standard or URL-safe base64, with or without padding. Returns `undefined` for other text. */
 export function fromBase64(encoded: string): Bytes | undefined {
   try {
     return atob(encoded.replaceAll('-', '+').replaceAll('_', '/')) as Bytes
@@ -98,7 +97,7 @@ function urlSafe(sign: string): string {
   return sign === '+' ? '-' : '_'
 }
 
-/** Base64 with the URL-safe alphabet and without padding, as JSON Web Tokens use it. */
+/** Encodes bytes as URL-safe base64 without padding, as in JSON Web Tokens. */
 export function toBase64Url(bytes: Bytes): string {
   const encoded = btoa(bytes)
   const padding = encoded.endsWith('==') ? 2 : encoded.endsWith('=') ? 1 : 0
@@ -113,7 +112,8 @@ export function toHex(bytes: Bytes): string {
 }
 
 /**
- * `TextDecoder` replaces a truncated sequence by a single U+FFFD; the service is written in Go, whose JSON encoder
+ * Decodes UTF-8 with one U+FFFD per invalid byte.
+ * `TextDecoder` replaces a truncated sequence by a single U+FFFD. The service is written in Go, whose JSON encoder
  * replaces every invalid byte. [store.md 3.1]
  */
 function replaceInvalid(bytes: Bytes): string {
@@ -132,7 +132,7 @@ function replaceInvalid(bytes: Bytes): string {
   return strictDecoder.decode(valid.subarray(0, end))
 }
 
-/** Length of the valid UTF-8 sequence that starts here, 0 when there is none. */
+/** Returns the length of the valid UTF-8 sequence that starts at an index, or 0. */
 function sequenceLength(bytes: Bytes, index: number): number {
   const lead = bytes.charCodeAt(index)
   if (lead < 0x80) return 1

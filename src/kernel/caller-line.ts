@@ -1,9 +1,9 @@
-// Anchored: a frame of the host, `node:internal/process/task_queues:104:5`, is no file.
+// Anchored, because a frame of the host such as `node:internal/process/task_queues:104:5` is not a file.
 const place = /(?:^|[\s(@])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 let knownRoot: string | undefined
 
-/** The root of this package as stack traces spell it: everything before the directory of this file. */
+/** Returns the root of this package as in stack traces: everything before the folder of this file. */
 function ownRoot(): string {
   if (knownRoot !== undefined) return knownRoot
   const line = new Error('here').stack?.split('\n').find((frame) => place.test(frame)) ?? ''
@@ -12,7 +12,10 @@ function ownRoot(): string {
   return knownRoot
 }
 
-/** `file:line:column` of the code outside this package and its dependencies that made an error, `''` when unknown. */
+/**
+ * Returns `file:line:column` of the code outside this package and its dependencies that created an error, or `''` if
+ * unknown.
+ */
 export function callerLine(error: Error): string {
   const root = ownRoot()
   for (const frame of (error.stack ?? '').split('\n').slice(1)) {
@@ -24,10 +27,10 @@ export function callerLine(error: Error): string {
   return ''
 }
 
-/** In the repository of this package its code is in several folders. */
+/** Folders of this package's code in its own repository. */
 const sources = /^(?:src|matchers|fixtures|properties)\//
 
-/** Whether an error says that this package was used wrongly: it is the package that made it. */
+/** Returns whether this package threw an error because it was used incorrectly. */
 export function isMisuse({
   message,
   stack = '',

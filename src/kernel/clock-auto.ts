@@ -5,15 +5,15 @@ import { hostPause, hostTurn } from './host.js'
 import { endOfTime } from './instant.js'
 import type { ClockMove } from './move.js'
 
-/** Turns of a clock that moves by itself after which everybody else gets one. */
+/** Turns of the event loop after which an automatic clock lets the host do all its work. */
 const turnsPerPause = 100
 
-/** When nothing runs, time skips to the next timer. */
+/** Skips time to the next timer when nothing runs. */
 export class AutoMode implements Mode {
   readonly name = 'auto'
   readonly #core: ClockCore
   #isPumping = false
-  /** The calls that move time, one after the other. */
+  /** Calls that move time, which run one after the other. */
   #calls: Promise<unknown> = Promise.resolve()
 
   constructor(core: ClockCore) {
@@ -36,7 +36,7 @@ export class AutoMode implements Mode {
     if (!this.#isPumping) void this.#pump()
   }
 
-  /** A person or a program at the control API may ask while a delivery runs: one after the other. */
+  /** The control API can move time while a delivery runs, so calls run one after the other. */
   drive(_call: ClockMove, run: () => Promise<void>): Promise<void> {
     const turn = this.#calls.then(run)
     this.#calls = turn.catch(() => undefined)
@@ -57,7 +57,7 @@ export class AutoMode implements Mode {
     let fired = 0
     try {
       while (!core.isStopped && core.move === undefined && core.mode === this) {
-        // A turn lets the caller go on, but no socket is looked at before a pause.
+        // A turn lets the caller continue, but the host reads sockets only during a pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await core.settle()
         if (!timers.hasForeground || core.move !== undefined) break
@@ -66,7 +66,7 @@ export class AutoMode implements Mode {
         if (followers.tellTimes && (await lookAtFollowers(core, timer.at, false))) continue
         if (timer.at > core.time) {
           await core.moveTo(timer.at)
-          // A follower may have cancelled or added timers.
+          // A follower may have canceled or added timers.
           continue
         }
         core.fire(timer)

@@ -13,28 +13,31 @@ import { RunningTask, type TaskClock } from './running-task.js'
 import { StallWatch } from './stall-watch.js'
 import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
-/** What goes along with a clock. */
+/** Objects that are attached to a clock. */
 export interface AttachedFollowers {
   readonly log?: {
-    /** Hears of a call that moves time; what it returns is called when the move has ended. */
+    /** Called when a clock move begins. The returned function is called when the move has ended. */
     moves(call: ClockMove): () => void
   }
-  /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
+  /**
+   * Collections, by owner, whose items wait without timers of their own, such as messages in a FIFO queue. They raise
+   * the limit of timers.
+   */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
-  /** Is told what moves time, so that it can be played again. */
+  /** Records clock moves, so that they can be replayed. */
   readonly journal?: Pick<InputJournal, 'note'>
 }
 
-/** Microtasks that work may take before somebody watches whether it ends at all. */
+/** Microtasks that work may take before the clock watches for stalls. */
 const quickTurns = 16
 
 /**
- * What all modes have in common: the timers in their order, the instant where time stands, the work that runs, and how
- * to wait for it. What moves time is the mode.
+ * The parts that all clock modes share: timers in order, the present instant, running work, and waiting for it. A mode
+ * decides when time moves.
  */
 export class ClockCore implements TaskClock {
   mode: Mode
-  /** Where time stands, in modes that do not take it from the host. */
+  /** Present instant, in modes that do not use host time. */
   time: number
   readonly timers: Timers = new Timers()
   readonly work: RunningWork = new RunningWork()
@@ -44,14 +47,14 @@ export class ClockCore implements TaskClock {
   readonly gate: Gate
   readonly warn: (text: string) => void
   company: AttachedFollowers = {}
-  /** The call that moves time now. */
+  /** The clock move that is running. */
   move: Move | undefined
   isStopped = false
-  /** Something outside was answered: it gets a turn of the event loop before time moves on. */
+  /** Whether a response left for untracked code, which then gets a turn of the event loop before time moves on. */
   outsideMayContinue = false
-  /** Starts what was under way where a fork began, which stands still until somebody waits for it. */
+  /** Starts the work that was in flight at the start of a fork. It is called when the fork is first used. */
   resume: (() => void) | undefined
-  /** Failures of work, for the call that moves time. */
+  /** Errors of work, which the running clock move throws. */
   failures: unknown[] = []
   readonly #listeners = new Set<(from: number, to: number) => void>()
   #tasks = 0
@@ -79,13 +82,14 @@ export class ClockCore implements TaskClock {
   }
 
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): ScheduledTimer {
-    if (!Number.isFinite(at)) throw new RangeError(`schedule() needs a time in milliseconds, got ${at} for "${label}".`)
+    if (!Number.isFinite(at))
+      throw new RangeError(`schedule(): at must be a finite number of milliseconds (got ${at} for "${label}").`)
     const timer = this.timers.add(this.mode.timerAt(at), label, run, options)
     this.wake()
     return timer
   }
 
-  /** Runs work for which time stands still. @param caller the task that waits for it */
+  /** Runs work that blocks virtual time. @param caller the task that waits for it */
   async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
     const task = new RunningTask(label, this, caller?.awaited ?? true, caller)
     this.work.tasks.add(task)
@@ -96,7 +100,7 @@ export class ClockCore implements TaskClock {
     }
   }
 
-  /** Takes the next timer and starts its work. */
+  /** Removes the next timer and starts its work. */
   fire(timer: ScheduledTimer): void {
     this.timers.take(timer)
     this.followers.mayBeStirred = true
@@ -133,7 +137,7 @@ export class ClockCore implements TaskClock {
     if (!this.work.isBusy) this.#becameIdle()
   }
 
-  /** A timer's work reports its own failures; what arrives here is a bug or a misuse and must be seen. */
+  /** Timers handle their own failures. An error that arrives here is a bug or a misuse, so it must be visible. */
   #failed(task: Task, error: unknown): void {
     if (this.move !== undefined) this.failures.push(error)
     else
@@ -142,7 +146,7 @@ export class ClockCore implements TaskClock {
       )
   }
 
-  /** Moves time, and the followers with it. @returns a promise only where a follower has to be waited for */
+  /** Moves time and the followers. @returns a promise only if a follower is asynchronous */
   moveTo(to: number): Promise<void> | undefined {
     const from = this.now()
     this.time = to
@@ -178,7 +182,7 @@ export class ClockCore implements TaskClock {
     this.company.journal?.note('rested', { task: task.number, as })
   }
 
-  /** Waits until nothing runs, code outside that was answered has had its turn, or the move is interrupted. */
+  /** Waits until nothing runs, untracked code that got a response has had its turn, or the move is interrupted. */
   async settle(move?: Move): Promise<void> {
     const { resume, gate, work } = this
     this.resume = undefined
@@ -204,7 +208,7 @@ export class ClockCore implements TaskClock {
   }
 
   async #untilIdle(): Promise<void> {
-    // Most work ends within a few microtasks: no alarm for those.
+    // Most work ends within a few microtasks, so the stall watch starts later.
     for (let turn = 0; turn < quickTurns; turn++) {
       await undefined
       if (!this.work.isBusy) return
@@ -217,13 +221,13 @@ export class ClockCore implements TaskClock {
     watch.end()
   }
 
-  /** Ends a move before it is done: its call rejects with the reason. */
+  /** Ends a move early: its call rejects with the reason. */
   interrupt(move: Move, reason: unknown): void {
     move.interruption ??= { reason }
     this.work.wakeWaiters()
   }
 
-  /** Another mode moves time from here on. */
+  /** Replaces the mode. */
   enter(mode: Mode): void {
     this.mode.end?.()
     this.mode = mode
@@ -234,7 +238,7 @@ export class ClockCore implements TaskClock {
     this.timers.stop()
     const { move } = this
     if (move !== undefined) {
-      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed of.`
+      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed.`
       this.interrupt(move, new Error(why))
     } else this.work.wakeWaiters()
     this.mode.end?.()

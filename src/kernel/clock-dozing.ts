@@ -5,18 +5,19 @@ import { hostClearTimeout, hostPause, hostSetTimeout } from './host.js'
 import type { RunningTask } from './running-task.js'
 
 /**
- * Pauses of the host in a row in which nothing happens but work of a handler, before it counts as asleep: what is in
- * memory takes fewer. Counted, not timed, so that a slow host changes nothing.
+ * Consecutive host pauses with only a handler at work, after which the handler counts as asleep.
+ * In-memory work takes fewer pauses. The limit is counted, not timed, so that a slow host changes nothing.
  */
 const quietPauses = 1_000
-/** Real milliseconds between two looks while the handler cannot be waiting for a timer of a follower. */
+/** Host milliseconds between two checks while the handler cannot be waiting for a timer of a follower. */
 const betweenLooks = 20
-/** Work of more patience than this is that of another process, where our timers are unknown. */
+/** Work with a longer stall timeout runs in another process, whose timers do not follow this clock. */
 const ownPatience = 60_000
 
 /**
- * A handler that awaits a timer of a follower would wait for ever: that timer follows this clock, and this clock waits for
- * the handler. So the handler counts as asleep until the timer has fired.
+ * Detects handlers that await a timer of a follower.
+ * They would wait forever, because that timer follows this clock and this clock waits for the handler. The handler
+ * therefore counts as asleep until the timer has fired.
  */
 export class Dozing {
   readonly #work: RunningWork
@@ -30,7 +31,7 @@ export class Dozing {
     this.#gate = gate
   }
 
-  /** The clock begins to wait for its work. @returns what ends the watch */
+  /** Starts watching while the clock waits for its work. @returns a function that ends the watch */
   watch(): () => void {
     let isOver = false
     let timer: ReturnType<typeof hostSetTimeout> | undefined
@@ -65,7 +66,7 @@ export class Dozing {
     }
   }
 
-  /** Before any of its code goes on: what a timer of a follower has just woken is awake. */
+  /** Wakes the handlers whose timers have fired, before any of their code continues. */
   rouse(): void {
     if (this.#dozing.length === 0) return
     const woken = this.#dozing.filter(({ hasFired }) => hasFired())

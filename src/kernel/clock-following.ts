@@ -3,14 +3,16 @@ import { hostPause, hostTurn } from './host.js'
 import type { Move } from './move.js'
 import type { Timer } from './time.js'
 
-/** Pauses in a row in which nothing came of what timers of followers started: then it waits for time, or has ended. */
+/**
+ * Consecutive pauses without any effect, after which code that timers of followers started waits for time or has ended.
+ */
 const quietPauses = 10
 
 /**
- * Before time moves on: waits for code that the followers started, then has their next timer fire if it is due until
- * an instant. Theirs come before ours of the same time.
- * @param isLast whether nothing of ours is left to do in this move
- * @returns whether something happened, and there may be more
+ * Waits for code that the followers started, then fires their next timer if it is due until an instant.
+ * Timers of followers fire before this clock's timers of the same instant.
+ * @param isLast whether this clock has no timers left in this move
+ * @returns whether something happened, so that there may be more
  */
 export async function lookAtFollowers(core: ClockCore, until: number, isLast: boolean, move?: Move): Promise<boolean> {
   const { followers, timers } = core
@@ -27,12 +29,12 @@ export async function lookAtFollowers(core: ClockCore, until: number, isLast: bo
   const moved = core.moveTo(due)
   core.dozing.rouse()
   await moved
-  // Host timers run one after the other: what awaits the first one goes on before the second one fires.
+  // Host timers run one after the other: code that awaits the first one continues before the second one fires.
   await hostTurn()
   return true
 }
 
-/** Waits until nothing comes any more of what nobody tracks: code of followers, and whatever waits for its answers. */
+/** Waits until untracked code of followers, and code that waits for its responses, has no more effects. */
 async function calm(core: ClockCore, move?: Move): Promise<void> {
   core.followers.mayBeStirred = false
   core.work.latest = undefined

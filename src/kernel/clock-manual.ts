@@ -5,10 +5,10 @@ import type { Hints } from './hints.js'
 import { hostSetTimeout, unref } from './host.js'
 import type { ClockMove } from './move.js'
 
-/** Real milliseconds for which the clock may stand while somebody waits in virtual time. */
+/** Host milliseconds after which a warning reports that something waits in virtual time. */
 const patienceMilliseconds = 1_000
 
-/** Time moves by `advance`, `advanceTo` and `drain` only. A warning says so to whoever forgot. */
+/** Moves time only by `advance`, `advanceTo` and `drain`. A warning reports a forgotten call. */
 export class ManualMode implements Mode {
   readonly name = 'manual'
   readonly #core: ClockCore
@@ -32,7 +32,7 @@ export class ManualMode implements Mode {
     const { move } = this.#core
     if (move === undefined) return run()
     throw new Error(
-      `clock.${call}() was called while clock.${move.call}() was still running. Await the first call; inside a handler wait with task.sleep().`,
+      `clock.${call}() was called while clock.${move.call}() was still running. Await the first call, or use task.sleep() inside a handler.`,
     )
   }
 
@@ -49,9 +49,7 @@ export class ManualMode implements Mode {
       const pending = isWaiting() ? this.#pendingText() : undefined
       if (pending === undefined) return
       this.#hasWarned = true
-      core.warn(
-        `stuntdouble: ${what} waits in virtual time and a real second has passed without the clock moving. ${pending}`,
-      )
+      core.warn(`stuntdouble: ${what} waits in virtual time, and the clock has not moved for 1 real second. ${pending}`)
     }
     unref(hostSetTimeout(look, patienceMilliseconds))
   }
@@ -63,13 +61,13 @@ export class ManualMode implements Mode {
     const timed = commands.filter(({ hasTimer }) => hasTimer)
     const what = asleep.find((each) => each !== undefined) ?? (timed[0] && `a command (${timed[0].name})`)
     const endless = commands.filter((command) => !command.hasTimer).slice(0, 5)
-    const sentences = endless.map(({ name }) => `Pending: ${name}, until another command ends the wait.`)
+    const sentences = endless.map(({ name }) => `Pending: ${name}, which waits for another command.`)
     const pending = what && this.#pendingText()
     if (pending) sentences.unshift(`${what} waits in virtual time. ${pending}`)
     return sentences.length === 0 ? undefined : sentences.join(' ')
   }
 
-  /** The next timers, and how to get to the first; `undefined` where none waits. */
+  /** Lists the next timers and how to advance to the first. Returns `undefined` if no timer waits. */
   #pendingText(): string | undefined {
     const { timers, time } = this.#core
     const next = timers.waiting().slice(0, 5)

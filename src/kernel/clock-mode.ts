@@ -1,40 +1,40 @@
 import type { ClockMove } from './move.js'
 
 /**
- * `manual`: time moves by `advance`, `advanceTo` and `drain` only. `auto`: when nothing runs, time skips to the next
- * timer. `real`: time is the host's, and nobody moves it.
+ * How time moves. `manual`: only by `advance`, `advanceTo` and `drain`. `auto`: it skips to the next timer when nothing
+ * runs. `real`: it is system time.
  */
 export type ClockMode = (typeof clockModes)[number]
 export const clockModes = ['manual', 'auto', 'real'] as const
 
-/** A command of a connection that waits. */
+/** A command of a connection that blocks. */
 export interface WaitingCommand {
-  /** `BLPOP jobs` */
+  /** The command with its arguments, such as `BLPOP jobs`. */
   readonly name: string
-  /** A timer ends the wait; otherwise only another command does. */
+  /** Whether a timer ends the wait. Otherwise, only another command does. */
   readonly hasTimer: boolean
 }
 
-/** What moves time: a clock has one at a time. */
+/** Decides when time moves. A clock has one mode at a time. */
 export interface Mode {
   readonly name: ClockMode
   now(): number
-  /** The time, which is the same until the host's turn is over. Without it `now()` is. */
+  /** Returns the time, unchanged until the present turn of the host ends. Default: `now()`. */
   standStill?(): number
-  /** The instant for which a timer is set that was asked for at another one. */
+  /** Returns the instant of a timer that was requested for another instant. */
   timerAt(at: number): number
-  /** Whether it moves time until no timer is left, without a call of `drain()`. */
+  /** Whether the mode moves time until no timer is left, without a call of `drain()`. */
   readonly isDraining?: boolean
-  /** There may be more to do: a timer was set, nothing runs any more, or a call that moved time has ended. */
+  /** Called when there may be work: a timer was added, nothing runs any more, or a clock move has ended. */
   wake?(): void
-  /** Runs a call that moves time: at once, in its turn, or not at all. */
+  /** Runs a clock move: immediately, after others, or not at all. */
   drive(call: ClockMove, run: () => Promise<void>): Promise<void>
-  /** What a dump or a journal was made into is whole, and goes on at this instant. */
+  /** Continues at this instant, after a dump was loaded or a journal replayed. */
   resume(at: number): void
-  /** A request or a command waits in virtual time. @param what such as `a request` */
+  /** Called when a request or a command waits in virtual time. @param what such as `a request` */
   waits?(what: string, isWaiting: () => boolean): void
-  /** A sentence that names who waits in virtual time now while nothing moves it, and what is pending. */
+  /** Returns a message about what waits in virtual time while nothing moves it, and which timers are pending. */
   forgottenAdvance?(commands: readonly WaitingCommand[]): string | undefined
-  /** The clock was stopped, or has another mode from now on. */
+  /** Called when the clock has stopped or changes its mode. */
   end?(): void
 }

@@ -4,7 +4,7 @@ import { hostPause } from './host.js'
 import { endOfTime, instant, iso } from './instant.js'
 import { type AdvanceOptions, type ClockMove, checkMove, Move } from './move.js'
 
-/** The calls that move time. */
+/** Implements the calls that move time. */
 export class ClockMoves {
   readonly #core: ClockCore
 
@@ -12,7 +12,7 @@ export class ClockMoves {
     this.#core = core
   }
 
-  /** @param wait milliseconds */
+  /** @param wait duration in milliseconds */
   advance(wait: number, options: AdvanceOptions): Promise<void> {
     return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.#core.now() + wait)))
   }
@@ -22,7 +22,7 @@ export class ClockMoves {
       const now = this.#core.now()
       if (target >= now) return this.#runUntil(move, target)
       throw new RangeError(
-        `The clock cannot go back: it is ${iso(now)}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
+        `clock.advanceTo(): the instant must not be in the past (got ${iso(target)}, now is ${iso(now)}). Create a sandbox with an earlier startAt.`,
       )
     })
   }
@@ -34,11 +34,11 @@ export class ClockMoves {
     })
   }
 
-  /** @returns which call it was, `undefined` when time was not moving */
+  /** @returns the name of the interrupted call, or `undefined` if time was not moving */
   interrupt(): ClockMove | undefined {
     const { move } = this.#core
     if (move === undefined) return undefined
-    const why = `clock.${move.call}() was interrupted at ${iso(this.#core.now())}. What fell due until then has run; call it again to continue.`
+    const why = `clock.${move.call}() was interrupted at ${iso(this.#core.now())}, after everything due until then. Call it again to continue.`
     this.#core.interrupt(move, new Error(why))
     return move.call
   }
@@ -51,7 +51,7 @@ export class ClockMoves {
   #refuseStopped(call: ClockMove): void {
     if (!this.#core.isStopped) return
     throw new Error(
-      `clock.${call}() was called on a disposed sandbox, or on the clock that it had before a reset. Create a new sandbox, or read sandbox.clock again.`,
+      `clock.${call}() was called on a disposed sandbox or on a clock from before a reset. Create a new sandbox, or read sandbox.clock again.`,
     )
   }
 
@@ -81,7 +81,7 @@ export class ClockMoves {
     }
   }
 
-  /** Runs what falls due; a target that is an instant is where time stands in the end. */
+  /** Runs every timer that is due until the target. If the target is an instant, time ends there. */
   async #runUntil(move: Move, target: number): Promise<void> {
     const core = this.#core
     const { timers, followers, work, gate } = core
@@ -95,7 +95,7 @@ export class ClockMoves {
       const timer = timers.next()
       const isLast = timer === undefined || timer.at > target || (isDrain && !timers.hasForeground)
       if (followers.tellTimes) {
-        // What renews itself keeps no drain going, and timers of the host may.
+        // Recurring timers do not prolong a drain, and the host's timers may be recurring.
         const until = !isLast ? timer.at : isDrain ? Number.NEGATIVE_INFINITY : target
         if (await lookAtFollowers(core, until, isLast, move)) continue
       }
@@ -106,7 +106,7 @@ export class ClockMoves {
         const following = core.moveTo(timer.at)
         if (following !== undefined) {
           await following
-          // A follower may have cancelled or added timers.
+          // A follower may have canceled or added timers.
           continue
         }
       }

@@ -2,15 +2,18 @@ import type { RunningWork } from './clock-work.js'
 import type { Gate } from './gate.js'
 import { iso } from './instant.js'
 
-/** Responses to code outside for which time stands still, in one move: code that polls without a pause never stops by itself. */
+/**
+ * Maximum number of responses to untracked code that block time in one move. Code that polls without a pause never
+ * stops on its own.
+ */
 export const maxResponses = 20_000
 
-/** Notices code outside that sends one request after the other, for which nothing else waits. */
+/** Detects untracked code that sends one request after another while nothing else is waiting. */
 export class Polling {
   readonly #gate: Gate
   readonly #work: RunningWork
   readonly #warn: (text: string) => void
-  /** Of `#gate.responses`, where the clock stops waiting for code outside. */
+  /** Value of `#gate.responses` at which the clock stops waiting for untracked code. */
   #patientUntil = 0
   #hasWarned = false
 
@@ -20,7 +23,7 @@ export class Polling {
     this.#warn = warn
   }
 
-  /** Counts responses from here on: a move begins. */
+  /** Counts responses from now on, at the start of a move. */
   restart(): void {
     this.#patientUntil = this.#gate.responses + maxResponses
   }
@@ -29,13 +32,13 @@ export class Polling {
     return this.#gate.responses > this.#patientUntil && !this.#work.isBusyInside
   }
 
-  /** @param call of the clock that has waited: `drain` */
+  /** @param call the clock call that has waited: `drain` */
   warn(call: string, now: number): void {
     if (this.#hasWarned) return
     this.#hasWarned = true
     this.#warn(
-      `stuntdouble: clock.${call}() has waited for ${maxResponses.toLocaleString('en-US')} responses at ${iso(now)}, and the app goes on sending requests. ` +
-        'Time moves on without it. Let the loop that polls wait between its requests.',
+      `stuntdouble: clock.${call}() has waited for ${maxResponses.toLocaleString('en-US')} responses at ${iso(now)}, and the app is still sending requests, so time moves on. ` +
+        'Add a wait between the requests of the polling loop.',
     )
   }
 }

@@ -4,20 +4,20 @@ import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, unref } from './
 import type { ClockMove } from './move.js'
 
 /**
- * Longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
- * do not count the time that the machine sleeps.
+ * Longest delay of a host timer, in milliseconds. Hosts fire immediately for delays above 2^31-1 ms, and many do not
+ * count the time that the machine sleeps.
  */
 const maxWait = 60_000
-/** Of many timers that are due the others follow with the next timer of the host: a loaded state may have thousands. */
+/** Maximum number of due timers per host timer, because a loaded state may have thousands. */
 const timersInARow = 100
 
-/** Time is the host's. */
+/** Time is system time. */
 export class RealMode implements Mode {
   readonly name = 'real'
   readonly #core: ClockCore
-  /** How far time is ahead of the host's, which was behind when this clock took over: time does not go back. */
+  /** How far time is ahead of system time, because time does not go back when this clock takes over. */
   #ahead = 0
-  /** The time as it was when the host's present turn began to matter. */
+  /** Time at the start of the host's present turn, once it was read. */
   #stands: number | undefined
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
 
@@ -39,7 +39,7 @@ export class RealMode implements Mode {
     return this.#stands
   }
 
-  /** A timer may be late, and keeps its place in the order of what is due. */
+  /** A timer may fire late, but keeps its place in the order of due timers. */
   timerAt(at: number): number {
     return at
   }
@@ -81,7 +81,7 @@ export class RealMode implements Mode {
   }
 }
 
-/** Of a clock that will be real once its world is loaded: time stands until it goes on. */
+/** Mode of a real clock while its sandbox is loaded: time does not move until it continues. */
 export class HeldMode implements Mode {
   readonly name = 'real'
   readonly #core: ClockCore
@@ -111,6 +111,6 @@ export class HeldMode implements Mode {
 
 function refuse(call: ClockMove): never {
   throw new Error(
-    `clock.${call}() moves time, and with clock: 'real' time is the host's. Use clock: 'manual' or 'auto'; for a server: serve --clock manual.`,
+    `clock.${call}() can't move time with clock: 'real', which uses system time. Use clock: 'manual' or 'auto' (for a server: serve --clock manual).`,
   )
 }

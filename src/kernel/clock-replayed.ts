@@ -2,12 +2,12 @@ import type { ClockCore } from './clock-core.js'
 import type { Mode, WaitingCommand } from './clock-mode.js'
 import { type ClockMove, Move } from './move.js'
 
-/** A journal is played: time moves as its `Rewind` says, and in no other way. */
+/** Time moves only as the replay of a journal directs through its `Rewind`. */
 export class ReplayedMode implements Mode {
   readonly #core: ClockCore
-  /** What moves time when the past is over. */
+  /** Mode after the replay. */
   after: Mode
-  /** Whether time was draining when the timer fired that fires now. */
+  /** Whether time was draining when the present timer fired. */
   isDraining = false
 
   constructor(core: ClockCore, after: Mode) {
@@ -44,7 +44,7 @@ export class ReplayedMode implements Mode {
   }
 }
 
-/** Plays what a journal tells of time, in place of whoever moved it. */
+/** Replays the clock moves of a journal. */
 export class Rewind {
   readonly #core: ClockCore
   readonly #mode: ReplayedMode
@@ -52,8 +52,8 @@ export class Rewind {
   #ended: (() => void) | undefined
 
   /**
-   * @param after what moves time when the past is over …
-   * @param byHand … and what moves that of a fork
+   * @param after mode after the replay
+   * @param byHand mode after the replay of a fork
    */
   constructor(core: ClockCore, after: Mode, byHand: Mode) {
     this.#core = core
@@ -63,14 +63,14 @@ export class Rewind {
     core.enter(this.#mode)
   }
 
-  /** A call that moves time begins. */
+  /** Begins a clock move. */
   begin(call: ClockMove): void {
     this.#core.move = new Move(call, undefined, 0)
     if (call === 'drain') this.#core.timers.promoteAll()
     this.#ended = this.#core.company.log?.moves(call)
   }
 
-  /** The call that moves time ends. */
+  /** Ends the clock move. */
   end(): void {
     this.#core.move = undefined
     this.#ended?.()
@@ -81,7 +81,7 @@ export class Rewind {
     if (at > this.#core.time) void this.#core.moveTo(at)
   }
 
-  /** Fires the next timer. @throws Error when that is another one */
+  /** Fires the next timer. @throws Error when another timer is next */
   fire(number: number, isDraining: boolean): void {
     const timer = this.#core.timers.next()
     if (timer?.sequence !== number) {
@@ -92,7 +92,7 @@ export class Rewind {
     this.#mode.isDraining = false
   }
 
-  /** The host's clock had its say about a task. */
+  /** Repeats a decision about a task that depended on host time. */
   rest(number: number, as: 'given up' | 'dozing' | 'roused'): void {
     const task = [...this.#core.work.tasks].find((one) => one.number === number)
     if (as === 'given up') task?.giveUp()
@@ -100,7 +100,7 @@ export class Rewind {
     else task?.rouse()
   }
 
-  /** Here a fork began: the move that led here is none of its own, and it is moved by hand. */
+  /** Begins a fork: it does not inherit the running clock move, and has a manual clock. */
   fork(): void {
     this.#core.move = undefined
     this.#ended = undefined
@@ -109,8 +109,8 @@ export class Rewind {
   }
 
   /**
-   * The past is over: time stands until it is moved.
-   * @param resume called when somebody first waits for what is under way
+   * Ends the replay. Time does not move until it is moved.
+   * @param resume called on the first wait for work that is in flight
    */
   finish(resume: () => void): void {
     const core = this.#core

@@ -19,32 +19,32 @@ export class ScheduledTimer implements Timer, HeapItem {
   cancel(): void {
     if (this.cancelled) return
     this.cancelled = true
-    // It stays in the heap for a while, and what it would have worked on may be large.
+    // A canceled timer stays in the heap for a while, so it must not keep its work in memory.
     this.run = nothing
     this.owner.forget(this)
   }
 }
 
-/** The timers of a clock, in the order in which they fire: by time, then by the order in which they were set. */
+/** The timers of a clock in the order in which they fire: by time, then by insertion. */
 export class Timers {
-  /** How many timers have been set so far. */
+  /** Number of timers that have been added so far. */
   count = 0
   #heap = new Heap<ScheduledTimer>()
-  /** Timers in the heap that were canceled. */
+  /** Number of canceled timers in the heap. */
   #cancelled = 0
   #foreground = 0
 
-  /** How many timers wait, including canceled ones that have not left yet. */
+  /** Number of waiting timers, including canceled ones that are still in the heap. */
   get size(): number {
     return this.#heap.size
   }
 
-  /** Whether a timer waits that keeps a drain going. */
+  /** Whether a waiting timer prolongs a drain. */
   get hasForeground(): boolean {
     return this.#foreground > 0
   }
 
-  /** Whether a timer waits that does not renew itself for ever. */
+  /** Whether a waiting timer is not recurring. */
   get hasAwaited(): boolean {
     if (this.#foreground > 0) return true
     for (const timer of this.#heap.values()) if (!timer.awaited && !timer.cancelled) return true
@@ -69,24 +69,24 @@ export class Timers {
     }
   }
 
-  /** Removes the timer that `next()` returned, which fires now. */
+  /** Removes the timer that `next()` returned, because it fires now. */
   take(timer: ScheduledTimer): void {
     this.#heap.pop()
     if (!timer.background) this.#foreground--
-    // From here on cancel() has nothing left to do.
+    // The timer fires, so `cancel()` must have no effect.
     timer.cancelled = true
   }
 
   forget(timer: ScheduledTimer): void {
     if (!timer.background) this.#foreground--
-    // Canceled timers leave with their turn; a heap that holds mostly such ones is rebuilt.
+    // Canceled timers stay until their turn. If most timers are canceled, the heap is rebuilt.
     if (++this.#cancelled > 64 && this.#cancelled * 2 > this.#heap.size) {
       this.#heap.keep((item) => !item.cancelled)
       this.#cancelled = 0
     }
   }
 
-  /** A drain begins: it waits for the timers of work that a schedule started in an earlier one. */
+  /** Begins a drain, which also waits for timers of work that a schedule started during an earlier one. */
   promoteAll(): void {
     for (const timer of this.#heap.values()) {
       if (timer.awaited) continue
@@ -95,7 +95,7 @@ export class Timers {
     }
   }
 
-  /** The timers that wait, earliest first. */
+  /** Returns the waiting timers, earliest first. */
   waiting(): readonly ScheduledTimer[] {
     return this.#heap
       .values()
@@ -103,7 +103,7 @@ export class Timers {
       .sort((a, b) => a.at - b.at || a.sequence - b.sequence)
   }
 
-  /** Drops all timers. */
+  /** Removes all timers. */
   stop(): void {
     for (const { run, cancelled } of this.#heap.values()) {
       if (!cancelled && typeof run !== 'function') run.stopped?.()

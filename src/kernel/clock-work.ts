@@ -3,25 +3,26 @@ import type { RunningTask } from './running-task.js'
 /** The work that a clock waits for. */
 export class RunningWork {
   readonly tasks: Set<RunningTask> = new Set()
-  /** What the last timer started or woke: the code that runs is its, until the clock has waited for it. */
+  /** Task that the last timer started or woke. The code that runs belongs to it, until the clock has waited for it. */
   latest: RunningTask | undefined
   #idleWaiters: (() => void)[] = []
 
-  /** Whether time stands still for any of it. */
+  /** Whether any work blocks time. */
   get isBusy(): boolean {
     for (const task of this.tasks) if (task.awake) return true
     return false
   }
 
-  /** Whether time stands still for other work than requests. */
+  /** Whether work other than requests blocks time. */
   get isBusyInside(): boolean {
     for (const task of this.tasks) if (task.awake && !task.isTracked) return true
     return false
   }
 
   /**
-   * The task whose code calls us, as far as can be known: what the last timer started or woke, until it was waited
-   * for; later the only one that is awake. Timers run one after the other, so there is hardly ever a second one.
+   * The task whose code is running, as far as known.
+   * It is the one that the last timer started or woke; after the clock has waited for it, the only one that is awake.
+   * Timers run one after the other, so there is rarely a second one.
    */
   get caller(): RunningTask | undefined {
     if (this.latest !== undefined && !this.latest.ended) return this.latest
@@ -39,7 +40,7 @@ export class RunningWork {
     return new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 
-  /** Nothing runs any more, or whoever waits for that has to look again. */
+  /** Called when nothing runs any more, or when callers that wait for that must check again. */
   wakeWaiters(): void {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []

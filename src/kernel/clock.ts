@@ -22,29 +22,30 @@ export type { Rewind } from './clock-replayed.js'
 export type { ClockFollower } from './followers.js'
 export type { AdvanceOptions, ClockMove } from './move.js'
 
-/** What services see of time. Milliseconds since the Unix epoch throughout. */
+/** The clock as services see it. All times are milliseconds since the epoch. */
 export interface ServiceClock {
   readonly mode: ClockMode
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
-  /** Time stands still while the work runs, unless the work sleeps through its task. */
+  /** Runs work that blocks time, except while it sleeps through its task. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
-   * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts then is not waited
-   * for, or a schedule whose work outlasts its interval would keep time moving for ever.
+   * Whether time moves until nothing is left, by `drain()` or in mode `auto`.
+   * Work that a schedule starts in the meantime is not awaited, because work that outlasts its interval would keep time
+   * moving forever.
    */
   readonly isDraining: boolean
 }
 
 export interface ClockOptions {
-  /** In mode `real` only of a world that is being loaded: time stands there until `goOn()`. */
+  /** In mode `real`, only for a sandbox that is being loaded: time does not move until `goOn()`. */
   readonly startAt?: number
   readonly mode?: ClockMode
-  /** Receives the warnings, `console.warn` by default. */
+  /** Receives warnings. Default `console.warn`. */
   readonly warn?: (text: string) => void
-  /** What whoever waits in vain can do. */
+  /** Next steps for messages about code that waits in virtual time. */
   readonly hints?: Hints
-  /** Of the sandbox, whose clocks follow one another. */
+  /** Gate of the sandbox, which all its clocks use one after the other. */
   readonly gate?: Gate | undefined
 }
 
@@ -55,7 +56,7 @@ interface ClockInternals {
 
 const clockInternals: Internals<Clock, ClockInternals> = internals('clock')
 
-/** Tells the clock who goes along with it. */
+/** Attaches objects to a clock. */
 export function accompany(clock: Clock, company: AttachedFollowers): void {
   const { core } = clockInternals.of(clock)
   const waiting = { ...core.company.waiting, ...company.waiting }
@@ -63,52 +64,52 @@ export function accompany(clock: Clock, company: AttachedFollowers): void {
 }
 
 /**
- * The world of a dump is whole, and goes on: at a later instant, or in mode `real` now. What fell due in between is due,
- * in the order of its times.
+ * Continues after a load: at a later instant, or now in mode `real`. Timers that became due in between run in the order
+ * of their times.
  */
 export function goOn(clock: Clock, at?: number): void {
   const { core } = clockInternals.of(clock)
   core.mode.resume(at ?? core.time)
 }
 
-/** What everything that is awaited of the clock's sandbox passes, so that the host's timers run. */
+/** Returns the gate that all awaited results of the sandbox pass, so that the host's timers run. */
 export function gateOf(clock: Clock): Gate {
   return clockInternals.of(clock).core.gate
 }
 
-/** Tells the clock that an answer left for code it does not track, such as the client of a request. */
+/** Reports a response to untracked code, such as the client of a request. */
 export function letOutsideContinue(clock: Clock): void {
   clockInternals.of(clock).core.outsideMayContinue = true
 }
 
 /**
- * Warns when a real second passes, and whoever waits in virtual time is left waiting.
+ * Warns when a real second passes while something waits in virtual time.
  * @param what such as `a request`
- * @param isWaiting whether that has not ended
+ * @param isWaiting returns whether it still waits
  */
 export function mindForgottenAdvance(clock: Clock, what: string, isWaiting: () => boolean): void {
   clockInternals.of(clock).core.mode.waits?.(what, isWaiting)
 }
 
-/** A sentence that names who waits in virtual time now while nothing moves it, and what is pending. */
+/** Returns a message about what waits in virtual time while nothing moves it, and which timers are pending. */
 export function forgottenAdvance(clock: Clock, commands: readonly WaitingCommand[]): string | undefined {
   return clockInternals.of(clock).core.mode.forgottenAdvance?.(commands)
 }
 
 /**
- * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
- * sleeps stays asleep.
+ * Removes every timer, stops host timers and ends the running clock move. Sleeping requests are rejected; other sleeps
+ * never end.
  */
 export function stop(clock: Clock): void {
   clockInternals.of(clock).core.stop()
 }
 
-/** As `clock.pending`, the timers themselves. */
+/** Returns the timers that `clock.pending` shows. */
 export function waitingTimers(clock: Clock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }
 
-/** Where a clock stands, whenever it is read. */
+/** Returns the position of a clock, whose members read the present values. */
 export function positionOf(clock: Clock): ClockPosition {
   const { core } = clockInternals.of(clock)
   return {
@@ -118,7 +119,7 @@ export function positionOf(clock: Clock): ClockPosition {
   }
 }
 
-/** A clock of a world that is to be made as another one was: nothing moves it any more but what is returned. */
+/** Returns a `Rewind`, which alone moves the clock from now on, to replay another sandbox. */
 export function rewind(clock: Clock): Rewind {
   const { core, hints } = clockInternals.of(clock)
   const { mode } = core
@@ -127,15 +128,16 @@ export function rewind(clock: Clock): Rewind {
 }
 
 /**
- * The one clock of a sandbox. `advance` repeats: wait until no task runs, take the earliest timer (ties in the order
- * of scheduling), move followers and time to it, run it.
+ * The clock of a sandbox.
+ * `advance` repeats: wait until no task runs, take the earliest timer (by insertion at the same instant), move
+ * followers and time to it, and run it.
  */
 export class Clock implements ServiceClock {
   static {
     bindMethods(Clock)
   }
 
-  /** Whether a foreign clock follows this one, or has. */
+  /** Whether another clock follows this one, or has followed it. */
   isFollowed = false
   readonly #core: ClockCore
   readonly #moves: ClockMoves
@@ -144,11 +146,13 @@ export class Clock implements ServiceClock {
   constructor(options: ClockOptions) {
     const { mode = 'manual', hints = inProcess, gate = new Gate(), warn = (text) => console.warn(text) } = options
     if (!clockModes.includes(mode)) {
-      throw new TypeError(`There is no clock mode ${JSON.stringify(mode)}. Use ${clockModes.join(', ')}.`)
+      throw new TypeError(
+        `clock must be one of ${clockModes.map((name) => `'${name}'`).join(', ')} (got ${JSON.stringify(mode)}).`,
+      )
     }
     const { startAt = mode === 'real' ? hostTime() : Number.NaN } = options
     if (!Number.isFinite(startAt)) {
-      throw new RangeError(`The clock needs a start time: an ISO text, a Date or milliseconds, got ${startAt}.`)
+      throw new RangeError(`startAt must be an ISO text, a Date or milliseconds (got ${startAt}).`)
     }
     const modes: Readonly<Record<ClockMode, (core: ClockCore) => Mode>> = {
       manual: (core) => new ManualMode(core, hints),
@@ -173,7 +177,7 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Calls back on every move of virtual time.
+   * Calls back on every move of virtual time. Returns a function that ends this.
    * @example
    * const stop = sandbox.clock.onMove((from, to) => console.log(`${to - from} ms passed`))
    * await sandbox.clock.advance('1m')
@@ -211,7 +215,8 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled.
+   * Moves time forward by a duration and runs every timer that is due on the way. Resolves when all work has settled.
+   * @throws Error when more than `maxTimers` timers fire, or when the sandbox is disposed or reset meanwhile
    * @example
    * sandbox.store.run('SET', 'profile:42', 'Ada', 'EX', 3600)
    * await sandbox.clock.advance('1h')
@@ -222,7 +227,8 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused.
+   * Moves time to an instant (milliseconds, ISO text or `Date`) and runs every timer that is due on the way.
+   * @throws RangeError when the instant is in the past
    * @example
    * await sandbox.clock.advanceTo('2030-01-02T03:00:00Z')
    * await sandbox.clock.advanceTo(new Date('2030-01-02T04:00:00Z'))
@@ -232,7 +238,8 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Runs until no timer is left but those that renew themselves for ever (schedules).
+   * Moves time until only recurring timers, such as schedules, are left.
+   * @throws Error when more than `maxTimers` timers fire, or when the sandbox is disposed or reset meanwhile
    * @example
    * sandbox.queue.publish({ to: 'https://shop.test/orders', body: { id: 42 }, delay: '10m' })
    * await sandbox.clock.drain()
@@ -243,8 +250,8 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Ends the move of time that is under way; its call rejects. What fell due until now has run, the rest waits.
-   * @returns which call it was, `undefined` when time was not moving
+   * Ends the clock move that is running, whose call rejects. Everything due until now has run; later timers stay.
+   * @returns the name of the interrupted call, or `undefined` if time was not moving
    * @example
    * sandbox.clock.schedule(sandbox.clock.now() + 60_000, 'stop', () => void sandbox.clock.interrupt())
    * await expect(sandbox.clock.advance('30d')).rejects.toThrow()
@@ -257,24 +264,24 @@ export class Clock implements ServiceClock {
     return this.#core.isDraining
   }
 
-  /** The timers that wait, earliest first. */
+  /** The waiting timers, earliest first. */
   get pending(): readonly PendingTimer[] {
     return this.#core.timers.waiting().map(({ at, label, background }) => ({ at, label, background }))
   }
 
-  /** Nothing runs, and no timer waits but those that renew themselves for ever. */
+  /** Whether nothing runs and only recurring timers wait. */
   get isDrained(): boolean {
     const { isStopped, work, timers } = this.#core
     return !isStopped && !work.isBusy && !timers.hasAwaited
   }
 
-  /** Labels of the work that runs right now. */
+  /** Labels of the work that is running. */
   get running(): readonly string[] {
     return [...this.#core.work.tasks].filter((task) => task.awake).map((task) => task.label)
   }
 
   /**
-   * Drives a foreign clock in step with this one, until the returned function is called.
+   * Makes another clock, such as fake timers, follow this one. Returns a function that ends this.
    * @example
    * vi.useFakeTimers({ now: sandbox.clock.now() })
    * const stop = sandbox.clock.follow(fakeTimers(vi))
@@ -289,7 +296,7 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Resolves once nothing runs, or when the clock was stopped. Time does not move.
+   * Waits until nothing runs, without moving time. Also resolves when the clock is stopped.
    * @example
    * await checkout()
    * await sandbox.clock.settle()

@@ -1,6 +1,6 @@
 /**
- * `JSON.stringify` for values of any depth: it calls itself for each level, and a client may send more levels than the
- * stack has room for.
+ * Serializes a value of any depth. `JSON.stringify` is recursive, and a client can send more levels than the stack
+ * allows.
  */
 export function compactJson(value: unknown): string {
   try {
@@ -11,10 +11,10 @@ export function compactJson(value: unknown): string {
   }
 }
 
-/** Something left to write: a value, or text as it is. */
+/** An item to write: a value, or literal text. */
 type Rest = { readonly value: unknown } | string
 
-/** For what `JSON.parse` returned: plain values without cycles. */
+/** Serializes plain values without cycles, as `JSON.parse` returns them. */
 function deepJson(whole: unknown): string {
   let out = ''
   const rest: Rest[] = [{ value: whole }]
@@ -28,7 +28,7 @@ function deepJson(whole: unknown): string {
     else if (Array.isArray(value)) {
       out += '['
       rest.push(']')
-      // In reverse: what is pushed last is written next.
+      // In reverse order, because the last pushed item is written first.
       for (let at = value.length - 1; at >= 0; at--) {
         rest.push({ value: value[at] })
         if (at > 0) rest.push(',')

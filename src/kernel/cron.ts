@@ -2,42 +2,43 @@ import { Cron } from 'croner'
 import { goDuration } from './duration.js'
 import { dateOf, iso } from './instant.js'
 
-/** The clocks of a zone are set forward, over local times that an expression names. */
+/** A change of a zone's clocks forward, over local times that an expression names. */
 export interface ClockGap {
   readonly at: number
   readonly zone: string
-  /** What the clocks would have shown, as `02:00`, and what they show. */
+  /** Local time before the change, such as `02:00`, and after it. */
   readonly from: string
   readonly to: string
 }
 
-/** What the sources disagree about. Without a choice both readings are taken. */
+/** Choices on which sources disagree. Without a choice, both readings are accepted. */
 export interface CronDialect {
-  /** Whether 7 is a Sunday, too, as in a crontab, and `5/15` is no range. The Go library has both the other way round. */
+  /** Whether 7 means Sunday and `5/15` is invalid, as in a crontab. The Go library has it the other way around. */
   readonly reads?: 'go' | 'crontab' | undefined
-  /** Whether `@every 90s` is taken. */
+  /** Whether `@every 90s` is accepted. */
   readonly every?: boolean | undefined
 }
 
 /**
- * When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix, as the Go library robfig/cron reads
- * them; reasons are in its words. [queue.md 7]
+ * Parses a cron expression and computes when a schedule fires.
+ * It has five fields in UTC, or in the time zone of a `CRON_TZ=` prefix, as the Go library robfig/cron parses them.
+ * Error reasons have that library's text. [queue.md 7]
  */
 export class CronExpression {
   readonly #fields: string
   readonly #cron: Cron
   readonly #zone: Zone | undefined
   readonly #everyHour: boolean
-  /** Milliseconds between the slots of `@every`. */
+  /** Milliseconds between two fire times of `@every`. */
   readonly #interval: number | undefined
 
-  /** @throws SyntaxError with the reason, made for `Invalid cron expression: <reason>` */
+  /** @throws SyntaxError with the reason, for the message `Invalid cron expression: <reason>` */
   constructor(text: string, dialect: CronDialect = {}) {
     const trimmed = text.trim()
     const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
     const given = trimmed.slice(prefix.length).trimStart()
     if (given === '') throw new SyntaxError('empty spec string')
-    // Go takes no name for UTC.
+    // Go has no name for UTC, so a missing prefix means UTC.
     this.#zone = zone ? new Zone(zone) : undefined
     this.#interval = dialect.every ? intervalOf(given) : undefined
     const fields = this.#interval === undefined ? (given.startsWith('@') ? descriptor(given) : given) : '* * * * *'
@@ -48,34 +49,38 @@ export class CronExpression {
   }
 
   /**
-   * The first slot after an instant, `undefined` when there are no more. A local time that does not exist is
-   * skipped. One that occurs twice counts once, at its first occurrence, when the expression names its hour; one that
-   * names no hour means an interval and continues through the repeated hour, as cron does. The slots of `@every` are the
-   * multiples of its interval since 1970, so that they can be told at any time.
+   * Returns the first fire time after an instant, or `undefined` if there is none.
+   * A local time that does not exist is skipped. If an expression names hours, a local time that occurs twice counts
+   * once, at its first occurrence. An expression without hours means an interval and continues through the repeated
+   * hour, as in cron.
+   * Fire times of `@every` are multiples of its interval since 1970, so that they do not depend on history.
    */
   next(after: number): number | undefined {
     const interval = this.#interval
     if (interval !== undefined) return (Math.floor(after / interval) + 1) * interval
     let at = after
-    // Skipped candidates lie within one change of the clocks; the bound only guards against the unforeseen.
+    // Skipped candidates are within one change of the clocks. The limit is a safety net.
     for (let tries = 0; tries < 1000; tries++) {
       const found = this.#cron.nextRun(dateOf(at))
       if (found === null) return undefined
       at = found.getTime()
       if (this.#zone === undefined) return at
-      // The library moves a time that does not exist to the next one that does, which the expression does not name.
+      // The library moves a nonexistent time to the next existing one, which the expression does not name.
       if (this.#cron.match(found) && (this.#everyHour || !this.#zone.repeats(at))) return at
     }
     return undefined
   }
 
-  /** Where slots between two instants come to nothing, because their local time does not exist. */
+  /**
+   * Returns the changes of the clocks between two instants that skip fire times, because their local time does not
+   * exist.
+   */
   gaps(after: number, until: number): readonly ClockGap[] {
     const zone = this.#zone
-    // An interval goes on through the change.
+    // An interval continues through the change.
     if (zone === undefined || this.#everyHour) return []
     return zone.forward(after, until).flatMap(({ at, before, now }) => {
-      // As if local time were UTC.
+      // Computes fire times as if local time were UTC.
       this.#anywhere ??= new Cron(this.#fields, { mode: '5-part', utcOffset: 0, paused: true })
       const named = this.#anywhere.nextRun(dateOf(at + before - 1))
       if (named === null || named.getTime() >= at + now) return []
@@ -107,19 +112,19 @@ class Zone {
     } catch {
       throw unknownZone(name)
     }
-    // Names are case-sensitive for the service; the host corrects the case of those that are no links to others.
+    // The service treats names as case-sensitive. The host corrects the case of names that are not aliases.
     const { timeZone } = this.#format.resolvedOptions()
     if (timeZone !== name && timeZone.toLowerCase() === name.toLowerCase()) throw unknownZone(name)
   }
 
-  /** Whether the same local time occurred once before, until the clocks were set back. */
+  /** Returns whether the same local time occurred before, because the clocks were set back. */
   repeats(at: number): boolean {
     const now = this.#offset(at)
     const setBack = this.#offset(at - maxSetBack) - now
     return setBack > 0 && this.#offset(at - setBack) - now === setBack
   }
 
-  /** The instants at which the clocks are set forward, with what local time is ahead of UTC before and from then on. */
+  /** Returns the instants at which the clocks are set forward, with the UTC offset before and after each. */
   forward(after: number, until: number): { at: number; before: number; now: number }[] {
     const changes: { at: number; before: number; now: number }[] = []
     let before = this.#offset(after)
@@ -132,7 +137,7 @@ class Zone {
     return changes
   }
 
-  /** To the second. */
+  /** Finds the change to the second. */
   #changeWithin(from: number, to: number, before: number): number {
     let [low, high] = [Math.floor(from / 1000), Math.ceil(to / 1000)]
     while (high - low > 1) {
@@ -143,7 +148,7 @@ class Zone {
     return high * 1000
   }
 
-  /** Milliseconds by which local time is ahead of UTC. */
+  /** Returns the UTC offset in milliseconds. */
   #offset(at: number): number {
     const parts = new Map(this.#format.formatToParts(at).map((part) => [part.type, Number(part.value)]))
     const field = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0
@@ -155,10 +160,10 @@ class Zone {
 
 const week = 604_800_000
 
-/** Clocks are set back by half an hour to two hours. */
+/** Maximum change when clocks are set back, in milliseconds. Real changes are between half an hour and two hours. */
 const maxSetBack = 7_200_000
 
-/** Zones that the host knows beside those of IANA: offsets and old abbreviations. */
+/** Zones that the host accepts in addition to IANA names: offsets and old abbreviations. */
 const hostZones =
   /^(?:[+-].*|ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/
 
@@ -170,7 +175,7 @@ function unknownZone(name: string): SyntaxError {
   return new SyntaxError(`provided bad location ${name}: unknown time zone ${name}`)
 }
 
-/** An hour field of `*`, with or without a step, or the whole day. */
+/** Matches an hour field of `*`, with or without a step, or the whole day. */
 const namesNoHour = /^\S+\s+(?:[*?]|0-23)(?:\/\d+)?\s/
 
 const descriptors: Readonly<Record<string, string>> = {
@@ -189,7 +194,7 @@ function descriptor(given: string): string {
   return fields
 }
 
-/** Milliseconds of `@every <duration>`: whole seconds, at least one, as in the library. */
+/** Returns the milliseconds of `@every <duration>`: whole seconds, at least one, as in the library. */
 function intervalOf(given: string): number | undefined {
   const [, duration] = /^@every (.*)$/.exec(given) ?? []
   if (duration === undefined) return undefined
@@ -216,7 +221,7 @@ const cronFields: readonly Field[] = [
   dayOfWeek,
 ]
 
-/** The fields with their values spelled out, `*` for any: what every dialect understands alike. */
+/** Expands the fields to lists of values, with `*` for any, which both dialects parse in the same way. */
 function valuesOf(fields: string, dialect: CronDialect): string {
   const parts = fields.split(/\s+/)
   if (parts.length !== cronFields.length)
@@ -227,7 +232,7 @@ function valuesOf(fields: string, dialect: CronDialect): string {
 function fieldValues(text: string, field: Field, dialect: CronDialect): string {
   const values = new Set<number>()
   let isAny = false
-  // The library skips what is empty.
+  // The library skips empty ranges.
   const ranges = text.split(',').filter((range) => range !== '' || dialect.reads === 'crontab')
   if (ranges.length === 0) throw new SyntaxError(`no value in ${text}`)
   for (const range of ranges) {
@@ -238,7 +243,10 @@ function fieldValues(text: string, field: Field, dialect: CronDialect): string {
   return isAny ? '*' : [...values].sort((one, other) => one - other).join(',')
 }
 
-/** `any` for all values, which is not the same as each of them: days are either of two fields only where neither is any. */
+/**
+ * Returns `any` for all values, which differs from a list of all: a day matches either of two fields only if neither is
+ * `any`.
+ */
 function rangeOf(text: string, field: Field, { reads }: CronDialect) {
   const refuse = (reason: string): SyntaxError => new SyntaxError(`${reason}: ${text}`)
   const max = field === dayOfWeek && reads !== 'go' ? 7 : field.max
@@ -266,14 +274,17 @@ function fieldValue(text: string, { min, names = [] }: Field): number {
 
 function integerOf(text: string): number {
   if (/^-\d+$/.test(text)) throw new SyntaxError(`negative number (${text}) not allowed: ${text}`)
-  // As Go's Atoi; a number that is too large is out of the range of its field.
+  // Same as Go's Atoi. A number that is too large is outside the range of its field.
   if (/^\+?\d+$/.test(text)) return Number(text)
   throw new SyntaxError(
     `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
   )
 }
 
-/** Days from 1970-01-01 in the Gregorian calendar, counting years from March so that leap days come last. */
+/**
+ * Returns the days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that leap days come
+ * last.
+ */
 export function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)

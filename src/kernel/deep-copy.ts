@@ -1,18 +1,18 @@
 import { dateOf } from './instant.js'
 
-/** Plain data is copied so deep; what is deeper stays what it is. */
+/** Maximum depth of a copy. Deeper data is shared with the original. */
 export const deepest = 500
 
 /**
- * A copy of data, each part of which is read once: what was given may change later, and differ each time it is read. Code
- * and what the host has classes for stay what they are.
+ * Copies data and reads each part once, because the original may change later or differ on each read.
+ * Functions and objects of host classes are shared with the original.
  */
 export function deepCopy<T>(given: T): T {
   if (typeof given !== 'object' || given === null) return given
   return copyOf(given, 0, new Map()) as T
 }
 
-/** @param known copies of objects that came before: data may go round in circles */
+/** @param known copies of objects that have been visited, because data may contain cycles */
 function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unknown {
   if (typeof given !== 'object' || given === null || depth > deepest) return given
   const copy = known.get(given)
@@ -25,7 +25,7 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   }
   const one = copyOfOne(given)
   if (one !== undefined) return one
-  // What an app has classes for is sent as JSON.
+  // Objects of app classes with `toJSON` are sent as JSON.
   const { toJSON } = given as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') {
     let json: unknown
@@ -39,15 +39,15 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   for (const name of Object.keys(given)) {
     const value = copyOf((given as Record<string, unknown>)[name], depth + 1, known)
     if (name !== '__proto__') fields[name] = value
-    // Here it is a name.
+    // An assignment to `__proto__` would set the prototype instead of a field.
     else Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true })
   }
   return fields
 }
 
-/** What is no plain object; `undefined` for what is. */
+/** Copies an object that is not plain. Returns `undefined` for a plain object. */
 function copyOfOne(given: object): unknown {
-  // A Buffer's own slice() is the same memory.
+  // The `slice()` of a Buffer shares its memory.
   if (given instanceof Uint8Array) return Uint8Array.prototype.slice.call(given)
   if (given instanceof Response) return given.bodyUsed || given.body?.locked === true ? given : given.clone()
   if (given instanceof URL) return new URL(given)
@@ -55,6 +55,6 @@ function copyOfOne(given: object): unknown {
   if (ArrayBuffer.isView(given) || tag === '[object ArrayBuffer]') return structuredClone(given)
   if (tag === '[object Date]') return dateOf(Number(given))
   if (tag !== '[object Object]') return given
-  // An app that answers requests is code.
+  // An app with a `fetch` method is code, not data.
   return 'fetch' in given ? given : undefined
 }

@@ -1,4 +1,4 @@
-/** Without the fields that are undefined, as JSON has it. */
+/** Returns an object without its undefined fields, as in JSON. */
 export function definedFields<T extends object>(given: T): T {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T
 }

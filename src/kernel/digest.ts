@@ -3,8 +3,8 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, fromArray, toArray, toHex } from './bytes.js'
 
-// Synchronous on purpose: with WebCrypto a delivery would span several turns of the event loop, and the order of
-// two deliveries at the same virtual instant would be up to the host.
+// Synchronous, because with WebCrypto a delivery would take several turns of the event loop. The host would then decide
+// the order of two deliveries at the same virtual instant.
 
 export function sha1Hex(bytes: Bytes): string {
   return toHex(fromArray(sha1(toArray(bytes))))
@@ -14,16 +14,19 @@ export function sha256Bytes(bytes: Bytes): Bytes {
   return fromArray(sha256(toArray(bytes)))
 }
 
-/** Bytes behind which a state is remembered, so that the hash of fewer does not begin at the first one. */
+/** Number of bytes between two saved states, so that the hash of a prefix does not start at the first byte. */
 const stride = 65_536
 
-/** The SHA-256 of bytes that grow at their end: each is looked at once, or again for a hash of fewer. */
+/** The SHA-256 of bytes that only grow. Each byte is read once, or again for the hash of a prefix. */
 export class GrowingHash {
   readonly #states = [{ length: 0, state: sha256.create() }]
-  /** Of all bytes that were looked at. */
+  /** State after all bytes that were read. */
   readonly #tip = { length: 0, state: sha256.create() }
 
-  /** Of the first so many of the bytes, which were the same before as far as they went, and an end that does not stay. */
+  /**
+   * Returns the hash of the first `length` bytes plus `end`, which is not kept. The bytes must begin with those of
+   * earlier calls.
+   */
   of(bytes: Bytes, length: number, end: Bytes): Bytes {
     const tip = this.#tip
     while (tip.length < length) {
@@ -46,7 +49,7 @@ export class GrowingHash {
 let keyed: { readonly key: Bytes; readonly state: ReturnType<typeof hmac.create> } | undefined
 
 export function hmacSha256(key: Bytes, message: Bytes): Bytes {
-  // Nearly all messages are signed with one key: its state is prepared once.
+  // Nearly all messages are signed with the same key, so its state is cached.
   if (keyed?.key !== key) keyed = { key, state: hmac.create(sha256, toArray(key)) }
   return fromArray(keyed.state.clone().update(toArray(message)).digest())
 }

@@ -2,12 +2,14 @@ import { fromBase64 } from './bytes.js'
 import { endOfTime } from './instant.js'
 import type { PortableString } from './portable.js'
 
-// What every part of a dump has in common.
+// Helpers that all parts of a dump share.
 
-/** The farthest a time of a dump may lie from 1970, in milliseconds: the end of clocks, and what was planned there. */
+/**
+ * Maximum distance of a time in a dump from 1970, in milliseconds: the end of clocks, plus what was scheduled there.
+ */
 export const farthest: number = endOfTime + 2e15
 
-/** Whether bytes as JSON can be read again. */
+/** Returns whether a value is a valid portable string. */
 export function isPortable(given: unknown): given is PortableString {
   if (typeof given === 'string') return true
   if (typeof given !== 'object' || given === null) return false
@@ -15,13 +17,13 @@ export function isPortable(given: unknown): given is PortableString {
   return typeof base64 === 'string' && fromBase64(base64) !== undefined
 }
 
-/** Why a value was refused, and where it is in the dump. */
+/** Reason why a dump is invalid, with the path of the value. */
 export interface DumpProblem {
   readonly place: string | null
   readonly reason: string
 }
 
-/** The sentence for an invalid dump. @param of `a sandbox`, `a queue` */
+/** Returns the error for an invalid dump. @param of `a sandbox`, `a queue` */
 export function invalidDump(of: string, { place, reason }: DumpProblem): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
   return new TypeError(`This is not a dump of ${of}: load() takes what dump() returned. ${where}${shortened(reason)}`)
@@ -29,7 +31,7 @@ export function invalidDump(of: string, { place, reason }: DumpProblem): TypeErr
 
 const most = 300
 
-/** User input may be long or have several lines, and goes into a sentence. */
+/** Shortens user input for a message, because it may be long or have several lines. */
 export function shortened(text: string): string {
   const line = text.slice(0, most).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
   return text.length <= most ? line : `${line} … (${text.length} characters)`

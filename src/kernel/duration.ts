@@ -1,11 +1,11 @@
-/** A span of time: a number of milliseconds, or a text such as `'90s'`, `'500ms'`, `'1d10h30m'` or `'2w'`. */
+/** A duration: milliseconds as a number, or a text such as `'90s'`, `'500ms'`, `'1d10h30m'` or `'2w'`. */
 export type Duration = number | DurationText
-/** A span of time with its unit: `'90s'`, `'500ms'`, `'1d10h30m'`. */
+/** A duration with its unit: `'90s'`, `'500ms'`, `'1d10h30m'`. */
 export type DurationText = `${number}${DurationUnit}` | `${number}${DurationUnit}${number}${string}`
 export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w' | 'mo' | 'y'
 
 const shownUnits: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
-/** A month has 30 days and a year 365. [queue.md, last section; choice] */
+/** Milliseconds per unit. A month has 30 days and a year 365. [queue.md, last section; choice] */
 const unitMilliseconds: Readonly<Record<string, number>> = {
   ...shownUnits,
   w: 604_800_000,
@@ -14,7 +14,10 @@ const unitMilliseconds: Readonly<Record<string, number>> = {
 }
 const part = /(\d+(?:\.\d+)?)(ms|mo|[smhdwy])/y
 
-/** Milliseconds of a duration text, `undefined` if it is not one. Any order of units and decimals are accepted. */
+/**
+ * Returns the milliseconds of a duration text, or `undefined` if it is invalid. Units can have any order, and decimals
+ * are allowed.
+ */
 export function parseDuration(text: string): number | undefined {
   part.lastIndex = 0
   let sum = 0
@@ -26,26 +29,29 @@ export function parseDuration(text: string): number | undefined {
   return text === '' ? undefined : sum
 }
 
-/** Milliseconds of a duration given by a user; misuse throws a sentence with the next step. */
+/**
+ * Returns the milliseconds of a duration.
+ * @throws RangeError when it is invalid, with the text that was probably meant
+ */
 export function milliseconds(duration: Duration): number {
   const parsed: unknown = typeof duration === 'string' ? parseDuration(duration) : duration
   if (typeof parsed === 'number' && Number.isFinite(parsed) && parsed >= 0) return parsed
   const given = typeof duration === 'number' ? String(duration) : (JSON.stringify(duration) ?? String(duration))
   throw new RangeError(
-    `${given} is not a duration: ${meant(given) ?? "give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'"}.`,
+    `${given} is not a duration. Use ${meant(given) ?? "milliseconds or a text such as '90s', '5m' or '1d10h30m'"}.`,
   )
 }
 
-/** Units as people write them out: `5 minutes`, `10 Secs`. */
+/** Matches units that are written in full: `5 minutes`, `10 Secs`. */
 const writtenOut = /^"\s*([\d.]+)\s*(milli|ms|mo|[smhdwy])[a-z]*\s*"$/i
 
 function meant(given: string): string | undefined {
   const [, amount = '', unit = ''] = writtenOut.exec(given) ?? []
   const text = amount + unit.toLowerCase().replace('milli', 'ms')
-  return parseDuration(text) === undefined ? undefined : `give '${text}'`
+  return parseDuration(text) === undefined ? undefined : `'${text}'`
 }
 
-/** The shortest exact text: `90_000` → `'1m30s'`, `0` → `'0s'`. */
+/** Returns the shortest exact text: `90_000` → `'1m30s'`, `0` → `'0s'`. */
 export function formatDuration(total: number): string {
   if (total < 0) return `-${formatDuration(-total)}`
   let rest = total
@@ -69,7 +75,7 @@ const goUnits: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-/** Milliseconds of a duration as Go writes it, such as `6m5s` or `1.5h`; `undefined` for anything else. */
+/** Returns the milliseconds of a duration in Go's format, such as `6m5s` or `1.5h`, or `undefined`. */
 export function goDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined
   let sum = 0

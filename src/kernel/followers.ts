@@ -1,29 +1,30 @@
-/** A foreign clock that ours drives, for example a runner's fake timers. */
+/** A clock that follows the sandbox's clock, such as fake timers of a test runner. */
 export interface ClockFollower {
   advanceBy(milliseconds: number): unknown
   /**
-   * Milliseconds until its next timer is due, 0 for one that is, `undefined` when none waits. A follower that says so is
-   * never moved beyond that timer: a move stops there, and waits for what it starts. Any other is moved in larger steps,
-   * and its timers see the time at the end of a step.
+   * Returns the milliseconds until its next timer is due (0 if one is due), or `undefined` if none waits.
+   * With this method, a move never passes that timer: it stops there and waits for the work that the timer starts.
+   * Without it, the follower moves in larger steps, and its timers see the time at the end of a step.
    */
   nextIn?(): number | undefined
   /**
-   * Whether running work may wait for timers that were set at this very instant: `undefined` when there are none, or when
-   * it may as well wait for something real. What is returned tells, later, whether one of them has fired.
+   * Returns a function if running work may be waiting for timers that were set at this instant. It returns later
+   * whether one has fired.
+   * `undefined`: there are no such timers, or the work may be waiting for something in host time.
    */
   setJustNow?(): (() => boolean) | undefined
 }
 
-/** The foreign clocks that one of ours drives. */
+/** The clocks that follow one clock. */
 export class Followers {
   readonly #all = new Set<ClockFollower>()
   count = 0
-  /** Whether one of them says when its timers are due. */
+  /** Whether one of them knows when its timers are due. */
   tellTimes = false
-  /** Something ran since their code, which nobody tracks, was last waited for. */
+  /** Whether something ran since their untracked code was last awaited. */
   mayBeStirred = false
 
-  /** @returns what ends the following */
+  /** @returns a function that ends the following */
   add(follower: ClockFollower): () => void {
     this.#all.add(follower)
     this.#look()
@@ -38,7 +39,7 @@ export class Followers {
     this.tellTimes = [...this.#all].some(({ nextIn }) => nextIn !== undefined)
   }
 
-  /** Milliseconds until the first of their timers; infinite when none waits. */
+  /** Returns the milliseconds until the first of their timers; infinite if none waits. */
   nextIn(): number {
     let least = Number.POSITIVE_INFINITY
     for (const follower of this.#all) least = Math.min(least, Math.max(0, follower.nextIn?.() ?? least))

@@ -1,20 +1,23 @@
 import { hostPause } from './host.js'
 
-/** Responses after which the host gets a pause. */
+/** Number of responses after which the host gets a pause. */
 const responsesPerPause = 64
 /** Rounds of microtasks that are counted after the latest arrival at a closed gate. */
 const quietRounds = 64
-/** Waiters that keep their places by counting. Of more, which came at the same time, the order of arrival decides. */
+/**
+ * Maximum number of waiters that keep their position by counting. Beyond it, waiters of the same round continue in the
+ * order of arrival.
+ */
 const maxCounted = 64
 
 /**
- * Lets the host's timers run however many responses an app awaits in a loop. Code that only awaits what is already there
- * never leaves the microtask queue, so no timeout of the runner or of the app could end it. Therefore each n-th response
- * closes the gate until the host has done all its work, and the clock does not move meanwhile.
+ * Lets the host's timers run regardless of the number of responses that an app awaits in a loop. Code that awaits only
+ * available values never leaves the microtask queue, so no timeout of the runner or the app could end it. Therefore, every
+ * n-th response closes the gate until the host has done all its work, and the clock does not move in the meantime.
  *
- * Requests and responses that arrive at a closed gate wait. When it opens, each of them continues as many rounds of
- * microtasks after the first one as it arrived after it, and within a round in the same order. So up to 64 concurrent loops
- * interleave as if the gate had never closed, unless they share something else, such as the batch of a client.
+ * Requests and responses wait at a closed gate. When it opens, they continue with the same distances, in rounds of
+ * microtasks, as they arrived, and within a round in the same order. Up to 64 concurrent loops therefore interleave as if
+ * the gate had never closed, unless they share something else, such as the batch of a client.
  * @example
  * while (!gate.isOpen) await gate.turn()
  * const response = serve(request)
@@ -22,19 +25,25 @@ const maxCounted = 64
  * return response
  */
 export class Gate {
-  /** How many responses pass between two pauses. */
+  /** Number of responses between two pauses. */
   every: number = responsesPerPause
-  /** Responses so far. */
+  /** Number of responses so far. */
   responses: number = 0
   #sincePause = 0
   #closing: Closing | undefined
 
-  /** Whether a request may be served. In the round in which the gate closed it may: no waiter could have continued before. */
+  /**
+   * Whether a request may proceed. It may in the round in which the gate closed, because no waiter could have continued
+   * earlier.
+   */
   get isOpen(): boolean {
     return this.#closing === undefined || this.#closing.rounds === 0
   }
 
-  /** Resolves when the host has done its work, `undefined` when it need not. What waits continues in the microtasks after. */
+  /**
+   * Resolves when the host has done its work; `undefined` if the gate is open. Waiters continue in the microtasks after
+   * that.
+   */
   get pause(): Promise<void> | undefined {
     return this.#closing?.end
   }
@@ -62,7 +71,7 @@ export class Gate {
     return this.#closing!.wait()
   }
 
-  /** `work.then(finish, fail)`, which comes in as a request does and goes out as a response. */
+  /** Same as `work.then(finish, fail)`, but it enters as a request and leaves as a response. */
   async after<T, R>(work: Promise<T>, finish: (result: T) => R, fail: (error: unknown) => R): Promise<R> {
     let settled: () => R
     try {
@@ -79,7 +88,7 @@ export class Gate {
     }
   }
 
-  /** The outcome of work, as a response. */
+  /** Returns the outcome of work as a response that passes the gate. */
   async leaving<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
@@ -90,9 +99,9 @@ export class Gate {
 }
 
 interface Waiter {
-  /** Rounds of microtasks from the closing to its arrival. */
+  /** Round of microtasks, counted from the closing, in which it arrived. */
   readonly round: number
-  /** Rounds until now; infinite where they are not counted. */
+  /** Rounds so far; infinite if they are not counted. */
   rounds: number
   readonly turn: Promise<void>
   readonly resume: () => void
@@ -105,9 +114,12 @@ async function later(rounds: number, resume: () => void): Promise<void> {
 
 /** The gate while it is closed. */
 class Closing {
-  /** When the host has done its work. */
+  /** Resolves when the host has done its work. */
   readonly end: Promise<void> = hostPause()
-  /** In the order of their places in the microtask queue: a waiter keeps its place by counting the rounds there. */
+  /**
+   * Waiters in the order of their positions in the microtask queue. A waiter keeps its position by counting rounds
+   * there.
+   */
   readonly waiters: Waiter[] = []
   #isOver = false
   #countedUntil = 0
@@ -118,7 +130,7 @@ class Closing {
     })
   }
 
-  /** Rounds of microtasks since it began. */
+  /** Rounds of microtasks since the gate closed. */
   get rounds(): number {
     return this.waiters[0]?.rounds ?? 0
   }
@@ -128,14 +140,14 @@ class Closing {
     this.#countedUntil = round + quietRounds
     const isCounted = waiters.length < maxCounted
     const last = waiters.at(-1)
-    // What awaits the same promise continues in the order of arrival.
+    // Code that awaits the same promise continues in the order of arrival.
     if (!isCounted && last?.round === round) return last.turn
     let resume = (): void => {}
     const turn = new Promise<void>((resolve) => {
       resume = resolve
     })
     const waiter = { round, rounds: isCounted ? round : Number.POSITIVE_INFINITY, turn, resume }
-    // Those whose places come later have yet to count this round.
+    // Waiters in later positions have not counted this round yet.
     let place = waiters.length
     while (place > 0 && waiters[place - 1]!.rounds < round) place--
     waiters.splice(place, 0, waiter)

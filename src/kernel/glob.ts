@@ -1,21 +1,22 @@
 import type { Bytes } from './bytes.js'
 import type { Work } from './work.js'
 
-// The patterns of redis, as in redis 7.0.15.
+// Patterns of keys as in redis 7.0.15.
 
-/** One position of a pattern: a fixed byte, any byte, any run of bytes, or a set of bytes. */
+/** One position of a pattern: a fixed byte, any byte, any sequence of bytes, or a set of bytes. */
 type GlobPart = number | 'any' | 'run' | Uint8Array
 
 /**
- * A reusable test for a pattern of `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. At worst it costs text times pattern: only
- * the last `*` is ever tried again. The cost beyond one pass over the text is charged to `work`.
+ * Returns a reusable test for a pattern with `*`, `?`, `[a-c]`, `[^x]` and `\` escapes.
+ * It costs at most text × pattern, because only the last `*` is retried. The cost beyond one pass over the text is
+ * charged to `work`.
  */
 export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
   const matches = globOf(pattern)
   return (text) => matches(text, work)
 }
 
-/** The same, charged to the caller. */
+/** A test whose cost is charged to the caller's `work`. */
 export type Glob = (text: Bytes, work?: Work) => boolean
 
 export function globOf(pattern: Bytes): Glob {
@@ -43,7 +44,7 @@ function parseGlob(pattern: Bytes): GlobPart[] {
       at = parseSet(pattern, at + 1, set)
       parts.push(set)
     } else {
-      // A backslash at the very end means itself.
+      // A backslash at the end matches itself.
       if (char === '\\' && at + 1 < pattern.length) at++
       parts.push(pattern.charCodeAt(at))
     }
@@ -52,7 +53,7 @@ function parseGlob(pattern: Bytes): GlobPart[] {
   return parts
 }
 
-/** Fills the set and returns the position of its `]`, or of the last byte when it is never closed. */
+/** Fills the set and returns the position of its `]`, or of the last byte if it is not closed. */
 function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   let at = start
   const negated = pattern[at] === '^'
@@ -75,11 +76,11 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
 
 /** Positions that are compared for one unit of work. */
 const turnsPerUnit = 2
-/** A long match is charged while it goes on. */
+/** Positions after which a long match is charged while it runs. */
 const turnsAtOnce = 4096
 
 function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {
-  // Redis compares nothing at all when the text is empty: only the lone `*`, handled by the caller, matches it.
+  // For an empty text, Redis compares nothing: only a lone `*`, which the caller handles, matches it.
   if (text.length === 0) return parts.length === 0
   let part = 0
   let at = 0

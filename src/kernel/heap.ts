@@ -4,9 +4,9 @@ export interface HeapItem {
 }
 
 /**
- * A heap on (time, sequence): equal times leave in the order in which they came. Times and sequences stand in arrays
- * of their own, where engines keep plain numbers side by side: comparing does not touch the items. Each place has four
- * below it, not two: half the levels, and the four lie together in memory.
+ * A heap ordered by time and sequence, so that items with equal times leave in the order of their arrival.
+ * Times and sequences are in separate arrays, which engines store as plain numbers, so comparisons do not access the
+ * items. Each node has four children instead of two: half the levels, and siblings are adjacent in memory.
  */
 export class Heap<T extends HeapItem> {
   #items: T[] = []
@@ -54,7 +54,7 @@ export class Heap<T extends HeapItem> {
     return top
   }
 
-  /** Drops what the filter refuses, in one pass. */
+  /** Removes the items that the filter rejects, in one pass. */
   keep(wanted: (item: T) => boolean): void {
     const items = this.#items.filter(wanted)
     this.#items = items

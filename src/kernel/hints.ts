@@ -1,27 +1,27 @@
 /**
- * What to do next, in the language of whoever reads it: a test in this process, or a client of a server, in whatever
- * language that is written. Each is a whole sentence or more.
+ * Next steps for messages. They differ by reader: a test in this process, or a client of a
+ * server in any programming language.
  */
 export interface Hints {
-  /** Nobody answers deliveries to a url. */
+  /** For a delivery to a URL without a destination. */
   destination(pattern: string): string
-  /** Deliveries to a url must not leave. */
+  /** For a delivery to a URL that `deliverTo` does not allow. */
   reach(pattern: string, host: string): string
-  /** The host of a url is the vendor's. */
+  /** For a delivery to a real host of the vendor. */
   production(host: string): string
-  /** Nobody answers the app's calls to a url. */
+  /** For an outbound request to a URL without a registered response. */
   call(pattern: string): string
-  /** Somebody waits for time that does not move. */
+  /** For code that waits in virtual time while the clock does not move. */
   advance(by: string): string
 }
 
-/** For a test, which has the sandbox at hand. */
+/** Next steps for a test with access to the sandbox. */
 export const inProcess: Hints = {
   destination: (pattern) =>
     `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or give the sandbox a fetch.`,
   reach: (pattern, host) =>
-    `Register destinations.on('${pattern}', handler), or name the host: deliverTo: ['${host}'].`,
-  production: (host) => `If you mean it, name it: deliverTo: ['${host}'].`,
+    `Register destinations.on('${pattern}', handler), or allow the host: deliverTo: ['${host}'].`,
+  production: (host) => `To allow it, add the host: deliverTo: ['${host}'].`,
   call: (pattern) => `Register sandbox.outbound.on('${pattern}', handler)`,
   advance: (by) => `Call clock.advance('${by}') or clock.drain(), or create the sandbox with clock: 'auto'.`,
 }

@@ -1,10 +1,11 @@
-// Host functions are taken when the module loads, so that fake timers installed by a test never reach this clock.
+// Host functions are read when the module loads, so that fake timers of a test never affect this clock.
 const hostDate: () => number = Date.now.bind(Date)
 let told = Number.NEGATIVE_INFINITY
 
 /**
- * The host's time, milliseconds since the Unix epoch: for the mode that follows it. It stands still while the host's clock is
- * behind an earlier reading, for every world of the process alike, so that no client sees time go back.
+ * Returns system time in milliseconds since the epoch.
+ * If system time goes back, the result stays the same until it catches up, for all sandboxes of the process, so that no
+ * client sees time go back.
  */
 export function hostTime(): number {
   told = Math.max(told, hostDate())
@@ -16,7 +17,7 @@ export const hostClearTimeout: typeof globalThis.clearTimeout = globalThis.clear
 const hostSetImmediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate
 const HostMessageChannel = globalThis.MessageChannel
 
-/** Does not keep the process alive. */
+/** Lets the process exit although the timer is pending. */
 export function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
 }
@@ -28,30 +29,33 @@ interface Turns {
 }
 let turns: Turns | undefined
 
-/** One turn of the host's event loop. A message port, because fake timers replace every other way to get one. */
+/** Waits for one turn of the host's event loop. It uses a message port, because fake timers replace every other way. */
 export function hostTurn(): Promise<void> {
   if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
   turns ??= openTurns(new HostMessageChannel())
   const { receiver, sender, waiters } = turns
   return new Promise((resolve) => {
-    // The port keeps the process alive exactly while somebody waits for it.
+    // The port keeps the process alive exactly while code waits for it.
     if (waiters.push(resolve) === 1) hold(receiver, 'ref')
     sender.postMessage(null)
   })
 }
 
 /**
- * Whether the immediates that this module found are the host's: fake timers may have been there before it, and fire when
- * they are told to. Those of @sinonjs/fake-timers, which Vitest and Jest have, carry their clock; others show by and by.
+ * Whether this module has the host's own immediates. Fake timers may have been installed before, and those fire only on
+ * demand.
+ * Immediates of @sinonjs/fake-timers, which Vitest and Jest use, have a `clock` property; others are detected over
+ * time.
  */
 let immediatesFire: boolean | undefined =
   hostSetImmediate !== undefined && 'clock' in hostSetImmediate ? false : undefined
-/** Messages that a port of Node delivers in a row before it lets anything else happen, and as many again. */
+/** Messages that a port of Node.js delivers in a row before other work, times two. */
 const messagesInARow = 2_000
 
 /**
- * Lets the host do all its work, sockets included. A turn does not:  Node delivers a thousand messages of a port
- * before it looks at a socket. Where an immediate may be fake, it takes enough turns for a real one to fire.
+ * Lets the host do all its work, including sockets.
+ * One turn is not enough, because Node.js delivers a thousand messages of a port before it reads a socket. If
+ * immediates may be fake, this takes as many turns as a real one needs to fire.
  */
 export function hostPause(): Promise<void> {
   if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()
@@ -72,7 +76,7 @@ async function turnsInARow(): Promise<void> {
 let number = 0
 let isCounting = false
 
-/** A number that is the same as long as the host does one thing: before it looks at its sockets again. */
+/** Returns a number that changes when the host has read its sockets again. */
 export function hostTurnNumber(): number {
   if (!isCounting) {
     isCounting = true
@@ -96,12 +100,12 @@ function openTurns(channel: MessageChannel): Turns {
 }
 
 function hold(port: MessagePort, how: 'ref' | 'unref'): void {
-  // Only Node's ports know it.
+  // Only ports of Node.js have these methods.
   const known = port as Partial<Record<typeof how, () => void>>
   known[how]?.()
 }
 
-/** A value that asynchronous work carries along, whatever it awaits. */
+/** A value that asynchronous code inherits across awaits. */
 export interface HostContext<T> {
   run<R>(value: T, work: () => R): R
   getStore(): T | undefined
@@ -109,19 +113,19 @@ export interface HostContext<T> {
 
 type ContextClass = new <T>() => HostContext<T>
 
-/** An asynchronous context of the host's own; `undefined` where there is none, as in browsers. */
+/** Creates an asynchronous context of the host, or returns `undefined` if the host has none, as in browsers. */
 export function hostContext<T>(): HostContext<T> | undefined {
   const hooks = builtin('async_hooks') as { AsyncLocalStorage?: ContextClass } | undefined
   return hooks?.AsyncLocalStorage && new hooks.AsyncLocalStorage<T>()
 }
 
-/** Where parts of the host report what they do, by the name of a channel. */
+/** Channels on which parts of the host report their activity. */
 export interface HostChannels {
   subscribe(channel: string, hear: (message: unknown) => void): void
   unsubscribe(channel: string, hear: (message: unknown) => void): void
 }
 
-/** `undefined` where there are none, as in browsers. */
+/** Returns the channels of the host, or `undefined` if it has none, as in browsers. */
 export function hostChannels(): HostChannels | undefined {
   return builtin('diagnostics_channel') as HostChannels | undefined
 }

@@ -1,13 +1,13 @@
 import { type Bytes, isUtf8, text } from './bytes.js'
 
-// The words of HTTP that all rooms share: headers, statuses, segments of paths, and a connection that breaks.
+// HTTP basics that all services share: headers, statuses, path segments, and broken connections.
 
-/** Headers in their order; a name may come twice. Values are bytes. */
+/** Headers in their order. A name can occur several times. Values are bytes. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 export const noHeaders: HeaderList = []
 
-/** Requests in a row have mostly the same headers, and so have their answers: who keeps them keeps equal ones once. */
+/** Deduplicates headers in memory, because consecutive requests and responses mostly have equal ones. */
 export class LatestHeaders {
   #latest: HeaderList = []
 
@@ -27,7 +27,7 @@ function isSame(one: HeaderList[number], other: HeaderList[number]): boolean {
   return one === other || (one[0] === other[0] && one[1] === other[1])
 }
 
-/** The first value of a header. @param name in lower case */
+/** Returns the first value of a header. @param name in lower case */
 export function headerOf(headers: HeaderList, name: string): string | undefined {
   for (const [key, value] of headers)
     if (key === name || (key.length === name.length && key.toLowerCase() === name)) return value
@@ -36,15 +36,18 @@ export function headerOf(headers: HeaderList, name: string): string | undefined 
 
 const nameSyntax = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Bytes without line breaks and other control characters except the tab. */
+/** Matches bytes without line breaks and other control characters except the tab. */
 export const headerValueSyntax: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Whether HTTP can carry it. */
+/** Returns whether HTTP allows a header. */
 export function isHeader(name: string, value: string): boolean {
   return nameSyntax.test(name) && headerValueSyntax.test(value)
 }
 
-/** `x-rateLimit-reset` → `X-Ratelimit-Reset`, the spelling in which the service shows headers. [queue.md 1.5, 5.4] */
+/**
+ * Returns the spelling in which the service shows headers: `x-rateLimit-reset` → `X-Ratelimit-Reset`.
+ * [queue.md 1.5, 5.4]
+ */
 export function canonicalName(name: string): string {
   const known = canonical.get(name)
   if (known !== undefined) return known
@@ -55,14 +58,14 @@ export function canonicalName(name: string): string {
 
 const canonical = new Map<string, string>()
 
-/** Name → array of values, the JSON form of headers throughout the API. */
+/** Returns name → array of values, the JSON form of headers throughout the API. */
 export function headerMap(headers: HeaderList): Record<string, string[]> {
-  // Not an object from the start: a header may be called `__proto__`.
+  // A Map, because a header may be called `__proto__`.
   const map = new Map<string, string[]>()
   for (const [name, value] of headers) {
     const spelled = canonicalName(name)
     const values = map.get(spelled)
-    // Header values are bytes; where they spell a text, the API shows the text.
+    // Header values are bytes. If they are valid UTF-8, the API shows the text.
     const shown = isUtf8(value as Bytes) ? text(value as Bytes) : value
     if (values) values.push(shown)
     else map.set(spelled, [shown])
@@ -70,7 +73,7 @@ export function headerMap(headers: HeaderList): Record<string, string[]> {
   return Object.fromEntries(map)
 }
 
-/** The registered phrases for statuses other than success. */
+/** Registered reason phrases for statuses other than success. */
 const reasonPhrases: Readonly<Record<number, string>> = {
   300: 'Multiple Choices',
   301: 'Moved Permanently',
@@ -110,18 +113,18 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   508: 'Loop Detected',
 }
 
-/** `Service Unavailable` for 503, `undefined` where nothing is registered. */
+/** Returns the reason phrase of a status, `Service Unavailable` for 503, or `undefined` if there is none. */
 export function reasonPhrase(status: number): string | undefined {
   return reasonPhrases[status]
 }
 
-/** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
+/** Returns `503 Service Unavailable`, or only the status if it has no phrase. [queue.md 4.3, choice] */
 export function statusText(status: number): string {
   const phrase = reasonPhrase(status)
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }
 
-/** A percent-decoded path segment; if the escapes are broken, the segment as it is. */
+/** Percent-decodes a path segment. If its escapes are invalid, the segment stays as it is. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -131,8 +134,8 @@ export function decodeSegment(segment: string): string {
 }
 
 /**
- * Thrown by an exchange instead of an answer: the connection broke. `fetch` rejects as on a real network, a server
- * cuts the socket.
+ * Thrown by an exchange when the connection breaks before a response. `fetch` rejects as on a real network; a server
+ * closes the socket.
  */
 export class ConnectionBroken extends Error {
   constructor(

@@ -1,38 +1,38 @@
-/** Anything that is kept in the order in which it came and may leave from anywhere. */
+/** A record of an ordered collection, which can be removed from any position. */
 export interface IndexedRecord {
-  /** Grows by one from record to record of a collection. */
+  /** Sequence number, which grows by one per record of a collection. */
   readonly seq: number
-  /** Virtual time at which it came; never decreases. */
+  /** Virtual time at which it was added; never decreases. */
   readonly createdAt: number
-  /** Set when it left its collection. */
+  /** Whether it was removed from its collection. */
   gone: boolean
 }
 
-/** What a record is found by: one value, several, or none. */
+/** Value or values by which a record can be found, if any. */
 export type RecordField<T> = (record: T) => string | readonly string[] | undefined
 
-/** Any of the values (OR); between filters AND. [queue.md 1.1] */
+/** Filters by field: any of the values (OR); several fields must all match (AND). [queue.md 1.1] */
 export type Filters = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface RecordQuery<T> {
   readonly filters?: Filters
-  /** Milliseconds, both ends inclusive. */
+  /** Range in milliseconds, both ends inclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly order?: 'earliestFirst' | 'latestFirst'
   readonly after?: number | undefined
   readonly count?: number | undefined
-  /** A condition that no index serves. */
+  /** A condition without an index. */
   readonly only?: (record: T) => boolean
 }
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** The cursor of the next page; absent at the end. */
+  /** Cursor of the next page; absent on the last page. */
   readonly cursor?: string
 }
 
-/** A list ordered by `seq` with holes, compacted when most of it is holes. */
+/** A list ordered by `seq` with holes. It is compacted when most positions are holes. */
 class Shelf<T extends IndexedRecord> {
   items: T[] = []
   start = 0
@@ -42,7 +42,7 @@ class Shelf<T extends IndexedRecord> {
     this.items.push(record)
   }
 
-  /** A record of this shelf was marked as gone. */
+  /** Counts a hole, after a record of this list was removed. */
   lost(): void {
     this.holes++
     const { items } = this
@@ -62,7 +62,7 @@ class Shelf<T extends IndexedRecord> {
     return this.items.length - this.start - this.holes
   }
 
-  /** First position whose record fulfils the (monotone) condition. */
+  /** Returns the first position whose record fulfills a monotone condition. */
   seek(fulfilled: (record: T) => boolean): number {
     let low = this.start
     let high = this.items.length
@@ -76,8 +76,8 @@ class Shelf<T extends IndexedRecord> {
 }
 
 /**
- * Records in order, with an index for each field that was ever queried: built by the first query, kept up to
- * date from then on. A collection that nobody filters pays nothing.
+ * Records in order, with an index for each field that was ever queried.
+ * The first query builds an index, which is then kept up to date. A collection without queries costs nothing extra.
  */
 export class Records<T extends IndexedRecord> {
   readonly #fields: Readonly<Record<string, RecordField<T>>>
@@ -117,7 +117,7 @@ export class Records<T extends IndexedRecord> {
     }
   }
 
-  /** The record that a cursor points at is not needed: its number is enough. */
+  /** Returns a page of records. The record of a cursor may have been removed, because its number is enough. */
   select(wanted: RecordQuery<T>): Page<T> {
     const shelves = this.#narrowest(wanted.filters)
     const count = wanted.count ?? Number.POSITIVE_INFINITY
@@ -140,7 +140,7 @@ export class Records<T extends IndexedRecord> {
     return wanted.only?.(record) ?? true
   }
 
-  /** The shelves of the filter that leaves the fewest candidates. */
+  /** Returns the lists of the filter that leaves the fewest candidates. */
   #narrowest(filters: Filters | undefined): readonly Shelf<T>[] {
     let best: readonly Shelf<T>[] = [this.#all]
     let bestSize = this.#all.size
@@ -186,7 +186,7 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
   return values === undefined ? [] : typeof values === 'string' ? [values] : values
 }
 
-/** Candidates in the wanted order, from the cursor and within the dates. */
+/** Yields candidates in the requested order, from the cursor on and within the dates. */
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
   const backwards = wanted.order === 'latestFirst'
@@ -213,7 +213,7 @@ interface Run<T> {
   end: number
 }
 
-/** Several shelves as one; a record that is in two of them comes once. */
+/** Merges several lists. A record in two of them is yielded once. */
 function* merge<T extends IndexedRecord>(runs: readonly Run<T>[], backwards: boolean): Generator<T> {
   let last: T | undefined
   for (;;) {
@@ -238,7 +238,9 @@ function tail<T>(run: Run<T>): T {
   return run.items[run.end - 1]!
 }
 
-/** Sequence number of a cursor `<milliseconds>-<sequence>`, `undefined` if the text is not one. [queue.md 1.1] */
+/**
+ * Returns the sequence number of a cursor `<milliseconds>-<sequence>`, or `undefined` for other text. [queue.md 1.1]
+ */
 export function cursorSequence(cursor: string): number | undefined {
   const match = /^\d+-(\d+)$/.exec(cursor)
   return match ? Number(match[1]) : undefined

@@ -5,19 +5,19 @@ import { type HeaderList, LatestHeaders } from './http.js'
 import type { Task } from './time.js'
 import { weightOf, weightOfHeaders, weightOfWords } from './weight.js'
 
-/** How far a world had come when an input met it. */
+/** Position in the history of a sandbox at which an input arrived. */
 export interface JournalPosition {
-  /** Virtual time, milliseconds since the Unix epoch. */
+  /** Virtual time in milliseconds since the epoch. */
   readonly at: number
-  /** `seq` of the latest entry of its log. */
+  /** `seq` of the latest log entry. */
   readonly log: number
-  /** Entries that had ended. */
+  /** Number of log entries that had ended. */
   readonly ended: number
-  /** Timers that had been set. */
+  /** Number of timers that had been added. */
   readonly timers: number
 }
 
-/** A request as it was, its body read. */
+/** A recorded request with its body. */
 export interface JournaledRequest {
   readonly method: string
   readonly url: string
@@ -25,7 +25,7 @@ export interface JournaledRequest {
   readonly body: string
 }
 
-/** Words of one char a byte. */
+/** A recorded command. Its arguments have one character per byte. */
 export interface JournaledCommand {
   readonly rows: readonly (readonly string[])[]
   readonly isTransaction: boolean
@@ -34,79 +34,79 @@ export interface JournaledCommand {
   readonly cause: number | undefined
 }
 
-/** As CLIENT UNBLOCK says it, or because the connection is gone. */
+/** How a blocked command ended: as CLIENT UNBLOCK specifies, or because the connection closed. */
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
 /** A call of a public method. */
 export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
 
-/** The way from a sandbox to what is called: properties by name, and calls, the last of which is the input. */
+/** Path from a sandbox to the called method: properties by name, and calls, the last of which is the input. */
 export type CallPath = readonly (string | JournaledCall)[]
 
-/** Everything that comes into a world, by kind. */
+/** All inputs of a sandbox, by kind. */
 export interface InputKinds {
-  /** To one of the services. */
+  /** Request to one of the services. */
   readonly request: JournaledRequest
-  /** Somebody gave up the request of this number, or left its stream. */
+  /** Number of a request that its client aborted. */
   readonly aborted: number
-  /** Whoever made the request of this number was gone before it began. */
+  /** Number of a request whose client had disconnected before it began. */
   readonly gone: number
   readonly left: number
-  /** To a foreign host, and who was taken for its caller; and why the app had given it up before it began, if it had. */
+  /** Outbound request with its presumed caller. `gone` has the reason if the app had aborted it before it began. */
   readonly call: JournaledRequest & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
-  /** The app gave up the call of this number. */
+  /** Outbound request that the app aborted, by number. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
-  /** A method of a public object that changes something. */
+  /** Call of a public method that changes something. */
   readonly direct: CallPath
-  /** A command of a connection, which may wait; or the rows of a transaction. */
+  /** Command of a connection, which may block, or the commands of a transaction. */
   readonly command: JournaledCommand
-  /** The wait of this command, by its number, was ended from outside. */
+  /** Blocked command, by number, whose wait was ended from outside. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
-  /** What this package did to an engine, past the public objects; it is done to the sandbox that it is given. */
+  /** Change by this package that bypassed the public objects. A replay applies it to its own sandbox. */
   readonly acted: (sandbox: never) => unknown
-  /** Somebody looked for a key, and found that it had expired. */
+  /** Key that a read found expired. */
   readonly looked: string
-  /** A timer, by its number. */
+  /** Timer that fired, by number. */
   readonly fired: number
-  /** The same while time moved until nothing was left. */
+  /** Timer that fired while time was draining, by number. */
   readonly drained: number
-  /** A call that moves time began, or ended. */
+  /** Start of a clock move. `moved` is its end. */
   readonly moving: 'advance' | 'advanceTo' | 'drain'
   readonly moved: undefined
-  /** The work that had begun last has returned: what, or `undefined` for a promise. What it did before came before. */
+  /** Return of the latest call of outside work: its value, or `undefined` for a promise. Its inputs come before. */
   readonly returned: unknown
-  /** The promise of work, by its number, has settled. */
+  /** Settled promise of outside work, by number. */
   readonly settled: { readonly work: number; readonly value: unknown }
-  /** It sleeps in virtual time. */
+  /** Sleep of outside work in virtual time. */
   readonly slept: { readonly work: number; readonly wait: number }
-  /** It, by its number, awaits something that happens in the world, or does no longer. */
+  /** Number of outside work that starts to wait for something in the sandbox. `awake` is the end. */
   readonly asleep: number
   readonly awake: number
-  /** The world before is another one, and the fork goes on from here as this says. */
+  /** Start of a fork, with its changes. Earlier inputs belong to the original sandbox. */
   readonly forked: ForkChanges
-  /** Work that was under way there goes on as it did there. */
+  /** Continuation of the work that was in flight at the start of a fork. */
   readonly resumed: undefined
-  /** Somebody else has the world from here on: the move of time that was under way is over, work outside begins anew. */
+  /** Takeover by another process: the running clock move has ended, and outside work starts again. */
   readonly takenOver: undefined
-  /** The host's clock had a say in what a task, by its number, counts as. */
+  /** Task, by number, whose state was decided by host time. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
 
-/** What work outside does later: it sleeps so many milliseconds, or answers. */
+/** Later outcome of outside work: a sleep in milliseconds, or its result. */
 export type KnownOutcome = { readonly at: number } & ({ readonly wait: number } | { readonly value: unknown })
 
-/** What is different in a fork. */
+/** Changes of a fork. */
 export interface ForkChanges {
-  /** By which rules know it. */
+  /** Name for fault rules. */
   readonly name: string | undefined
-  /** Takes what nobody has registered, as far as it may reach. */
+  /** Function that receives unregistered deliveries, as far as `deliver` allows. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly deliver: 'loopback' | 'none' | 'any' | readonly string[] | undefined
-  /** What work that was under way is going to do, by its number. What never answered there does not answer here. */
+  /** Later outcomes of work in flight, by number. Work without a recorded result never ends in the fork. */
   readonly foretold: ReadonlyMap<number, readonly KnownOutcome[]>
 }
 
-/** How work ended that failed. */
+/** Result of work that failed. */
 export class ThrownError {
   constructor(readonly error: unknown) {}
 }
@@ -116,43 +116,43 @@ export type JournalInput = {
   readonly [K in InputKind]: JournalPosition & { readonly kind: K; readonly what: InputKinds[K] }
 }[InputKind]
 
-/** Work outside of the world: a handler, the network. */
+/** Work outside the sandbox: a handler or the network. */
 export type OutsideWork = (task: Task) => unknown
 
-/** What plays a journal again. */
+/** Replays a journal. */
 export interface JournalPlayer {
-  /** Work begins: plays what it did until it returned. */
+  /** Begins work, and replays its inputs up to its return. */
   startWork(work: number, task: Task, run: OutsideWork): unknown
 }
 
-/** Hears of inputs as they come. */
+/** Receives inputs as they are recorded. */
 export interface InputListener {
   input(input: JournalInput): void
-  /** The last ones, so many, came within one step of the world, which is not to be parted. */
+  /** Reports that the last `count` inputs belong to one step and must stay together. */
   held(count: number): void
 }
 
-/** What a world stands at. */
+/** Clock values that a journal position consists of. */
 export interface ClockPosition {
   now(): number
   /**
-   * The same for something that comes in, and for all that follows from it: time of the host stands still until its turn
-   * is over, so that a replay reaches the same instant.
+   * Returns the time for an input and everything that results from it.
+   * Host time is fixed until the present turn ends, so that a replay reaches the same instant.
    */
   standStill(): number
-  /** Timers that have been set. */
+  /** Returns the number of timers that have been added. */
   timers(): number
 }
 
-/** What a log stands at. */
+/** Log values that a journal position consists of. */
 export interface LogPosition {
   readonly latest: number
   readonly ended: number
 }
 
-/** Inputs in order. Columns instead of objects: a delivery brings two, and costs little more. */
+/** Inputs in order, stored in columns instead of objects, because each delivery adds two inputs. */
 export class InputColumns {
-  /** What the first ones are shared with, and how many. */
+  /** Columns that hold the first inputs, shared with another sandbox, and their number. */
   #base: InputColumns | undefined
   #shared = 0
   #kinds: InputKind[] = []
@@ -161,7 +161,7 @@ export class InputColumns {
   #log: number[] = []
   #ended: number[] = []
   #timers: number[] = []
-  /** Where work outside came in the middle of what the world did: the first input of it, and the one behind the last. */
+  /** Ranges of inputs within one step of the sandbox, by first input, with the index after the last. */
   #within = new Map<number, number>()
 
   get length(): number {
@@ -177,7 +177,7 @@ export class InputColumns {
     this.#timers.push(timers)
   }
 
-  /** `undefined` behind the last. */
+  /** Returns an input, or `undefined` after the last. */
   get(place: number): JournalInput | undefined {
     if (place < this.#shared) return this.#base?.get(place)
     const index = place - this.#shared
@@ -192,22 +192,22 @@ export class InputColumns {
     return this.#base === undefined ? undefined : this.#base.#kindOf(place)
   }
 
-  /** What has been pushed since there were so many came within one step of the world, which is not to be parted. */
+  /** Marks the inputs since `from` as belonging to one step, so that they stay together. */
   markAtomic(from: number): void {
     if (this.length - from > 1) this.#within.set(from, this.length)
   }
 
-  /** The same while the step is not over: work forks the world in the middle of it. */
+  /** Marks the inputs since `from` before their step has ended, because work forks the sandbox within it. */
   markAtomicOpen(from: number): void {
     if (this.length > from) this.#within.set(from, this.length)
   }
 
-  /** Whether an input is the first that work outside brings: it comes when that begins, and not before. */
+  /** Returns whether an input is the first of outside work, so that it is replayed when that work begins. */
   isFromWork(place: number): boolean {
     return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
 
-  /** The first place from this one on that is between two steps of the world. */
+  /** Returns the first position from this one on that is between two steps. */
   between(place: number): number {
     let end = place
     for (const [from, to] of this.#within) if (from <= end && end < to) end = to
@@ -215,7 +215,7 @@ export class InputColumns {
     return end === place ? place : this.between(end)
   }
 
-  /** What came of one kind. */
+  /** Returns all inputs of one kind. */
   of<K extends InputKind>(kind: K): InputKinds[K][] {
     const found: InputKinds[K][] = []
     for (let place = 0; place < this.length; place++) {
@@ -224,11 +224,11 @@ export class InputColumns {
     return found
   }
 
-  /** The first ones, to go on from. Both share them: nothing that was pushed ever changes. */
+  /** Returns columns with the first inputs, to continue from. Both share these inputs, which never change. */
   first(count: number): InputColumns {
     const copy = new InputColumns()
     const own = count - this.#shared
-    // A chain of forks stays short: each link has at least as many of its own as it shares.
+    // Keep chains of forks short: each link must have at least as many inputs of its own as it shares.
     if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
     if (this.#base !== undefined && own < this.#shared) {
       copy.#base = this.#base
@@ -252,12 +252,13 @@ export class InputColumns {
   }
 }
 
-/** An input beside what came with it, in the columns. */
+/** Size of an input in the columns, without its values. */
 const inputBytes = 100
 
 /**
- * What came into a world, in order, raw and in memory only: requests, direct calls, moves of time, answers from outside.
- * Played again, they make the same world.
+ * The recorded inputs of a sandbox, in order and in memory only: requests, direct calls, clock moves, results from
+ * outside.
+ * A replay of them leads to the same state.
  */
 export class InputJournal {
   #inputs = new InputColumns()
@@ -266,24 +267,24 @@ export class InputJournal {
   #works = 0
   #commands = 0
   #begunAt: number
-  /** Since when it was too much to keep. */
+  /** Instant at which the journal reached its size limit. */
   #fullAt: number | undefined
   #player: JournalPlayer | undefined
   listener: InputListener | undefined
-  /** Work outside begins only when this has resolved, and never when it is refused. */
+  /** Resolves before outside work may begin. If it rejects, the work never begins. */
   gate: (() => Promise<void>) | undefined
-  /** Work that has begun and not returned: where its inputs begin. */
+  /** Start of the inputs of each call that has begun and not returned. */
   readonly #entered: number[] = []
   readonly #clock: ClockPosition
   readonly #log: LogPosition
   readonly #kept: Account
   readonly #headers = new LatestHeaders()
-  /** Headers that many requests share weigh once. */
+  /** Latest headers whose size was counted. Headers that many requests share count once. */
   #weighed: HeaderList | undefined
-  /** What is kept beside the inputs is of no use without them. */
+  /** Called when the journal is discarded, because related data is useless without it. */
   onFull: (() => void) | undefined
 
-  /** @param kept what it may hold: when it would be more, all is given up */
+  /** @param kept memory limit; beyond it, the whole journal is discarded */
   constructor(clock: ClockPosition, log: LogPosition, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#clock = clock
     this.#log = log
@@ -291,7 +292,7 @@ export class InputJournal {
     this.#begunAt = clock.now()
   }
 
-  /** When the world began, virtual time. */
+  /** Virtual time at which the sandbox began. */
   get begunAt(): number {
     return this.#begunAt
   }
@@ -300,12 +301,12 @@ export class InputJournal {
     return this.#inputs
   }
 
-  /** Bytes that it holds. */
+  /** Number of bytes in memory. */
   get held(): number {
     return this.#kept.held
   }
 
-  /** When it was given up because it was too long, virtual time. */
+  /** Virtual time at which the journal was discarded because of its size. */
   get fullAt(): number | undefined {
     return this.#fullAt
   }
@@ -315,31 +316,31 @@ export class InputJournal {
     return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
   }
 
-  /** Work outside that has begun and not returned, which happens where that work asks. */
+  /** Number of calls that have begun and not returned, and in which the present inputs occur. */
   get entered(): number {
     return this.#entered.length
   }
 
-  /** Everything up to now. */
+  /** Returns all inputs so far. */
   copy(): InputColumns {
     const copy = this.#inputs.first(this.#inputs.length)
     for (const from of this.#entered) copy.markAtomicOpen(from)
     return copy
   }
 
-  /** The world is whole: what comes from here on is an input. */
+  /** Starts recording, after the sandbox has been built. */
   begin(): void {
     this.#inputs = new InputColumns()
     this.#kept.release()
     this.#begunAt = this.#clock.now()
   }
 
-  /** What follows is played, and already written. */
+  /** Stops recording, because the following inputs are replayed. */
   play(player: JournalPlayer): void {
     this.#player = player
   }
 
-  /** It was played: from here on it is written again, behind what was. */
+  /** Records again after a replay, behind the replayed inputs. */
   resume(inputs: InputColumns): void {
     this.#player = undefined
     this.#inputs = inputs
@@ -349,7 +350,10 @@ export class InputJournal {
     }
   }
 
-  /** Holds bytes beside the inputs, or gives everything up: without one the other is of no use. */
+  /**
+   * Counts bytes of related data. Beyond the limit, everything is discarded, because one part is useless without the
+   * other.
+   */
   hold(bytes: number): void {
     if (this.#fullAt !== undefined) return
     this.#kept.put(bytes)
@@ -367,33 +371,33 @@ export class InputJournal {
     this.hold(inputBytes + this.#weigh(kind, what))
   }
 
-  /** @returns its number */
+  /** @returns the number of the request */
   request({ method, url, headers }: Omit<JournaledRequest, 'body'>, body: string): number {
     this.note('request', { method, url, headers: this.#headers.once(headers), body })
     return this.#requests++
   }
 
-  /** @returns its number */
+  /** @returns the number of the command */
   command(kept: JournaledCommand): number {
     this.note('command', kept)
     return this.#commands++
   }
 
-  /** @param bytes of what it brings */
+  /** @param bytes size of what the change contains */
   act(run: InputKinds['acted'], bytes: number): void {
     this.note('acted', run)
     this.hold(bytes)
   }
 
-  /** @returns its number */
+  /** @returns the number of the outbound request */
   call(kept: InputKinds['call']): number {
     this.note('call', kept)
     return this.#calls++
   }
 
   /**
-   * Work outside of the world: a handler, the network. It is written how it returned, and how it ended; played again it
-   * ends the same way, and is not called.
+   * Runs work outside the sandbox, such as a handler or the network, and records how it returned and ended.
+   * A replay does not run it, and uses the recorded result.
    */
   outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
     const number = this.#works++
@@ -430,7 +434,7 @@ export class InputJournal {
     return this.#settles(number, result)
   }
 
-  /** Does work again that had begun, and whose end nobody knows any more. It is written how it ends. */
+  /** Runs work again that had begun and whose result is unknown, and records its result. */
   again(number: number, task: Task, work: OutsideWork): Promise<unknown> {
     const { gate = () => Promise.resolve() } = this
     return this.#settles(number, this.#admitted(gate, number, task, work))
@@ -442,7 +446,7 @@ export class InputJournal {
     task: Task,
     work: (task: Task) => T | Promise<T>,
   ): Promise<T> {
-    // The world of somebody who is not let in is another one's now: nothing comes of it.
+    // If this process may not continue, another one has the sandbox, so the work must never begin.
     await gate().catch(() => new Promise<never>(() => {}))
     return work(new OutsideTask(task, number, this))
   }
@@ -460,7 +464,9 @@ export class InputJournal {
     )
   }
 
-  /** What comes with an input. Moves, timers and numbers bring nothing that is not in the columns. */
+  /**
+   * Returns the size of what an input contains. Clock moves, timers and numbers contain nothing outside the columns.
+   */
   #weigh(kind: InputKind, what: unknown): number {
     switch (kind) {
       case 'request':
@@ -486,7 +492,7 @@ export class InputJournal {
     }
   }
 
-  /** Gives up now, where there is no memory. */
+  /** Discards the journal now, to free memory. */
   forget(): void {
     if (this.#fullAt === undefined) this.#giveUp()
   }
@@ -499,7 +505,7 @@ export class InputJournal {
   }
 }
 
-/** The task of a handler: its sleeps are inputs, those of the engine are not. */
+/** Task of a handler, whose sleeps are inputs. Sleeps of the engine are not. */
 class OutsideTask implements Task {
   constructor(
     readonly task: Task,

@@ -1,6 +1,9 @@
-/** Whether a JSON text nests deeper than this many levels. For other text the answer is arbitrary: its parser refuses it. */
+/**
+ * Returns whether a JSON text nests deeper than this many levels. For text that is not JSON, the result is arbitrary,
+ * because its parser rejects it.
+ */
 export function isDeeper(json: string, levels: number): boolean {
-  // Every level takes two brackets.
+  // Every level needs two brackets.
   if (json.length <= 2 * levels) return false
   let depth = 0
   for (let at = 0; at < json.length; at++) {
@@ -13,9 +16,12 @@ export function isDeeper(json: string, levels: number): boolean {
   return false
 }
 
-/** Whether a JSON text has more values than one request may: read, each takes some ten times its two bytes. For other text the answer is arbitrary: its parser refuses it. */
+/**
+ * Returns whether a JSON text has more values than a request may have: parsed, each value takes about ten times its two
+ * bytes. For text that is not JSON, the result is arbitrary, because its parser rejects it.
+ */
 export function hasMoreValues(json: string, most: number): boolean {
-  // Every value takes two chars.
+  // Every value needs two characters.
   if (json.length <= 2 * most) return false
   let values = 1
   for (let at = 0; at < json.length; at++) {
@@ -26,7 +32,7 @@ export function hasMoreValues(json: string, most: number): boolean {
   return false
 }
 
-/** The position of the quote that ends a string. */
+/** Returns the position of the quote that ends a string. */
 function endOfText(json: string, begin: number): number {
   for (let at = begin + 1; at < json.length; at++) {
     const char = json.charCodeAt(at)

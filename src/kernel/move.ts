@@ -2,54 +2,57 @@ import { endOfTime, iso } from './instant.js'
 import { checkOptionNames } from './nearest-name.js'
 import type { Timer } from './time.js'
 
-/** The calls that move time. */
+/** Names of the methods that move time. */
 export type ClockMove = 'advance' | 'advanceTo' | 'drain'
 
-/** What calls that move time take. */
+/** Options of the methods that move time. */
 export interface AdvanceOptions {
-  /** Stops the move where it is: what fell due until then has run, and the clock can be moved on from there. */
+  /** Stops the move when it is aborted. Everything due until then has run, and the clock can be moved again. */
   readonly signal?: AbortSignal
   /**
-   * How many timers may fire at one instant, and in one `drain()` at all, those of schedules not counted, before the
-   * clock gives up and names the one that fired most often. By default 20,000, and 20 more for each timer and message
-   * that waits when the move begins.
+   * Maximum number of timers that may fire at one instant, and in one `drain()` in total, without those of schedules.
+   * Beyond it, the call throws an error that names the timer that fired most often. Default 20,000, plus 20 for each
+   * timer and message that waits at the start.
    */
   readonly maxTimers?: number
-  /** Asked whenever nothing runs: once it says so the move ends, and time stays where it is. */
+  /** Called whenever nothing runs. When it returns true, the move ends and time stays where it is. */
   readonly until?: () => boolean
 }
 
 const optionNames: Readonly<Record<keyof AdvanceOptions, true>> = { signal: true, maxTimers: true, until: true }
 
-/** @throws TypeError for what is no option of a move: most often a time, which has a call of its own */
+/** @throws TypeError when an option is unknown, or when a time is passed instead of options */
 export function checkMove(call: ClockMove, options: AdvanceOptions): void {
-  const byTime =
-    "To move time by a span call clock.advance('30s'), to an instant clock.advanceTo('2030-01-02T00:00:00Z')."
+  const byTime = "To move time, use clock.advance('30s') or clock.advanceTo('2030-01-02T00:00:00Z')."
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
-      `clock.${call}() takes options such as { maxTimers: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
+      `clock.${call}(): options must be an object such as { maxTimers: 50_000 } (got ${JSON.stringify(options)}). ${byTime}`,
     )
   }
   if (Object.keys(options).length > 0) checkOptionNames(`clock.${call}()`, options, Object.keys(optionNames))
   if (options.until !== undefined && typeof options.until !== 'function') {
     throw new TypeError(
-      `until of clock.${call}() is a function that says whether to stop, got ${JSON.stringify(options.until)}. ${byTime}`,
+      `clock.${call}(): until must be a function that returns whether to stop (got ${JSON.stringify(options.until)}). ${byTime}`,
     )
   }
 }
 
-/** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop … */
+/**
+ * Default number of timers that may fire at one instant, or in one `drain()`, before the clock assumes an endless loop.
+ */
 const leastBudget = 20_000
-/** … and more of them for each timer and message that waits when the move begins: its retries, callbacks and theirs. */
+/**
+ * Additional timers for each timer and message that waits at the start, for its retries, callbacks and their retries.
+ */
 const budgetPerWaiting = 20
-/** Labels are counted for the last of a budget: they name what would not stop. */
+/** Number of last timers whose labels are counted, to name the one that fired most often. */
 const countedAtLast = 1_000
-/** Timers after which the move yields to the host, so that a long one keeps nobody waiting. Counted, never timed. */
+/** Timers after which the move yields to the host, so that a long move blocks no other code. Counted, never timed. */
 const timersPerPause = 100
 
-/** One call that moves time: how far it may go, and whether it is to stop early. */
+/** One clock move, with its limits and the reason for an early end. */
 export class Move {
-  /** Why it ends before it is done. */
+  /** Reason for an early end. */
   interruption: { readonly reason: unknown } | undefined
   readonly #budget: number
   #left: number
@@ -58,7 +61,7 @@ export class Move {
   #untilPause = timersPerPause
   readonly #fired = new Map<string, number>()
 
-  /** @param waiting how many timers and messages wait */
+  /** @param waiting number of timers and messages that wait */
   constructor(
     readonly call: ClockMove,
     budget: number | undefined,
@@ -66,7 +69,7 @@ export class Move {
     readonly until?: () => boolean,
   ) {
     if (budget !== undefined && !(budget >= 0)) {
-      throw new RangeError(`clock.${call}() takes a number of timers as maxTimers, got ${String(budget)}.`)
+      throw new RangeError(`clock.${call}(): maxTimers must be a number of timers (got ${String(budget)}).`)
     }
     const usual = leastBudget + budgetPerWaiting * waiting
     this.#budget = call === 'drain' ? (budget ?? usual) : Number.POSITIVE_INFINITY
@@ -79,9 +82,9 @@ export class Move {
     this.#leftAtInstant = this.#budgetAtInstant
   }
 
-  /** Whether one more timer may fire. */
+  /** Counts a timer. Returns whether it may fire. */
   mayFire({ label, background }: Timer): boolean {
-    // A drain ends as soon as only background timers are left.
+    // A drain ends when only background timers are left.
     if (!background) this.#left--
     if (this.#left < 0 || --this.#leftAtInstant < 0) return false
     if (this.#left < countedAtLast || this.#leftAtInstant < countedAtLast) {
@@ -90,7 +93,7 @@ export class Move {
     return true
   }
 
-  /** Whether to yield to the host now. */
+  /** Whether the move must yield to the host now. */
   get isPauseDue(): boolean {
     if (--this.#untilPause > 0) return false
     this.#untilPause = timersPerPause
@@ -99,11 +102,11 @@ export class Move {
 
   endOfTime(next: Timer): Error {
     return new Error(
-      `clock.${this.call}() stopped before the end of time: "${next.label}" is due at ${iso(next.at)}, and clocks go until ${iso(endOfTime)}. Stop what schedules it.`,
+      `clock.${this.call}() stopped: "${next.label}" is due at ${iso(next.at)}, after the last instant of a clock, ${iso(endOfTime)}. Stop what schedules it.`,
     )
   }
 
-  /** Why it gave up before this timer. */
+  /** Returns the error of a move that reached its limit before this timer. */
   gaveUp(next: Timer, pending: number): Error {
     const [label, times] = [...this.#fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 0]
     const last = [...this.#fired.values()].reduce((sum, count) => sum + count, 0)
@@ -111,8 +114,8 @@ export class Move {
       this.#left < 0 ? `${this.#budget} timers fired` : `${this.#budgetAtInstant} timers fired at one instant`
     const allowing = this.call === 'drain' ? 'clock.drain({ maxTimers })' : `clock.${this.call}(…, { maxTimers })`
     return new Error(
-      `The clock gave up: ${most}. Most often: "${label}" (${times} of the last ${last}); next: "${next.label}" at ${iso(next.at)}; ` +
-        `${pending} still pending. If they never end, stop what schedules them; if they are just many, allow more with ${allowing}.`,
+      `clock.${this.call}() stopped: ${most}, the limit maxTimers. Most often: "${label}" (${times} of the last ${last}); next: "${next.label}" at ${iso(next.at)}; ` +
+        `${pending} pending. If they never end, stop what schedules them. Otherwise, raise the limit with ${allowing}.`,
     )
   }
 }

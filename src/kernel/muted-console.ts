@@ -1,12 +1,12 @@
-// What the host's console is not told.
+// Filters errors that must not reach the host's console.
 
 type LineFilter = (line: string) => boolean
 
-/** What those at work at this time keep from it. One console for each process, whoever works at once. */
+/** Filters of the work that is running. There is one list, because a process has one console. */
 const kept = new Set<LineFilter>()
 let restore = (): void => {}
 
-/** While the work goes on, errors that it says are none do not reach the console. All others do. */
+/** Runs work, and drops lines from `console.error` that the filter matches. All other lines are printed. */
 export async function withMutedConsole<T>(isNone: LineFilter, work: () => T | Promise<T>): Promise<T> {
   if (kept.size === 0) restore = hush()
   kept.add(isNone)
@@ -26,7 +26,7 @@ function hush(): () => void {
   }
   console.error = error
   return () => {
-    // Whoever replaced it meanwhile keeps what they have.
+    // If other code has replaced it in the meantime, its replacement stays.
     if (console.error === error) console.error = before
   }
 }

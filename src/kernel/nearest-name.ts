@@ -1,8 +1,10 @@
+import { shownValue } from './shown-value.js'
+
 const longest = 120
 
 /**
- * How many characters must be inserted, deleted or changed. Only the first ones of long texts are compared.
- * @param enough it may stop and answer any number from here on
+ * Returns how many characters must be inserted, deleted or changed. Only the first 120 characters are compared.
+ * @param enough distance from which on any larger number may be returned
  */
 export function editDistance(one: string, other: string, enough: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(one.length - other.length) >= enough) return enough
@@ -20,19 +22,19 @@ export function editDistance(one: string, other: string, enough: number = Number
   return row[b.length]! + Math.abs(one.length - a.length - (other.length - b.length))
 }
 
-/** ` Did you mean "orders"?`, to be put behind a sentence; empty where nothing is near. */
+/** Returns ` Did you mean "orders"?` to append to a message, or an empty string if no name is near enough. */
 export function didYouMean(name: unknown, names: Iterable<string>): string {
   const near = typeof name === 'string' ? nearestName(name, names) : undefined
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
 }
 
-/** Every name of some options: the compiler keeps it complete. */
+/** Every name of an options type. The compiler keeps it complete. */
 export type OptionNames<T> = { readonly [Name in keyof T]-?: true }
 
 /**
- * What every function with options calls first, once for each object of them.
- * @param who is the subject of the sentence: `timeline()`, or `policy.queueLimits` for nested ones
- * @throws TypeError with the nearest name, for an option that is not known
+ * Checks the names in an options object. Every function with options calls it first, once per object.
+ * @param who subject of the message: `timeline()`, or `policy.queueLimits` for nested options
+ * @throws TypeError when an option is unknown, with the nearest name
  */
 export function checkOptionNames<T extends object>(
   who: string,
@@ -41,22 +43,28 @@ export function checkOptionNames<T extends object>(
 ): void {
   const known = Array.isArray(names) ? (names as readonly string[]) : Object.keys(names)
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(`${who} takes an object of options (${known.join(', ')}), got ${shown(options)}.`)
+    throw new TypeError(
+      `${who}: options must be an object (got ${shownValue(options)}). The options are ${known.join(', ')}.`,
+    )
   }
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  throw new TypeError(
-    `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
-  )
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new TypeError(`${who} has no ${unknownOptions(unknown, known)}`)
 }
 
-function shown(given: unknown): string {
-  return typeof given === 'string' || Array.isArray(given) ? JSON.stringify(given) : String(given)
+/** Returns the end of a message about unknown options, with the nearest names: `option "sede". Did you mean "seed"? …` */
+export function unknownOptions(unknown: readonly string[], known: readonly string[]): string {
+  const near = new Set(unknown.map((name) => nearestName(name, known)).filter((name) => name !== undefined))
+  const meant = near.size === 0 ? '' : ` Did you mean ${quoted([...near])}?`
+  return `option${unknown.length === 1 ? '' : 's'} ${quoted(unknown)}.${meant} The options are ${known.join(', ')}.`
 }
 
-/** The nearest name, if one is near enough for a typo. */
+function quoted(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(', ')
+}
+
+/** Returns the nearest name, if it is near enough for a typo. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
-  // Nothing was typed, so nothing was mistyped.
+  // Without input, there is no typo.
   if (name === '') return undefined
   const plain = name.toLowerCase()
   let best: string | undefined
@@ -68,7 +76,10 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return best
 }
 
-/** One name and the same one in the plural are a single change apart: `retry` and `retries` are three letters apart. */
+/**
+ * Returns the distance, in which the plural of a name counts as one change, although `retry` and `retries` differ by
+ * three letters.
+ */
 function distance(one: string, other: string, enough: number): number {
   const plain = editDistance(one, other, enough)
   const [a, b] = [singular(one), singular(other)]

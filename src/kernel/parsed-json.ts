@@ -1,4 +1,4 @@
-/** What a JSON text stands for; `undefined`, for which JSON has no word, when it is none. */
+/** Parses JSON text, or returns `undefined` if it is invalid. */
 export function parsedJson(json: string): unknown {
   try {
     return JSON.parse(json)

@@ -1,29 +1,31 @@
-/** A seeded source of chance. Every draw of the library comes from one of these, so a seed replays a run. */
+/** A seeded random source. Every draw of this package comes from one, so that a seed repeats a run. */
 export interface Random {
-  /** A whole number from 0 up to, not including, `below` (at most 2^32). */
+  /** Returns a whole number from 0 to `below` - 1; `below` is at most 2^32. */
   int(below: number): number
-  /** True in `times` of `outOf` draws on average. */
+  /** Returns true in `times` of `outOf` draws on average. */
   chance(times: number, outOf: number): boolean
-  /** A float in [0, 1) with 32 random bits. */
+  /** Returns a float in [0, 1) with 32 random bits. */
   float(): number
   /**
-   * An independent source with a name of its own. The same seed and name give the same draws, whatever was drawn
-   * elsewhere, so a new draw in one feature does not shift another.
+   * Returns an independent named source.
+   * The same seed and name give the same draws, regardless of draws elsewhere, so a new draw in one feature does not
+   * shift another.
    */
   fork(stream: string): Random
-  /** One that draws from now on what this one will draw: for looking ahead. */
+  /** Returns a source with the same future draws as this one, for looking ahead. */
   copy(): Random
 }
 
-/** What all draws are made of: 32 random bits at a time. */
+/** Implements all draws from 32 random bits at a time. */
 export abstract class DrawnRandom implements Random {
   protected abstract next(): number
   abstract fork(stream: string): Random
   abstract copy(): Random
 
   int(below: number): number {
-    if (!(below >= 1 && below <= 0x1_0000_0000)) throw new RangeError(`random.int() takes 1 to 2^32, got ${below}`)
-    // Draws from the incomplete last round would favour small numbers.
+    if (!(below >= 1 && below <= 0x1_0000_0000))
+      throw new RangeError(`random.int(): below must be from 1 to 2^32 (got ${below})`)
+    // Numbers from the incomplete last range would favor small results.
     const limit = 0x1_0000_0000 - (0x1_0000_0000 % below)
     for (;;) {
       const draw = this.next()
@@ -40,7 +42,10 @@ export abstract class DrawnRandom implements Random {
   }
 }
 
-/** xoshiro128**: small, fast, well tested; our own, so that no library update can change anybody's replay. */
+/**
+ * Creates a source with xoshiro128**: small, fast and well tested. It is part of this package, so that no library
+ * update can change a replay.
+ */
 export function createRandom(seed: number | string): Random {
   return new Xoshiro(String(seed))
 }
@@ -92,7 +97,7 @@ function rotateLeft(value: number, bits: number): number {
   return (value << bits) | (value >>> (32 - bits))
 }
 
-/** FNV-1a with a final avalanche: spreads neighbouring seeds and names over the whole range. */
+/** FNV-1a with a final avalanche, which spreads neighboring seeds and names over the whole range. */
 function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
@@ -113,7 +118,7 @@ function splitMix(state: number): () => number {
 
 const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** A base58 text of the given length, the alphabet of the service's ids. */
+/** Returns base58 text of the given length, in the alphabet of the service's IDs. */
 export function base58Id(random: Random, length: number): string {
   let id = ''
   for (let count = 0; count < length; count++) id += base58[random.int(58)]
@@ -121,22 +126,22 @@ export function base58Id(random: Random, length: number): string {
 }
 
 const base58Codes = Array.from(base58, (char) => char.charCodeAt(0))
-/** 58^5, the largest power below 2^32: five characters from one draw. */
+/** 58^5, the largest power below 2^32, so that one draw gives five characters. */
 const fiveCharacters = 656_356_768
 
-/** One id whose draws come from a source of its own. */
+/** Returns one ID whose draws come from a source of its own. */
 export function singleId(random: Random, prefix: string, length: number): string {
   return new IdSource(random, prefix, length).next()
 }
 
-/** Ids by the dozen: one flat string, five characters a draw. */
+/** Creates many IDs: one flat string, five characters per draw. */
 export class IdSource {
   readonly #random: Random
   readonly #prefix: string
   readonly #draws: number
   readonly #buffer: number[]
 
-  /** @param length of the random part, a multiple of five or rounded up to one and cut */
+  /** @param length length of the random part */
   constructor(random: Random, prefix: string, length: number) {
     this.#random = random
     this.#prefix = prefix
@@ -161,7 +166,7 @@ export class IdSource {
 
 const hexDigits = '0123456789abcdef'
 
-/** Lower-case hexadecimal text of the given length. */
+/** Returns lower-case hexadecimal text of the given length. */
 export function hexId(random: Random, length: number): string {
   let id = ''
   for (let count = 0; count < length; count++) id += hexDigits[random.int(16)]

@@ -1,7 +1,7 @@
 import type { Account } from './account.js'
 import { type Entry, type EntryBase, type EntryBody, type EntryOf, type EntryType, TrafficLog } from './traffic-log.js'
 
-/** What a message queue and its workflows write. All other entries belong to both regions. */
+/** Types of entries that a queue and its workflows write. All other entries belong to both regions. */
 const regional: ReadonlySet<EntryType> = new Set([
   'published',
   'attempt',
@@ -16,19 +16,19 @@ const regional: ReadonlySet<EntryType> = new Set([
   'flow-control',
 ])
 
-/** Whether an entry may stand in the log of a region: `undefined` is the home region. */
+/** Returns whether an entry belongs to the log of a region; `undefined` is the home region. */
 export function isOfRegion(entry: Entry, region: string | undefined): boolean {
   return entry.region === region || (entry.region === undefined && !regional.has(entry.type))
 }
 
-/** Whether an entry was written by the queue of a region. */
+/** Returns whether the queue of a region wrote an entry. */
 export function isRegional({ type }: Entry): boolean {
   return regional.has(type)
 }
 
 /**
- * The one log as one of two regions writes and reads it: its own entries, which say where they belong, and those that
- * belong to both. Numbers are those of the one log. Entries of the home region say nothing.
+ * The log as one of two regions writes and reads it: entries of this region, and those that belong to both.
+ * Sequence numbers are those of the whole log. Entries of the home region have no `region`.
  */
 export class RegionTraffic extends TrafficLog {
   readonly #log: TrafficLog

@@ -2,23 +2,23 @@ import { type Duration, milliseconds } from './duration.js'
 import { instant } from './instant.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
-/** What a task needs of its clock. */
+/** Members of the clock that a task uses. */
 export interface TaskClock {
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
   trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T>
   fellAsleep(task: RunningTask): void
   woke(task: RunningTask): void
-  /** Numbers tasks in the order in which they begin. */
+  /** Returns the number of a new task, in the order in which tasks begin. */
   nextTask(): number
-  /** The host's clock decides what a task counts as. */
+  /** Records that host time decided the state of a task. */
   rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void
 }
 
-/** Why a request that slept is not served: its world was reset, loaded or disposed of. */
+/** Error of a request that slept while its sandbox was reset, loaded or disposed. */
 export class SandboxDisposed extends Error {
   constructor() {
-    super('The world of this request was reset, loaded or dropped while it waited. Send it again.')
+    super('The sandbox was reset, loaded or disposed while this request waited. Send it again.')
   }
 }
 
@@ -28,7 +28,7 @@ const notAwaited = { awaited: false } as const
 export class RunningTask implements Task {
   ended = false
   readonly number: number
-  /** Sleeps of its own, and callees that sleep. */
+  /** Number of own sleeps and of callees that sleep. */
   #sleeping = 0
   #whenAsleep: (() => void) | undefined
   #whenStuck: (() => string) | undefined
@@ -37,15 +37,18 @@ export class RunningTask implements Task {
   constructor(
     readonly label: string,
     readonly clock: TaskClock,
-    /** False when a schedule started it while time was draining: then its sleeps do not keep time moving. */
+    /** False if a schedule started it while time was draining. Its sleeps then do not prolong the drain. */
     readonly awaited: boolean,
-    /** The task that waits for this one. While a part of this one sleeps, the caller sleeps, too. */
+    /** Task that waits for this one. While any part of this task sleeps, the caller sleeps as well. */
     private caller: RunningTask | undefined,
   ) {
     this.number = clock.nextTask()
   }
 
-  /** A task of which any part sleeps does not hold up time, or two parallel sleeps would wait for each other. */
+  /**
+   * Whether the task blocks time. A task with any sleeping part does not, because two parallel sleeps would wait for
+   * each other.
+   */
   get awake(): boolean {
     return this.#sleeping === 0
   }
@@ -54,7 +57,7 @@ export class RunningTask implements Task {
     return this.label.startsWith('request ')
   }
 
-  /** What a client sent, whose work this is: a request, or a command over a connection. */
+  /** Description of what a client sent, if this task processes it: a request, or a command of a connection. */
   get sentFromOutside(): string | undefined {
     if (this.isTracked) return 'a request'
     return this.label.startsWith('command ') ? `a command (${this.label.slice('command '.length)})` : undefined
@@ -74,12 +77,12 @@ export class RunningTask implements Task {
     this.#whenStuck = run
   }
 
-  /** Real milliseconds that the clock waits for it; `undefined` for ever. */
+  /** Host milliseconds that the clock waits for this task; `undefined` for no limit. */
   get patience(): number | undefined {
     return this.#patience?.()
   }
 
-  /** From here on it counts as asleep, whatever it does. @returns what to warn of */
+  /** Makes the task count as asleep from now on. @returns the text of the warning */
   giveUp(): string {
     this.clock.rests(this, 'given up')
     this.#patience = undefined
@@ -89,7 +92,7 @@ export class RunningTask implements Task {
     return sentence
   }
 
-  /** It waits for a timer of the host, and counts as asleep until `rouse()`. */
+  /** Makes the task count as asleep until `rouse()`, because it waits for a timer of the host. */
   doze(): void {
     this.clock.rests(this, 'dozing')
     this.#rest(1)
@@ -111,9 +114,7 @@ export class RunningTask implements Task {
     const at = instant(this.clock.now() + milliseconds(wait))
     if (this.ended) {
       return Promise.reject(
-        new Error(
-          `task.sleep() was called after "${this.label}" had ended. Await the sleep inside the work it belongs to.`,
-        ),
+        new Error(`task.sleep() was called after "${this.label}" had ended. Await the sleep inside that work.`),
       )
     }
     if (signal?.aborted === true) return Promise.resolve()
@@ -127,7 +128,7 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        // A client outside waits for a request; a left-over delivery must not affect the next world.
+        // The client of a request waits for its rejection. Other sleeps must not affect the next core.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new SandboxDisposed()) } : wake,
         this.awaited ? undefined : notAwaited,
       )

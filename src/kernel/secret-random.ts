@@ -3,8 +3,8 @@ import { hmacSha256 } from './digest.js'
 import { DrawnRandom, type Random } from './random.js'
 
 /**
- * Chance that nobody can predict without the key: HMAC-SHA256 over a counter. A seeded source is not secret,
- * because its seed has 32 bits. The same key gives the same draws.
+ * Creates a source that cannot be predicted without the key: HMAC-SHA256 over a counter.
+ * A seeded source is not secret, because its seed has 32 bits. The same key gives the same draws.
  */
 export function secretRandom(key: Bytes): Random {
   return new KeyedRandom(key)

@@ -1,12 +1,12 @@
 import { createParser } from 'eventsource-parser'
 
 export interface ServerEvent {
-  /** `message` where the server names none. */
+  /** Name of the event; `message` if the server omits it. */
   readonly name: string
   readonly data: string
 }
 
-/** Makes a reader of one event stream: it takes the next bytes and returns the events that they complete. */
+/** Creates a reader for one event stream. It takes the next bytes and returns the events that they complete. */
 export function eventReader(): (bytes: Uint8Array) => readonly ServerEvent[] {
   const decoder = new TextDecoder()
   let events: ServerEvent[] = []
@@ -22,7 +22,10 @@ export function eventReader(): (bytes: Uint8Array) => readonly ServerEvent[] {
   }
 }
 
-/** Reads the server-sent events of a body, those of one piece together. `EventSource` cannot send a header, `fetch` can. */
+/**
+ * Yields the server-sent events of a body, with the events of one chunk together. `fetch` can send headers, unlike
+ * `EventSource`.
+ */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<readonly ServerEvent[], void> {

@@ -1,12 +1,13 @@
 import { hostClearTimeout, hostSetTimeout, unref } from './host.js'
 import type { RunningTask } from './running-task.js'
 
-/** Real milliseconds after which a warning says what the clock waits for. */
+/** Host milliseconds after which a warning names the work that the clock waits for. */
 const untilTold = 1_000
 
 /**
- * Watches the real time of work for which virtual time stands still: after a second a warning names the work, and when its patience
- * has ended it is given up, or time would stand still for ever.
+ * Watches the host time of work that blocks virtual time.
+ * After one second, a warning names the work. After its stall timeout, the work counts as asleep, because time would
+ * otherwise stay blocked forever.
  */
 export class StallWatch {
   readonly #waited = new Map<RunningTask, number>()
@@ -17,7 +18,7 @@ export class StallWatch {
   constructor(
     private readonly running: ReadonlySet<RunningTask>,
     private readonly warn: (text: string) => void,
-    /** The call that moves time; a clock that moves by itself waits without a warning. */
+    /** Returns the clock call that is moving time. An automatic clock waits without a warning. */
     private readonly driving: () => string | undefined,
   ) {
     this.#look(0)
@@ -43,7 +44,7 @@ export class StallWatch {
       } else this.warn(`stuntdouble: ${task.giveUp()}`)
     }
     this.#timer = hostSetTimeout(() => this.#look(next), next)
-    // Keeps the process alive for the caller who awaits the move.
+    // The process stays alive for a caller that awaits a clock move.
     if (!isWorthWaiting || this.driving() === undefined) unref(this.#timer)
   }
 
@@ -53,8 +54,8 @@ export class StallWatch {
     this.#isTold = true
     const names = [...this.running].filter(({ awake }) => awake).map(({ label }) => label)
     this.warn(
-      `stuntdouble: clock.${call}() has waited a real second for work that has not ended: ${names.join(', ')}. ` +
-        'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
+      `stuntdouble: clock.${call}() has waited 1 real second for running work, which blocks virtual time: ${names.join(', ')}. ` +
+        'Let it finish, or make it wait with task.sleep().',
     )
   }
 }

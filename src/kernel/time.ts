@@ -1,21 +1,21 @@
 import type { Duration } from './duration.js'
 
-// What services see of time and of work in time.
+// Time and timers as services see them.
 
 export type TimerRun = (task: Task) => Promise<unknown> | void
 
-/** What a timer does, as a method of an existing object: a million timers then need no million closures. */
+/** A timer callback as a method of an existing object, so that a million timers need no million closures. */
 export interface TimerTarget {
   fire(task: Task): Promise<unknown> | void
-  /** The clock was stopped before. */
+  /** Called when the clock stops before the timer fires. */
   stopped?(): void
 }
 
 /** Options of `clock.schedule()`. */
 export interface TimerOptions {
-  /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
+  /** Whether the timer is recurring, such as a schedule or a keep-alive. `drain()` does not wait for it. */
   readonly background?: boolean
-  /** `false`: the present drain does not wait for it, the next one will. */
+  /** `false`: the present drain does not wait for it, but the next one does. */
   readonly awaited?: boolean
 }
 
@@ -34,14 +34,14 @@ export interface Timer {
   cancel(): void
 }
 
-/** A timer as `clock.pending` tells of it. */
+/** A timer as `clock.pending` shows it. */
 export type PendingTimer = Pick<Timer, 'at' | 'label' | 'background'>
 
-/** A piece of work that the clock waits for. */
+/** Work that the clock waits for. */
 export interface Task {
   readonly label: string
   /**
-   * Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move.
+   * Waits in virtual time, or until the signal is aborted. The clock may move while any part of a task sleeps.
    * @example
    * sandbox.destinations.on('https://shop.test/orders', async (request, task) => {
    *   await task.sleep('2s')
@@ -49,16 +49,19 @@ export interface Task {
    * })
    */
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
-  /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. @internal */
+  /** Calls back whenever the task falls asleep, because of its own sleep or of a request that it made. @internal */
   whenAsleep?(run: () => void): void
-  /** It waits for something that happens in the world itself, asleep until it calls what is returned. @internal */
+  /**
+   * Makes the task count as asleep until it calls the returned function, because it waits for something in the sandbox.
+   * @internal
+   */
   fallAsleep?(): () => void
   /**
-   * What to do when the clock has waited this many real milliseconds for this work and it has neither ended nor slept:
-   * afterwards it counts as asleep, and time moves on. The returned text becomes a warning. `undefined`: waits for ever.
+   * Sets what happens when the clock has waited this many host milliseconds and the work has neither ended nor slept.
+   * The work then counts as asleep, and time moves on. The returned text becomes a warning. `undefined` means no limit.
    * @internal
    */
   whenStuck?(patience: () => number | undefined, run: () => string): void
-  /** More work for the same caller, which continues after this task has ended, such as a body that trickles. @internal */
+  /** Runs more work for the same caller, which continues after this task has ended, such as a slow body. @internal */
   beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }

@@ -4,86 +4,89 @@ import type { HeaderList } from './http.js'
 import type { PortableString } from './portable.js'
 import { weightOf, weightOfHeaders, weightOfText, weightOfWords } from './weight.js'
 
-/** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
+/** Fields of every log entry. `cause` is the `seq` of the entry that led to this one. */
 export interface EntryBase {
   readonly seq: number
-  /** Virtual time, milliseconds since the Unix epoch. */
+  /** Virtual time in milliseconds since the epoch. */
   readonly at: number
   readonly cause?: number
-  /** Region of the queue whose entry this is; absent for that of the home region, and where there is no region. */
+  /** Region of the queue that wrote the entry; absent for the home region and for entries without a region. */
   readonly region?: string
 }
 
 /** The name of one of the three services. */
 export type ServiceName = 'store' | 'queue' | 'stats'
 
-/** One HTTP request that the sandbox received. `response` is there once it was answered. */
+/** An HTTP request that the sandbox received. `response` is set once it was sent. */
 export interface RequestEntry {
   readonly type: 'request'
   readonly service: ServiceName
   readonly method: string
-  /** As it arrived; tokens in the query are replaced by `***`. */
+  /** URL as received. Tokens in the query are replaced by `***`. */
   readonly url: string
-  /** As they arrived; the value of `authorization` is replaced by its scheme and `***`. */
+  /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
   readonly body: Bytes
-  /** Set once it is known: it is about a run that hides what its steps say. */
+  /** Set once the request is known to belong to a run with redacted steps. */
   redact?: RedactedFields
-  /** What its author should know of the words that it has, or of its token: a sentence. */
+  /** Note for the author of the request, about its dialect or its token. */
   note?: string
   response?: LoggedResponse
-  /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
+  /** `seq` of the last entry before the response, which is its position in the timeline. */
   endedAfterSeq?: number
 }
 
 /** The response to a request, as the traffic log has it. */
 export interface LoggedResponse {
   readonly at: number
-  /** 0 when the answer was lost or the connection was broken by a fault. */
+  /** HTTP status; 0 if a fault lost the response or broke the connection. */
   readonly status: number
   readonly headers: HeaderList
-  /** `undefined` for a stream. */
+  /** Body; `undefined` for a stream. */
   readonly body: Bytes | undefined
 }
 
 /**
- * One call of the app to a host that is neither the sandbox nor its user: a bank, a mailer. Its `cause` is the attempt whose
- * code made it.
+ * An outbound request of the app to an external host, such as a bank or a mail service. Its `cause` is the delivery
+ * attempt whose code sent it.
  */
 export interface OutboundEntry {
   readonly type: 'outbound'
   readonly method: string
-  /** As it arrived. */
+  /** URL as received. */
   readonly url: string
-  /** As they arrived; the value of `authorization` is replaced by its scheme and `***`. */
+  /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
   readonly body: Bytes
-  /** `seq` of the attempts under way, each of which can have made it, where that cannot be told: then it has no `cause`. */
+  /** `seq` of the attempts in flight, if any of them may have sent the request. The entry then has no `cause`. */
   readonly possibleCauses?: readonly number[]
-  /** How often the handler ran: 0 when a fault came before it, 2 when one repeated the call. */
+  /** Number of times that the handler ran: 0 if a fault replaced it, 2 if one repeated the request. */
   handlerRuns: number
-  /** Kind of the fault that a script was; faults of rules have entries of their own. */
+  /** Kind of the fault of a script step. Faults of rules have entries of their own. */
   fault?: string
   response?: LoggedOutboundResponse
-  /** `seq` of the last entry that was there when the app had its answer. */
+  /** `seq` of the last entry before the app received the response. */
   endedAfterSeq?: number
 }
 
-/** What the app saw of a call. */
+/** Response to an outbound request, as the app received it. */
 export interface LoggedOutboundResponse {
   readonly at: number
-  /** 0 without an answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
   readonly headers: HeaderList
-  /** `undefined` for a stream. */
+  /** Body; `undefined` for a stream. */
   readonly body: Bytes | undefined
-  /** Why there is no answer, as the client is told. */
+  /** Reason why there is no response, as the client receives it. */
   readonly error?: string
-  /** What really happened where the app saw less: `the handler ran and answered 201, its answer was lost`. */
+  /**
+   * Description of what happened, if the app did not see all of it: `the handler ran and answered 201, its answer was
+   * lost`.
+   */
   readonly note?: string
 }
 
-/** One command that the data store ran. `error` is set instead of `reply` when it failed. */
+/** A command that the data store ran. If it failed, `error` is set instead of `reply`. */
 export interface CommandEntry {
   readonly type: 'command'
   readonly argv: readonly Bytes[]
@@ -91,13 +94,13 @@ export interface CommandEntry {
   readonly via: 'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'
   readonly reply?: unknown
   readonly error?: string
-  /** Milliseconds of virtual time for which it waited, as BLPOP does: its entry is that of its end. */
+  /** Milliseconds of virtual time for which it blocked, as BLPOP does. Its entry is written at the end. */
   readonly waitedMs?: number
-  /** What its author should know: the service may refuse it. A sentence. */
+  /** Note for the author of the command: the service may reject it. */
   readonly note?: string
 }
 
-/** A change in the key space, named as keyspace notifications name it (`set`, `del`, `expired` …). */
+/** A change of a key, named as in keyspace notifications (`set`, `del`, `expired` …). */
 export interface KeyspaceEntry {
   readonly type: 'keyspace'
   readonly event: string
@@ -107,7 +110,7 @@ export interface KeyspaceEntry {
 /** The kind of a message: published by an app, a callback or a failure callback. */
 export type MessageKind = 'message' | 'callback' | 'failure-callback'
 
-/** The queue accepted a message (or recognised a duplicate). */
+/** A message that the queue accepted or recognized as a duplicate. */
 export interface PublishedEntry {
   readonly type: 'published'
   readonly messageId: string
@@ -127,14 +130,14 @@ export interface PublishedEntry {
   readonly labels?: readonly string[]
   readonly callback?: string
   readonly failureCallback?: string
-  /** The expression that the message brought for its waits, as it was written. */
+  /** Retry-delay expression of the message, as it was written. */
   readonly retryDelay?: string
-  /** What it is recognised by when it is published again. */
+  /** ID by which a duplicate is recognized. */
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: true
   /** For callbacks: the message whose delivery is reported. */
   readonly sourceMessageId?: string
-  /** What its publisher asked to hide, with `Redact-Fields`; every rendering does. */
+  /** Parts that the publisher redacted with `Redact-Fields`. Every rendering respects it. */
   readonly redact?: RedactedFields
 }
 
@@ -142,13 +145,13 @@ export interface PublishedEntry {
 export interface RedactedFields {
   readonly body: boolean
   readonly allHeaders: boolean
-  /** Lower-case names. */
+  /** Names in lower case. */
   readonly headers: ReadonlySet<string>
 }
 
 /**
- * What differs between two states of the data store: keys that were added, removed and changed.
- * @template Key a key as dumps have it, with its value; entries of the log do not say which fields it has
+ * Differences between two states of the data store: keys that were added, removed and changed.
+ * @template Key a key with its value, as in dumps; log entries do not specify its fields
  */
 export interface StoreDiff<Key extends object = object> {
   readonly added: readonly Key[]
@@ -156,7 +159,7 @@ export interface StoreDiff<Key extends object = object> {
   readonly changed: readonly { readonly key: PortableString; readonly before: Key; readonly after: Key }[]
 }
 
-/** One delivery attempt. `outcome` is there once it ended. */
+/** A delivery attempt. `outcome` is set once it has ended. */
 export interface AttemptEntry {
   readonly type: 'attempt'
   readonly messageId: string
@@ -165,42 +168,42 @@ export interface AttemptEntry {
   readonly method: string
   readonly retried: number
   readonly maxRetries: number
-  /** Why the attempt happens now, as a sentence part: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
+  /** Reason for the attempt: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
   readonly reason: string
-  /** Why and how long it had to wait, absent when it did not. */
+  /** Reason and duration of its wait; absent without a wait. */
   readonly waitReason?: string | undefined
-  /** The workflow run that the attempt belongs to. */
+  /** ID of the workflow run that the attempt belongs to. */
   readonly workflowRunId?: string | undefined
   readonly headers: HeaderList
   readonly body: Bytes
-  /** What its publisher asked to hide. */
+  /** Parts that the publisher redacted. */
   readonly redact?: RedactedFields | undefined
-  /** Kind of the fault that a script or an answer of its destination was; faults of rules have entries of their own. */
+  /** Kind of the fault of a script step or a response of its destination. Faults of rules have entries of their own. */
   fault?: string
-  /** What the delivery changed in the data store; only while `traffic.recordStoreChanges()` looks. */
+  /** Changes of the data store during the delivery; only with `traffic.recordStoreChanges()`. */
   store?: StoreDiff
   outcome?: AttemptOutcome | undefined
-  /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
+  /** `seq` of the last entry before the attempt ended, which is the position of its end in the timeline. */
   endedAfterSeq?: number
 }
 
 /** How a delivery attempt ended. */
 export interface AttemptOutcome {
   readonly at: number
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
-  /** Text of the failure: a network error, a time-out or the status line. */
+  /** Text of the failure: a network error, a timeout or the status line. */
   readonly error?: string
   readonly headers: HeaderList
   readonly body: Bytes
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
-  /** For RETRY: when, after how long, and by which rule. */
+  /** For RETRY: the next attempt, its delay, and the rule for it. */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
-  /** What really happened where the queue saw less: `the handler ran, its answer was lost`. */
+  /** Description of what happened, if the queue did not see all of it: `the handler ran, its answer was lost`. */
   readonly note?: string
 }
 
-/** A change of a message that is neither an attempt nor its end by one: cancelled, released, expired … */
+/** A change of a message other than an attempt: canceled, delivered now, expired … */
 export interface MessageEntry {
   readonly type: 'message'
   readonly messageId: string
@@ -219,7 +222,7 @@ export interface DeadLetterEntry {
   readonly error?: string
 }
 
-/** A workflow run began or came to its end. */
+/** Start or end of a workflow run. */
 export interface WorkflowEntry {
   readonly type: 'workflow'
   readonly runId: string
@@ -227,46 +230,46 @@ export interface WorkflowEntry {
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 }
 
-/** A run has a step more: done, or one of several that are planned to run beside each other. */
+/** A new step of a workflow run: finished, or planned to run in parallel with others. */
 export interface StepEntry {
   readonly type: 'step'
   readonly runId: string
-  /** The message that carries it to the endpoint. */
+  /** Message that delivers the step to the endpoint. */
   readonly messageId: string
   readonly stepId: number
   readonly stepName: string
-  /** `Run`, `SleepFor`, `Call`, `Wait` … */
+  /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly stepType: string
   readonly planned?: true
 }
 
-/** A step of a run waits for an event. */
+/** Start of a workflow step's wait for an event. */
 export interface WaitEntry {
   readonly type: 'wait'
   readonly runId: string
   readonly stepId: number
   readonly stepName: string
   readonly eventId: string
-  /** When it gives up, in virtual milliseconds. */
+  /** Virtual time in milliseconds at which the wait times out. */
   readonly until: number
 }
 
-/** An event came. */
+/** An event for workflow runs. */
 export interface NotifyEntry {
   readonly type: 'notify'
   readonly eventId: string
-  /** Runs that waited for it. */
+  /** Runs that were waiting for it. */
   readonly runIds: readonly string[]
-  /** The only run that it is for. */
+  /** The only run that it is sent to. */
   readonly runId?: string
   readonly body: Bytes
-  /** A run that it reaches hides what its steps say. */
+  /** Redaction of the runs that it reaches. */
   readonly redact?: RedactedFields
-  /** `kept`: nobody waited yet, and the run's next wait for it will have it. */
+  /** `kept`: no run was waiting, and the next wait of the run will receive it. */
   readonly kept?: true
 }
 
-/** A step of a run began another run. */
+/** Start of a workflow run by a step of another run. */
 export interface InvokeEntry {
   readonly type: 'invoke'
   readonly runId: string
@@ -276,59 +279,59 @@ export interface InvokeEntry {
   readonly url: string
 }
 
-/** What stays in force until it is changed again: `resource` names the kind, `name` which one. */
+/** A change of a setting. `resource` is its kind, `name` identifies it. */
 export interface SettingEntry {
   readonly type: 'setting'
-  /** `service`: the whole message queue was reset or loaded; `store`: the data store was loaded. */
+  /** `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
   readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
   readonly name: string
-  /** A word for what happened: `created`, `paused`, `skipped`, `limited`, `rotated` … */
+  /** Kind of change: `created`, `paused`, `skipped`, `limited`, `rotated` … */
   readonly change: string
-  /** What is in force from now on, as far as it is no secret. Periods in seconds. */
+  /** New values, except secrets. Periods are in seconds. */
   readonly value?: Readonly<Record<string, string | number | boolean>>
 }
 
-/** A fault rule struck. */
+/** Injection of a fault rule. */
 export interface FaultEntry {
   readonly type: 'fault'
   readonly point: string
   readonly fault: string
   readonly target: string
-  /** Name of the rule, when it has one. */
+  /** Name of the rule, if it has one. */
   readonly rule?: string
-  /** What came of it, as a sentence part. */
+  /** Description of the effect. */
   effect?: string
 }
 
-/** Flow control held a message back, or let it go after that. Who may start at once leaves no entry. */
+/** Flow control held a message back, or admitted it afterwards. Messages that start immediately have no entry. */
 export interface FlowControlEntry {
   readonly type: 'flow-control'
   readonly decision: 'held' | 'admitted'
   readonly messageId: string
-  /** Absent when the limit of all calls in flight decided. */
+  /** Flow-control key; absent if the limit of all attempts in flight decided. */
   readonly flowControlKey?: string
-  /** `held`: the limit that decided, `parallelism 2 of 2`. `admitted`: how long it was held, `held for 3s`. */
+  /** `held`: the limit, such as `parallelism 2 of 2`. `admitted`: the duration, such as `held for 3s`. */
   readonly reason: string
 }
 
-/** The test moved time. Moves that follow each other with nothing between them are one entry. */
+/** A clock move by the test. Consecutive moves with nothing between them share one entry. */
 export interface ClockEntry {
   readonly type: 'clock'
   readonly move: 'advance' | 'advanceTo' | 'drain'
-  /** Where time stood when the move ended; absent while it goes on. */
+  /** Virtual time at the end of the move; absent while it runs. */
   to?: number
-  /** Moves in this entry. */
+  /** Number of moves in this entry. */
   count: number
-  /** `seq` of the last entry that was there when the move ended. */
+  /** `seq` of the last entry before the move ended. */
   endedAfterSeq?: number
 }
 
-/** Stands first when the log is full, for everything that it has forgotten. */
+/** The first entry of a full log, which represents all dropped entries. */
 export interface DroppedEntry {
   readonly type: 'dropped'
-  /** Entries that were forgotten so far. */
+  /** Number of entries that were dropped so far. */
   readonly count: number
-  /** The limit that was met: entries, or bytes of all that is kept. */
+  /** The limit that was reached: number of entries, or bytes. */
   readonly limit: number
   readonly unit: 'entries' | 'bytes'
 }
@@ -354,14 +357,14 @@ export type EntryBody =
   | DroppedEntry
 /** The type of an entry, such as `attempt`. */
 export type EntryType = EntryBody['type']
-/** A table, because the compiler gives up on so many types when it has to search them. */
+/** A table, because the compiler cannot search a union of this many types. */
 type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryBase & Body }
 /** The entry of one type. */
 export type EntryOf<T extends EntryType> = EntryTable[T]
 /** An entry of the traffic log. */
 export type Entry = EntryBase & EntryBody
 
-/** Every type of entry; the compiler keeps the list complete. */
+/** Every type of entry. The compiler keeps the list complete. */
 export const entryTypes: Readonly<Record<EntryType, true>> = {
   request: true,
   command: true,
@@ -387,15 +390,18 @@ export function isEntryType(word: string): word is EntryType {
   return Object.hasOwn(entryTypes, word)
 }
 
-/** How much a traffic log keeps. */
+/** Limits of a traffic log. */
 export interface TrafficLimits {
-  /** Entries; of more the older half goes. 0: nothing is captured, and only the queue's events are announced. Default: all. */
+  /**
+   * Maximum number of entries, beyond which the older half is dropped. 0 keeps nothing and announces only the queue's
+   * events. Default: no limit.
+   */
   readonly entries?: number | undefined
-  /** What it may hold; beyond it the older half goes. Default: all. */
+  /** Memory limit, beyond which the older half is dropped. Default: no limit. */
   readonly bytes?: Account | undefined
 }
 
-/** Entries by their types. */
+/** Entries by type. */
 export interface EntriesByType {
   get<T extends EntryType>(type: T): EntryOf<T>[] | undefined
   set(type: EntryType, entries: Entry[]): void
@@ -412,29 +418,30 @@ interface Subscription {
 }
 
 /**
- * The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1); the
- * index is made by the first question, so that who only counts or listens does not pay for it.
+ * The append-only log of everything that a sandbox received and did.
+ * Appending, and finding by type or message, are O(1). The first query builds the index, so that code which only counts
+ * or subscribes does not pay for it.
  */
 export class TrafficLog {
-  /** False when nothing is kept, so that nobody needs to describe what would be thrown away. */
+  /** Whether anything is kept. If not, callers can skip building entries. */
   readonly keeps: boolean
   readonly #clock: { now(): number }
   readonly #limit: number
   readonly #kept: Account
   #entries: Entry[] = []
-  /** What each of them weighs. */
+  /** Sizes of the entries. */
   #weights: number[] = []
-  /** Headers that many requests, or their answers, share weigh once. */
+  /** Latest headers whose size was counted. Headers that many requests or responses share count once. */
   #weighed: HeaderList | undefined
   #weighedAnswers: HeaderList | undefined
   #dropped = 0
   #index: TrafficIndex | undefined
-  /** Replaced, never mutated: listeners may come and go while an entry is announced. */
+  /** Replaced, never mutated, because listeners may be added or removed while an entry is announced. */
   #subscribers: readonly Subscription[] = []
   #sequence = 0
   #ended = 0
 
-  /** @param limits what is kept, or how many entries. Default: all. @internal */
+  /** @param limits limits of the log, or a maximum number of entries; default: no limit @internal */
   constructor(clock: { now(): number }, limits: TrafficLimits | number = {}) {
     const { entries, bytes } = typeof limits === 'number' ? { entries: limits } : (limits as TrafficLimits)
     this.#clock = clock
@@ -443,7 +450,7 @@ export class TrafficLog {
     this.keeps = this.#limit > 0
   }
 
-  /** A log of entries that were recorded before; nothing is added to it. */
+  /** Returns a log of recorded entries, which never grows. */
   static recorded(entries: readonly Entry[]): TrafficLog {
     const traffic = new TrafficLog({ now: () => entries.at(-1)?.at ?? 0 })
     traffic.#entries = [...entries]
@@ -453,7 +460,7 @@ export class TrafficLog {
     return traffic
   }
 
-  /** A part of what the log may hold, for what else is kept of the past: the log has so much less. @internal */
+  /** Reserves a share of the log's memory for other data about the past. The log then has less. @internal */
   share(part: number): Account {
     return new Account(this.#kept.limit * part, this.#kept)
   }
@@ -468,7 +475,7 @@ export class TrafficLog {
     return entry
   }
 
-  /** Files an entry that is an object of its own, made to be small or to build costly fields when they are read. */
+  /** Adds an entry that is an object of its own class, which saves memory or builds costly fields on demand. */
   adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
     entry.seq = ++this.#sequence
     entry.at = this.#clock.now()
@@ -492,7 +499,7 @@ export class TrafficLog {
     return this.#entries.length > this.#limit || (this.#kept.left < 0 && this.#entries.length > 2)
   }
 
-  /** Makes room; an entry that tells how much is gone takes the place of the last one that went. */
+  /** Drops the older half. An entry with the number of dropped ones replaces the last of them. */
   #forgetOlderHalf(): void {
     const byEntries = this.#entries.length > this.#limit
     do {
@@ -529,8 +536,9 @@ export class TrafficLog {
   }
 
   /**
-   * Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced.
-   * @param bytes of the answer, when `end` does not hold it
+   * Adds the response to a request, or the outcome to an attempt, once. An entry that already has its end is only
+   * announced.
+   * @param bytes size of the response, if `end` does not contain it
    */
   complete<E extends RequestEntry | OutboundEntry | AttemptEntry | ClockEntry>(
     entry: E,
@@ -539,14 +547,14 @@ export class TrafficLog {
   ): void {
     if (end !== undefined) Object.assign(entry, end)
     this.#ended++
-    // A late answer completes an attempt a second time: it ended when it was given up.
+    // A late response completes an attempt a second time, but the attempt ended with its timeout.
     entry.endedAfterSeq ??= this.#sequence
     this.#add(entry as Entry, bytes + this.#weighEnd(entry))
     if (this.#isFull) this.#forgetOlderHalf()
     if (this.#subscribers.length > 0) this.#tell(entry as Entry)
   }
 
-  /** What an entry has become heavier by, unless it is gone. */
+  /** Adds to the size of an entry, unless it was dropped. */
   #add(entry: Entry, weight: number): void {
     const place = this.#placeAfter(entry.seq - 1)
     if (weight === 0 || this.#entries[place] !== entry) return
@@ -573,7 +581,7 @@ export class TrafficLog {
           entryBytes.published + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
         )
       case 'attempt':
-        // Its body is that of its message; reading its headers would make them.
+        // The body is shared with the message, and reading the headers would create them.
         return entryBytes.attempt
       default:
         return entryBytes.other + weightOf(entry)
@@ -590,7 +598,7 @@ export class TrafficLog {
     return weight + weightOfHeaders(headers)
   }
 
-  /** The test moves time. @returns what to call when the move has ended */
+  /** Logs a clock move. @returns a function to call when the move has ended */
   moves(call: ClockEntry['move']): () => void {
     const last = this.#entries.at(-1)
     const goesOn = last?.type === 'clock' && last.move === call && last.to === this.#clock.now()
@@ -603,7 +611,7 @@ export class TrafficLog {
     }
   }
 
-  /** Takes over what is the same in another log, so that both have it in memory once: entries that never change again. */
+  /** Shares equal final entries with another log, so that they are in memory once. */
   shareWith(other: Pick<TrafficLog, 'get'>): void {
     for (let index = 0; index < this.#entries.length; index++) {
       const own = this.#entries[index]!
@@ -623,17 +631,17 @@ export class TrafficLog {
     return this.#entries.length
   }
 
-  /** Entries that were dropped because the log was full. */
+  /** Number of entries that were dropped because the log was full. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** `seq` of the newest entry, 0 before the first; forgotten ones count. */
+  /** `seq` of the newest entry, including dropped ones; 0 before the first. */
   get latest(): number {
     return this.#sequence
   }
 
-  /** How often an entry has been completed. */
+  /** Number of times that an entry was completed. */
   get ended(): number {
     return this.#ended
   }
@@ -642,7 +650,7 @@ export class TrafficLog {
     return this.#indexed().byType.get(type) ?? []
   }
 
-  /** Every entry about one message, oldest first. */
+  /** Returns every entry about one message, oldest first. */
   forMessage(messageId: string): readonly Entry[] {
     return this.#indexed().byMessage.get(messageId) ?? []
   }
@@ -652,18 +660,18 @@ export class TrafficLog {
     return entry?.seq === seq ? entry : undefined
   }
 
-  /** No rendering shows the bodies of a request and of its answer. */
+  /** Redacts the bodies of a request and its response in every rendering. */
   hide(seq: number): void {
     const entry = this.get(seq)
     if (entry?.type === 'request') entry.redact = hiddenBody
   }
 
-  /** The entries with a higher `seq`. */
+  /** Returns the entries with a higher `seq`. */
   after(seq: number): readonly Entry[] {
     return seq <= 0 ? this.#entries : this.#entries.slice(this.#placeAfter(seq))
   }
 
-  /** Where the first entry with a higher `seq` stands. Entries are consecutive, but for recorded ones. */
+  /** Returns the index of the first entry with a higher `seq`. Entries are consecutive, except recorded ones. */
   #placeAfter(seq: number): number {
     const entries = this.#entries
     const first = entries[0]
@@ -680,8 +688,8 @@ export class TrafficLog {
   }
 
   /**
-   * Calls back on every new entry, and again when a request is answered or an attempt ends.
-   * @param types what is told; everything by default
+   * Calls back on every new entry, and again when it gets its response or outcome.
+   * @param types types of entries; default: all
    */
   subscribe(listener: (entry: Entry) => void, types?: readonly EntryType[]): () => void {
     const subscription: Subscription = { listener, types: types && new Set(types) }
@@ -691,12 +699,12 @@ export class TrafficLog {
     }
   }
 
-  /** Makes room where there is no memory: the older half goes, as it does beyond a limit. */
+  /** Drops the older half to free memory, as beyond a limit. */
   forgetOlderHalf(): void {
     if (this.#entries.length > 2) this.#forgetOlderHalf()
   }
 
-  /** Forgets all entries; numbering continues. */
+  /** Drops all entries. Numbering continues. */
   clear(): void {
     for (const weight of this.#weights) this.#kept.release(weight)
     this.#entries = []
@@ -719,10 +727,10 @@ export const hiddenBody: RedactedFields = { body: true, allHeaders: false, heade
 function checkedLimit(limit: number | undefined): number {
   if (limit === undefined) return Number.POSITIVE_INFINITY
   if (limit >= 0) return limit
-  throw new RangeError(`A traffic log keeps 0 or more, or everything with undefined; got ${limit}.`)
+  throw new RangeError(`policy.maxTrafficEntries must be at least 0, or undefined for no limit (got ${limit}).`)
 }
 
-/** Whether data is the same; classes count as data. */
+/** Returns whether two values have equal data; the class counts as data. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
@@ -732,7 +740,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return names.every((name) => isSame(some[name], same[name]))
 }
 
-/** What an entry weighs beside what it holds: the object, its answer's or outcome's, and its place in the log. */
+/** Size of an entry without its values: the object, its response or outcome, and its position in the log. */
 const entryBytes = {
   request: 300,
   command: 150,

@@ -1,13 +1,13 @@
 import { AddressPattern, withoutQuery } from './address-pattern.js'
 import { didYouMean, editDistance } from './nearest-name.js'
 
-/** Steps of a script that nothing has met. They may come from a server, or from a log: nothing is known of their fields. */
+/** Unused steps of a script. They may come from a server or a log, so the type of their fields is unknown. */
 export interface UnusedSteps {
   readonly pattern: string
   readonly steps: readonly { readonly kind?: unknown; readonly status?: unknown }[]
 }
 
-/** An entry of a log: `attempt` for a delivery, `outbound` for a request of the app. */
+/** A log entry: `attempt` for a delivery, `outbound` for an outbound request. */
 interface Logged {
   readonly type: string
   readonly seq?: number
@@ -17,8 +17,8 @@ interface Logged {
 }
 
 /**
- * Which steps of a script are left, and why that may be.
- * @param log what has happened: a request to nearly the same url is named
+ * Describes the unused steps of a script, and the probable reason.
+ * @param log entries of the log; a request to a similar URL is named as a possible typo
  */
 export function unplayedText(
   { pattern, steps }: UnusedSteps,
@@ -31,12 +31,12 @@ export function unplayedText(
   const urls = new Set(logged.flatMap(({ url }) => (typeof url === 'string' ? [url] : [])))
   const why = {
     delivery: ` Either too few deliveries were attempted (await clock.drain()?), or the steps aren't needed.`,
-    call: ` Either the app sent too few requests there (a cache?), or the steps aren't needed.`,
+    call: ` Either the app sent too few requests to it (a cache?), or the steps aren't needed.`,
   }
-  return `The script for ${pattern} has steps that no ${what} met: ${told.join(', ')}.${meant(pattern, [...urls]) || preceded(pattern, logged, log) || why[what]}`
+  return `The script for ${pattern} has steps that no ${what === 'call' ? 'outbound request' : what} used: ${told.join(', ')}.${meant(pattern, [...urls]) || preceded(pattern, logged, log) || why[what]}`
 }
 
-/** Of a request that met the pattern of the script and the fault of a rule; empty if there is none. */
+/** Names a request that matched the script but got the fault of a rule; empty if there is none. */
 function preceded(pattern: string, logged: readonly Logged[], log: readonly Logged[]): string {
   const struck = new Set(log.flatMap(({ type, cause }) => (type === 'fault' ? (cause ?? []) : [])))
   if (struck.size === 0) return ''
@@ -51,19 +51,19 @@ function preceded(pattern: string, logged: readonly Logged[], log: readonly Logg
   )
   return first === undefined
     ? ''
-    : ` A fault rule struck #${first.seq} there, and a rule that answers leaves a script as it is.`
+    : ` A fault rule was injected into #${first.seq}, and a rule that determines the response uses no step of a script.`
 }
 
-/** ` Did you mean "https://shop.test/orders"?`, of urls that were asked; empty if a request has met the script. */
+/** Returns ` Did you mean "https://shop.test/orders"?` with a requested URL; empty if a request matched the script. */
 function meant(pattern: string, asked: readonly string[]): string {
   const url = pattern.replace(/^[A-Za-z]+\s+/, '')
-  // Nobody knows what `*` and a query stand for.
+  // A `*` or a query can match anything, so a typo cannot be detected.
   if (asked.length === 0 || /[*?]/.test(url)) return ''
   const script = new AddressPattern(url)
   if (asked.some((other) => script.matches(other))) return ''
   return didYouMean(
     url,
-    // An address with a password is not repeated.
+    // A URL with a password must not be repeated.
     asked
       .filter((other) => !other.includes('@'))
       .map(withoutQuery)
@@ -71,10 +71,13 @@ function meant(pattern: string, asked: readonly string[]): string {
   )
 }
 
-/** Fewest characters of a part of a url of which another one is a typo: `/cart` and `/card` are two places. */
+/** Minimum length of a path segment for detecting a typo, because `/cart` and `/card` are two places. */
 const shortest = 5
 
-/** Whether two urls differ in one part only, by at most two characters that are no digits: `/orders/1` is not `/orders/2`. */
+/**
+ * Returns whether two URLs differ in one segment only, by at most two characters that are not digits: `/orders/1` is
+ * not `/orders/2`.
+ */
 function isTypoOf(one: string, other: string): boolean {
   const [a, b] = [one.split('/'), other.split('/')]
   const differing = a.flatMap((part, at) => (part === b[at] ? [] : [[part, b[at] ?? ''] as const]))

@@ -1,9 +1,9 @@
 import { stated } from './portable.js'
 
-/** Under this name Node looks for what `console.log()` shows of an object. */
+/** Symbol of the method that Node.js calls for `console.log()`. */
 const inspected = Symbol.for('nodejs.util.inspect.custom')
 
-/** `console.log()` shows what the objects of a class are in JSON. */
+/** Makes `console.log()` show the objects of a class as JSON. */
 export function loggedAsJson({ prototype }: { readonly prototype: { toJSON(): unknown } }): void {
   Object.defineProperty(prototype, inspected, {
     value(this: { toJSON(): unknown }) {
@@ -13,8 +13,9 @@ export function loggedAsJson({ prototype }: { readonly prototype: { toJSON(): un
 }
 
 /**
- * What a sandbox hands out of something inside. Its own fields are all that can be seen of it, and each is read when it is
- * asked for. Test runners compare, copy and print own fields: a copy has the getters of a class, but not what is private.
+ * A read-only view of an internal object.
+ * Its own fields are everything that is visible, and each is read on access. Test runners compare, copy and print own
+ * fields, and a copy would keep getters of a class but lose private fields.
  */
 export class ReadonlyView {
   toJSON(): unknown {
@@ -26,7 +27,7 @@ export class ReadonlyView {
   }
 }
 
-/** Own fields that read what stands behind an object. */
+/** Returns own fields that read from the object behind a view. */
 export function fieldsOf<Outer, Inner>(
   readers: Readonly<Record<string, (inner: Inner) => unknown>> | object,
   innerOf: (outer: Outer) => Inner,

@@ -1,20 +1,20 @@
 import type { HeaderList } from './http.js'
 
-// What things in memory weigh, in bytes: about as many as they take, computed from sizes and never measured, so that the
-// same calls weigh the same on every machine.
+// Estimated sizes of values in memory, in bytes. They are computed, never measured, so that the same calls have the
+// same sizes on every machine.
 
-/** A string, or an array, beside what it holds; and its place in whatever holds it. */
+/** Overhead of a string or an array, including its reference. */
 const holder = 24
 
-/** Levels of data that are weighed: the bodies of messages and answers stand near the top. */
+/** Maximum depth that is counted, because the bodies of messages and responses are near the top. */
 const deepest = 6
 
-/** Of a string with its place. */
+/** Returns the size of a string with its reference. */
 export function weightOfText(text: string): number {
   return holder + text.length
 }
 
-/** Of words, such as those of a command. */
+/** Returns the size of a list of texts, such as the arguments of a command. */
 export function weightOfWords(words: readonly string[]): number {
   let weight = holder * (words.length + 1)
   for (let index = 0; index < words.length; index++) weight += words[index]!.length
@@ -23,12 +23,12 @@ export function weightOfWords(words: readonly string[]): number {
 
 export function weightOfHeaders(headers: HeaderList): number {
   let weight = holder
-  // The pair is an array of two texts.
+  // A pair is an array of two texts.
   for (const [name, value] of headers) weight += 3 * holder + name.length + value.length
   return weight
 }
 
-/** Of any data: what it holds, so many levels deep. */
+/** Returns the size of any data, down to a maximum depth. */
 export function weightOf(what: unknown, depth = 0): number {
   if (typeof what === 'string') return holder + what.length
   if (typeof what !== 'object' || what === null) return 8

@@ -1,56 +1,56 @@
-/** A command in a row of commands costs so many units, whatever it does: it is read, logged and answered. [choice] */
+/** Cost in units of each command in a pipeline, which is read, logged and replied to. [choice] */
 export const unitsPerRow = 60
 
-/** An item of a list that is told of what the store itself is, not of what it holds: made, measured and encoded. [measured] */
+/**
+ * Cost in units of a list item about the store itself, not about its values: created, measured and encoded. [measured]
+ */
 export const unitsPerItem = 8
 
-/** Bytes of a reply up to which sending it costs no more than its row. */
+/** Size of a reply in bytes up to which sending it adds no cost to its command. */
 export const smallReply = 1_024
 
-/** Bytes that are copied for one unit. */
+/** Number of bytes that are copied for one unit. */
 export const bytesPerUnit = 32
 
 /**
  * A budget of work that is counted, never timed, so that the same work ends at the same place on every machine.
- *
- * One unit is some 25 nanoseconds on the machine that the defaults were measured on: a turn of a short loop in a script,
- * one element looked at, 32 bytes copied. Who works charges by the size that it touches, and before it touches it where
- * the size is known. [choice]
+ * One unit is about 25 nanoseconds on the machine of the measurements: an iteration of a short script loop, one
+ * element, 32 copied bytes. Code charges by the size that it processes, and in advance if the size is known. [choice]
  */
 export class Work {
-  /** Units that may still be charged. */
+  /** Units that can still be charged. */
   left: number
   #limit: number
-  /** What was spent before it began anew the last time. */
+  /** Units that were spent before the last renewal. */
   #before = 0
   readonly #exceeded: (units: number) => Error
 
-  /** `exceeded` makes the error for work that would take so many units more than are left. */
+  /** @param exceeded creates the error for work that needs more units than are left */
   constructor(limit: number, exceeded: (units: number) => Error) {
     this.left = limit
     this.#limit = limit
     this.#exceeded = exceeded
   }
 
-  /** Units that were spent so far, by all who began anew: what turns are counted by. */
+  /** Units that were spent so far, across renewals. */
   get spent(): number {
     return this.#before + this.#limit - this.left
   }
 
-  /** Begins anew, or goes on with what was left. */
+  /** Starts with a new budget, or continues with the remaining one. */
   renew(limit: number): void {
     this.#before = this.spent
     this.#limit = limit
     this.left = limit
   }
 
-  /** Charges work that is about to be done; throws, and charges nothing, when it is more than is left. */
+  /** Charges work before it is done. Throws, and charges nothing, if fewer units are left. */
   charge(units: number): void {
     if (!(units <= this.left)) throw this.#exceeded(units)
     this.left -= units
   }
 
-  /** Counts work that is done already, also where it is more than is left: then nothing else may begin. */
+  /** Charges work that has been done, even beyond the budget. No other work can begin then. */
   spend(units: number): void {
     this.left -= units
   }

@@ -1,14 +1,14 @@
 import type { Duration } from '../kernel/duration.js'
 
 /**
- * What a price plan of the queue allows. Durations as texts such as `'7d'` or in milliseconds, sizes in bytes; `undefined` is
- * unlimited. [queue.md 5.6]
+ * Limits of a price plan of the queue. Durations are text such as `'7d'` or milliseconds, sizes are bytes; `undefined`
+ * is unlimited. [queue.md 5.6]
  */
 export interface QueueLimits {
   readonly messagesPerDay: number | undefined
   readonly maxMessageSize: number
   readonly maxDelay: Duration | undefined
-  /** Longest time a destination may take to answer. */
+  /** Longest response time of a destination. */
   readonly maxTimeout: Duration
   readonly maxRetries: number
   readonly schedules: number
@@ -25,189 +25,234 @@ export interface QueueLimits {
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
 /**
- * Every number and choice that the public sources leave open or contradict, by name, with its default and source.
+ * Every number and choice that public sources leave open or contradict, with its default and source.
  * `createSandbox({ policy: { … } })` overrides any of them.
  */
 export interface Policy {
-  /** Entries that the traffic log keeps, `undefined` for all, 0 for no capturing at all; beyond it the older half is dropped. */
+  /**
+   * Maximum number of entries in the traffic log; `undefined` for all, 0 for no log. Beyond it, the older half is
+   * dropped.
+   */
   maxTrafficEntries: number | undefined
   /**
-   * Bytes that a sandbox keeps of what came and happened, `undefined` for all: requests and answers, commands and replies,
-   * messages, every entry of the log with what it takes by itself. Beyond it the older half of the log is dropped. The journal,
-   * from which the past is played again, has at most three eighths of it; beyond that it ends, and there is no going back any more.
+   * Maximum number of bytes that a sandbox keeps of requests and responses, commands and replies, messages and log
+   * entries; `undefined` for all. Beyond it, the older half of the log is dropped. The journal, which makes `asOf()`
+   * and `fork()` possible, gets at most three eighths; beyond that it ends, and both throw.
    */
   maxTrafficBytes: number | undefined
   /**
-   * Bytes that all forks of a sandbox, and their forks, keep together, counted as `maxTrafficBytes` counts; `undefined` for
-   * no limit. Beyond it `fork()` is refused until one of them is disposed of, and their logs drop their older halves.
+   * Maximum number of bytes that all forks of a sandbox and their forks keep together, counted as `maxTrafficBytes`
+   * counts; `undefined` for no limit. Beyond it, `fork()` throws until a fork is disposed, and the logs of the forks
+   * drop their older halves.
    */
   maxForkBytes: number | undefined
   /**
-   * Which commands the store has. `all`: also those of redis-server 7.0 that the service has no page for, such as `OBJECT`,
-   * `SORT` and `LCS`; a diagnostic names each that runs. `documented`: refuses these. [service.md B, command groups]
+   * Commands that the store has. `all`: also those of redis-server 7.0 that the service does not document, such as
+   * `OBJECT`, `SORT` and `LCS`; a diagnostic names each one that runs. `documented`: rejects these.
+   * [service.md B, command groups]
    */
   commands: 'all' | 'documented'
   /**
-   * Which rules ACL SETUSER takes. `service`: those of the service's page. `redis`: also passwords, hashes, `nopass`, rules
-   * for subcommands and selectors. [store.md 6.3]
+   * Rules that ACL SETUSER accepts. `service`: those that the service documents. `redis`: also passwords, hashes,
+   * `nopass`, rules for subcommands, and selectors. [store.md 6.3]
    */
   aclRules: 'service' | 'redis'
-  /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
+  /** Maximum size in bytes of one command's arguments, and of its reply. [store.md 10] */
   maxRequestSize: number
   /**
-   * Bytes of the answer to one request to the store, all results of a pipeline or a transaction together; a guard of this
-   * package, not a fact about the service. Results beyond it are errors, and in a pipeline their commands are not run.
+   * Maximum size in bytes of the response to one store request, including all results of a pipeline or transaction.
+   * This is a limit of this package, not of the service. Results beyond it are errors, and their commands in a pipeline
+   * do not run.
    */
   maxResponseSize: number
   /**
-   * Units of work that one request to the store may cost; a guard of this package, not a fact about the service. A unit is
-   * some 25 nanoseconds, see docs/decisions/work-budget.md. What would cost more is refused, before it does anything
-   * where that can be known.
+   * Maximum units of work of one store request. This is a limit of this package, not of the service. A unit is about 25
+   * nanoseconds, see docs/decisions/work-budget.md. Requests beyond it are rejected, if possible before they change
+   * anything.
    */
   maxWork: number
-  /** Commands per virtual day, `undefined` for no limit. [store.md 10] */
+  /** Maximum number of commands per virtual day, `undefined` for no limit. [store.md 10] */
   dailyRequestLimit: number | undefined
-  /** Commands per virtual month, `undefined` for no limit. [store.md 10] */
+  /** Maximum number of commands per virtual month, `undefined` for no limit. [store.md 10] */
   monthlyRequestLimit: number | undefined
-  /** Bytes of all keys and values, `undefined` for no limit. [store.md 10] */
+  /** Maximum size in bytes of all keys and values, `undefined` for no limit. [store.md 10] */
   maxStorageSize: number | undefined
-  /** Bytes of one key. [store.md 10] */
+  /** Maximum size in bytes of one key. [store.md 10] */
   maxKeySize: number
-  /** Bytes of one key's value, `undefined` for no limit. [store.md 10] */
+  /** Maximum size in bytes of one key's value, `undefined` for no limit. [store.md 10] */
   maxRecordSize: number | undefined
-  /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
+  /** Maximum number of pending entries of a stream consumer, `undefined` for no limit. [store.md 7.2, 10] */
   maxPendingPerConsumer: number | undefined
-  /** Keys, fields or members that one call of SCAN and its variants looks at without COUNT. [store.md 7.2, 10] */
+  /** Keys, fields or members that one call of SCAN and its variants examines without COUNT. [store.md 7.2, 10] */
   scanPageSize: number
-  /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
+  /**
+   * Maximum number of bytes buffered for a slow client of an event stream, which is then disconnected. [store.md 5.2: 1
+   * MB a line]
+   */
   maxStreamBuffer: number
-  /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
+  /**
+   * Maximum number of loop iterations, calls and the items they touch in one script, which is then stopped; never more
+   * than `maxWork`. [store.md 9: not public]
+   */
   maxScriptSteps: number
-  /** How long a write waits before searches find it; 0 for not at all. `SEARCH.WAITINDEXING` ends the wait. [search.md 14: not public] */
+  /**
+   * Time until a search finds a write; 0 for immediately. `SEARCH.WAITINDEXING` waits for it. [search.md 14: not
+   * public]
+   */
   searchIndexingDelay: Duration
   /**
-   * Bytes of one document, all fields of the schema together, that a search index reads, as long as two novels; a guard of this package, not a fact
-   * about the service. A longer text is found by its beginning, other values beyond are left out, and so are STRING values that
-   * are longer. What is stored does not change. [search.md 11: not public]
+   * Maximum size in bytes of one document's indexed fields that a search index reads: as long as two novels. This is a
+   * limit of this package, not of the service. Longer text is indexed by its beginning; other values beyond it, and
+   * longer STRING values, are not indexed. Stored values do not change. [search.md 11: not public]
    */
   maxSearchDocument: number
-  /** Search indexes that there may be, `undefined` for no limit. [search.md 1: 10 were seen] */
+  /** Maximum number of search indexes, `undefined` for no limit. [search.md 1: 10 were seen] */
   maxSearchIndexes: number | undefined
-  /** What found documents are ordered by: the relevance of their words, or the order in which they came, each being worth the same. [search.md 12: not public] */
+  /** Order of search results: by relevance of their words, or by age with equal scores. [search.md 12: not public] */
   searchScore: 'bm25' | 'constant'
-  /** Whether one plain word is also found with a typo, and as a beginning, as the operator's page says, or only as it is. [search.md 12] */
+  /**
+   * Whether a single plain word also matches with a typo and as a prefix, as the operator's documentation states, or
+   * only exactly. [search.md 12]
+   */
   searchSingleWord: 'fuzzy' | 'term'
-  /** What a `$mustNot` finds that stands alone: nothing, as its page says, or the rest, as an example has it. [search.md 12] */
+  /**
+   * What a `$mustNot` without other conditions matches: nothing, as its documentation states, or all other documents,
+   * as in an example. [search.md 12]
+   */
   searchLoneMustNot: 'nothing' | 'rest'
-  /** How the values of `SCOREFUNC` become one score where its words do not say: both pages differ. [search.md 7] */
+  /**
+   * How several values of `SCOREFUNC` are combined if the command does not specify it; two pages of the service differ.
+   * [search.md 7]
+   */
   searchScoreMode: 'multiply' | 'sum'
-  /** Whether BOOL and DATE fields are FAST without the word, as the page of schemas says. [search.md 11] */
+  /** Whether BOOL and DATE fields are FAST without the keyword, as the schema documentation states. [search.md 11] */
   searchFastByDefault: boolean
-  /** Whether KEYWORD fields may have the word FAST, as the page of schemas says, although the command's syntax has no place for it. They are fast without it. [search.md 1] */
+  /**
+   * Whether KEYWORD fields accept FAST, as the schema documentation states, although the syntax of the command does not
+   * allow it. They are fast without it. [search.md 1]
+   */
   searchKeywordFast: 'reject' | 'accept'
-  /** Retries of a message that does not set them. [queue.md 2.2] */
+  /** Number of retries of a message that does not set it. [queue.md 2.2] */
   retries: number
-  /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
+  /** Plan that sets retention, timeout and sizes. [queue.md 5.6] */
   queuePlan: QueuePlan
-  /** Single limits instead of the plan's. [queue.md 5.6] */
+  /** Overrides of single limits of the plan. [queue.md 5.6] */
   queueLimits: Partial<QueueLimits>
-  /** Refuse what the plan does not allow; without it only retention, time-out and truncation follow the plan. [queue.md 5.6] */
+  /**
+   * Whether requests beyond the plan are rejected. If false, only retention, timeout and truncation follow the plan.
+   * [queue.md 5.6]
+   */
   enforceQuotas: boolean
-  /** Bytes of one batch call, refused beyond when quotas are enforced. [queue.md 1.4] */
+  /** Maximum size in bytes of a batch request, when quotas are enforced. [queue.md 1.4] */
   maxBatchSize: number
-  /** Status of a refusal over quota. [queue.md 16] */
+  /** Status of the response when a quota is exceeded. [queue.md 16] */
   quotaStatus: number
-  /** Status of a change asked for with the read-only token. [queue.md 10] */
+  /** Status of the response to a change with the read-only token. [queue.md 10] */
   readOnlyStatus: number
-  /** Calls a second beyond publishing, `undefined` for no limit. [queue.md 10] */
+  /** Maximum number of requests per second other than publishes, `undefined` for no limit. [queue.md 10] */
   queueBurstLimit: number | undefined
-  /** Publish calls per virtual day, `undefined` for no limit. [queue.md 10] */
+  /** Maximum number of publish requests per virtual day, `undefined` for no limit. [queue.md 10] */
   queueDailyLimit: number | undefined
-  /** The only region that knows the token, `undefined` for both. [queue.md 1.13] */
+  /** The only region that accepts the token, `undefined` for both. [queue.md 1.13] */
   homeRegion: 'us-east-1' | 'eu-central-1' | undefined
-  /** Factor f of the default back-off e^(f·n) seconds. [queue.md 5.2, 16] */
+  /** Factor f of the default backoff e^(f·n) seconds. [queue.md 5.2, 16] */
   backoffFactor: number
-  /** Whether the default back-off is truncated to whole seconds. [queue.md 5.2] */
+  /** Whether the default backoff is truncated to whole seconds. [queue.md 5.2] */
   roundBackoff: boolean
-  /** Longest wait before a retry. [queue.md 5.2] */
+  /** Longest delay before a retry. [queue.md 5.2] */
   maxRetryDelay: Duration
-  /** Whether Retry-After and similar headers win over the message's own retry delay. [queue.md 5.2] */
+  /** Whether Retry-After and similar headers take precedence over the message's own retry delay. [queue.md 5.2] */
   retryHeadersOverrideExpression: boolean
-  /** How long a deduplication id is remembered. [queue.md 2.4, 16] */
+  /** Time for which a deduplication ID is remembered. [queue.md 2.4, 16] */
   deduplicationWindow: Duration
   /**
-   * How long a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
-   * knows it. [queue.md 1.5]
+   * Time for which a message can be read after its delivery; 0 for not at all, `undefined` for as long as the log has
+   * it. [queue.md 1.5]
    */
   deliveredRetention: Duration | undefined
-  /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */
+  /** Spelling of the state of a canceled message. [queue.md 4.1, 16] */
   canceledSpelling: 'CANCELLED' | 'CANCELED'
-  /** `due`: the entry is written when the next delivery would have been due. `immediate`: at once. [queue.md 4.2] */
+  /**
+   * When the log entry of a cancellation is written. `due`: when the next delivery would have been due. `immediate`:
+   * with the request. [queue.md 4.2]
+   */
   cancelTiming: 'due' | 'immediate'
   /** JSON type of `notBefore` and `createdAt` in callback bodies. [queue.md 5.4, 16] */
   callbackTimestampType: 'string' | 'number'
-  /** Refuse delayed callbacks with 400, as a changelog entry says. [queue.md 2.2, 16] */
+  /** Whether delayed callbacks are rejected with 400, as a changelog entry states. [queue.md 2.2, 16] */
   rejectCallbackDelay: boolean
-  /** Whether a redirect of a destination is followed (at most 10) instead of counting as a failure. [queue.md 5.1] */
+  /** Whether redirects of a destination are followed, at most 10, instead of counting as a failure. [queue.md 5.1] */
   followRedirects: boolean
-  /** Refuse destinations on this machine, as the live service does. [queue.md 1.13] */
+  /** Whether loopback destinations are rejected, as the real service does. [queue.md 1.13] */
   rejectLoopback: boolean
-  /** Refuse percent-encoded destinations, as two reports say. [queue.md 1.3] */
+  /** Whether percent-encoded destinations are rejected, as two reports state. [queue.md 1.3] */
   rejectEncodedDestination: boolean
-  /** What an attempt meets when no handler is registered and no `fetch` is given: an error, or this status. */
+  /** Result of an attempt without a registered handler and without `fetch`: an error, or this status. */
   unhandledDestination: 'error' | number
   /**
-   * Host time that a handler in this process may run without ending or sleeping before its delivery counts as
-   * unanswered, `undefined` for no limit. [a guard of ours]
+   * Host time that a handler in this process may run without ending or sleeping, before its delivery fails without a
+   * response; `undefined` for no limit. [limit of this package]
    */
   handlerStallTimeout: Duration | undefined
-  /** Address of a publisher whose request does not name one in `X-Forwarded-For`. */
+  /** IP address of a publisher whose request has no `X-Forwarded-For`. */
   callerIp: string
-  /** Entries of a page of the log: default and maximum. [queue.md 1.10, 16] */
+  /** Entries per page of the log: default and maximum. [queue.md 1.10, 16] */
   logPageSize: number
   maxLogPageSize: number
-  /** Entries of a page of the dead-letter queue: default and maximum. [queue.md 1.9] */
+  /** Entries per page of the dead-letter queue: default and maximum. [queue.md 1.9] */
   dlqPageSize: number
-  /** Messages that one bulk cancel may name in `count`. [queue.md 1.5] */
+  /** Maximum `count` of one bulk cancel. [queue.md 1.5] */
   maxCancelCount: number
   /** Longest rate period of flow control. [queue.md 2.2] */
   maxRatePeriod: Duration
-  /** When the callback of a workflow's call goes out: after its last attempt, or after every one. [workflow.md 0] */
+  /** When a workflow call sends its callback: after the last attempt, or after every one. [workflow.md 0] */
   workflowCallCallbacks: 'last' | 'every'
-  /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
+  /**
+   * Size in bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches the list; `undefined`
+   * for never. [workflow.md 3.2]
+   */
   workflowLazyBodyAbove: number | undefined
   /**
-   * Steps of one run, finished or planned; one more is refused with 429 and fails the run. `undefined` for no limit.
-   * [the documentation's 1,000 on every plan; that planned ones count: choice]
+   * Maximum number of steps of one run, finished or planned; `undefined` for no limit. One more step is rejected with
+   * 429 and fails the run. [the documentation's 1,000 on every plan; that planned ones count: choice]
    */
   maxRunSteps: number | undefined
   /**
-   * Bytes of the payload of one run and of all that its steps submitted; more is refused with 429 and fails the run.
-   * `undefined` for no limit. [the documentation's 100 MB on every plan]
+   * Maximum size in bytes of the payload of one run and everything that its steps submitted; `undefined` for no limit.
+   * More is rejected with 429 and fails the run. [the documentation's 100 MB on every plan]
    */
   maxRunContext: number | undefined
-  /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0] */
+  /** Whether a step that a run has already submitted is recognized and not delivered again. [workflow.md 0] */
   workflowDeduplicateSteps: boolean
-  /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
+  /** Whether deliveries of runs contain the retries, retry delay and flow control in force. [workflow.md 12] */
   workflowEchoConfiguration: boolean
-  /** Whether a step may bring a configuration of its own, as a coming version of the SDK submits it. [workflow.md 12] */
+  /** Whether a step can have its own configuration, as an upcoming SDK version submits it. [workflow.md 12] */
   workflowStepConfiguration: boolean
-  /** When `/v2/trigger` asks the SDK to begin the run: for urls that were never seen to be workflows, always, or when the header asks. [workflow.md 2.4] */
+  /**
+   * When `/v2/trigger` asks the SDK to begin the run: for URLs that have not been seen as workflows, always, or when
+   * the header requests it. [workflow.md 2.4]
+   */
   workflowTwoPhaseTrigger: 'unknown-url' | 'always' | 'header'
-  /** Whom an event reaches first. [workflow.md 13] */
+  /** Which waiting run receives an event first. [workflow.md 13] */
   workflowNotifyOrder: 'oldest' | 'newest'
-  /** Who leaves the wait list of a flow-control key: who came first, or anybody, as the service hands on. [workflow.md 0] */
+  /**
+   * Order in which messages leave the wait list of a flow-control key: by arrival, or random, as the service does.
+   * [workflow.md 0]
+   */
   flowControlOrder: 'fifo' | 'shuffled'
   /**
-   * How the fields of a cron expression are read: as the Go library robfig/cron does, with `5/15` and without `7`, or as a
-   * crontab, the other way round. [queue.md 7: standard crontab]
+   * How the fields of a cron expression are parsed: as the Go library robfig/cron does, with `5/15` and without `7`, or
+   * as a crontab, which is the opposite. [queue.md 7: standard crontab]
    */
   cronDialect: 'go' | 'crontab'
-  /** Whether `@every 90s` is a cron expression, as for the Go library, although schedules have a resolution of a minute. [queue.md 7, choice] */
+  /**
+   * Whether `@every 90s` is a valid cron expression, as in the Go library, although schedules have a resolution of one
+   * minute. [queue.md 7, choice]
+   */
   cronEvery: 'reject' | 'accept'
-  /** Whether a replaced schedule stays paused. [queue.md 7] */
+  /** Whether a schedule stays paused when it is replaced. [queue.md 7] */
   replacedScheduleStaysPaused: boolean
-  /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
+  /** Whether a schedule keeps its creation time when it is replaced. [queue.md 7] */
   replacedScheduleKeepsCreatedAt: boolean
 }
 
@@ -220,7 +265,7 @@ type PolicyDuration =
   | 'maxRatePeriod'
 type QueueLimitDuration = 'maxDelay' | 'maxTimeout' | 'logRetention' | 'dlqRetention'
 
-/** The policies that are lengths of time, in virtual time but for `handlerStallTimeout`. */
+/** The policies that are durations, in virtual time except `handlerStallTimeout`. */
 export const policyDurations: readonly PolicyDuration[] = [
   'searchIndexingDelay',
   'maxRetryDelay',
@@ -230,7 +275,7 @@ export const policyDurations: readonly PolicyDuration[] = [
   'maxRatePeriod',
 ]
 
-/** The limits of a plan that are lengths of time. */
+/** The limits of a plan that are durations. */
 export const queueLimitDurations: readonly QueueLimitDuration[] = [
   'maxDelay',
   'maxTimeout',
@@ -242,10 +287,10 @@ type InMilliseconds<T, Names extends keyof T> = {
   [Name in keyof T]: Name extends Names ? Exclude<T[Name], string> : T[Name]
 }
 
-/** Limits in force: durations are milliseconds. */
+/** The limits in force, with durations in milliseconds. */
 export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration>
 
-/** The choices in force: durations are milliseconds. */
+/** The policies in force, with durations in milliseconds. */
 export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
   queueLimits: Partial<ResolvedQueueLimits>
 }

@@ -2,12 +2,13 @@ import * as v from 'valibot'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
+import { shownValue } from '../kernel/shown-value.js'
 import type { Policy, QueueLimits, ResolvedPolicy } from './policy.js'
 import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
-/** Never 0: paging by nothing would never end. */
+/** At least 1, because paging with empty pages would never end. */
 const page = atLeast(1)
 const limit = v.optional(amount)
 /** `'90s'`, `'1d10h30m'`, or milliseconds. */
@@ -16,7 +17,7 @@ const duration = v.union([
     v.string(),
     v.regex(
       /^(?:\d+(?:\.\d+)?(?:ms|mo|[smhdwy]))+$/,
-      'It is not a span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
+      'must be a duration such as 90s, 5m or 1d10h30m, or milliseconds as a number',
     ),
   ),
   amount,
@@ -124,13 +125,16 @@ function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
   ) as unknown as v.GenericSchema<Partial<T>>
 }
 
-/** What each policy may be set to; none has to be. */
+/** The schema of a policy object, in which every field is optional. */
 export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
 
-/** The defaults with some choices replaced; an unknown name or an impossible value throws. */
+/**
+ * Returns the default policies with changes.
+ * @throws TypeError when a name is unknown or a value is invalid
+ */
 export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) {
-    throw new TypeError(`policy takes an object such as { retries: 1 }, got ${JSON.stringify(changes)}.`)
+    throw new TypeError(`policy must be an object such as { retries: 1 } (got ${shownValue(changes)}).`)
   }
   const names = Object.keys(changes)
   if (names.length === 0) return { ...defaultPolicy }
@@ -146,14 +150,26 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   const resolved = resolvedPolicy(changes)
   const [issue] = v.safeParse(policySchema(), resolved).issues ?? []
   if (issue !== undefined) {
-    throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)
+    throw new TypeError(
+      `policy.${v.getDotPath(issue)} must be ${expectedText(issue.expected)} (got ${issue.received}).`,
+    )
   }
   return { ...defaultPolicy, ...resolved }
 }
 
+/** Returns what a schema expects as text: `("go" | "crontab")` → `"go" or "crontab"`. */
+function expectedText(expected: string | null): string {
+  if (expected === 'number') return 'a number'
+  if (expected === 'boolean') return 'true or false'
+  return `${expected}`
+    .replace(/^\((.*)\)$/, '$1')
+    .replaceAll(' | ', ' or ')
+    .replace('>=', 'at least ')
+}
+
 /**
- * Some choices with every duration in milliseconds.
- * @throws TypeError for a text that is no duration
+ * Converts the durations of some policies to milliseconds.
+ * @throws TypeError when a text is not a duration
  */
 export function resolvedPolicy(changes: Partial<Policy>): Partial<ResolvedPolicy> {
   const { queueLimits } = changes

@@ -5,32 +5,32 @@ export const queueRegions = ['us-east-1', 'eu-central-1'] as const
 export type QueueRegion = (typeof queueRegions)[number]
 export const defaultRegion: QueueRegion = 'eu-central-1'
 
-/** Base addresses of the three services, without trailing slashes; each may carry a path prefix. */
+/** Base URLs of the three services, without trailing slashes. Each can have a path prefix. */
 export interface SandboxUrls {
   readonly store: string
-  /** The default region's address. */
+  /** URL of the queue in the default region. */
   readonly queue: string
   readonly mgmt: string
-  /** The queue's address in each region. */
+  /** URL of the queue in each region. */
   readonly regions: Readonly<Record<QueueRegion, string>>
 }
 
-/** Where the services are; what is not given has a default. */
+/** Base URLs of the services. Each omitted one has a default. */
 export interface UrlOptions {
-  /** One address for all three services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
+  /** Common base URL of all services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
   readonly base?: string | undefined
   readonly store?: string | undefined
   readonly queue?: string | undefined
   readonly mgmt?: string | undefined
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
-  /** Where a server speaks the native protocol of the data store: `redis://127.0.0.1:6379`. For `env` alone. */
+  /** URL of a server with the Redis protocol, used only for `env`: `redis://127.0.0.1:6379`. */
   readonly redis?: string | undefined
 }
 
-/** @param name of a sandbox beside others: `https://{name}.store.test` */
+/** @param name name of the sandbox, which becomes part of the host: `https://{name}.store.test` */
 export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
-  // A name that stands in no host may be anything.
+  // Without a host that contains it, a name may have any characters.
   const host = name === undefined || base !== undefined ? '' : `${hostLabel(name)}.`
   const queue =
     options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
@@ -53,13 +53,13 @@ export interface ServiceUrl {
   readonly service: ServiceName
   readonly region: QueueRegion | undefined
   readonly base: string
-  /** Undecoded, begins with `/`. */
+  /** Undecoded path, which begins with `/`. */
   readonly path: string
-  /** Undecoded, without `?`. */
+  /** Undecoded query, without `?`. */
   readonly query: string
 }
 
-/** Finds out which service a url belongs to; `undefined` for all other origins. */
+/** Returns the service that a URL belongs to, or `undefined` for other origins. */
 export type Locate = (url: string) => ServiceUrl | undefined
 
 export function locator(addresses: SandboxUrls): Locate {
@@ -69,7 +69,7 @@ export function locator(addresses: SandboxUrls): Locate {
     ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
     [addresses.mgmt, 'stats', undefined],
   ]
-  // The longest base first, or `…/queue-us-east-1` would be hidden by a base that begins the same way.
+  // The longest base comes first, because a shorter one could be a prefix of `…/queue-us-east-1`.
   places.sort((a, b) => b[0].length - a[0].length)
   const find = (url: string): ServiceUrl | undefined => {
     for (const [base, service, region] of places) {
@@ -79,7 +79,7 @@ export function locator(addresses: SandboxUrls): Locate {
     }
     return undefined
   }
-  // Asked twice for each request: whether it belongs here, and where.
+  // Cached, because each request asks twice: whether its URL belongs to the sandbox, and to which service.
   let latest = ''
   let found: ServiceUrl | undefined
   return (url) => {
@@ -91,7 +91,7 @@ export function locator(addresses: SandboxUrls): Locate {
   }
 }
 
-/** Turns urls below one set of addresses into those below another; `undefined` for all other urls. */
+/** Returns a function that moves URLs below one set of base URLs to another; `undefined` for other URLs. */
 export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => string | undefined {
   const locate = locator(from)
   return (url) => {
@@ -99,7 +99,7 @@ export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => 
     if (found === undefined) return undefined
     const { service, region } = found
     const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
-    // The plain address of the queue stands for its default region.
+    // The plain URL of the queue means its default region.
     const queue = found.base === from.queue || region === undefined ? to.queue : to.regions[region]
     return (base ?? queue) + url.slice(found.base.length)
   }
@@ -117,25 +117,25 @@ function pathAndQuery(url: string, from: number): { path: string; query: string 
   return { path: url.slice(from, mark) || '/', query: url.slice(mark + 1, end) }
 }
 
-/** `HTTPS://Store.Test:443/a` → `https://store.test/a`, leaving the rest of the url as it is written. */
+/** Normalizes the origin of a URL: `HTTPS://Store.Test:443/a` → `https://store.test/a`. The rest stays as written. */
 function normalOrigin(url: string): string {
   const match = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)(.*)$/is.exec(url)
   if (!match || !URL.canParse(match[1]!)) return url
   return new URL(match[1]!).origin + match[2]
 }
 
-/** Ends a sentence about a Redis or Valkey that was given where none can be. */
+/** End of a message about the URL of a Redis or Valkey in the wrong option. */
 export const engineUrls =
-  'one in the place of the data store is had with createRealRedisSandbox() or createShadowSandbox() of stuntdouble/real-redis, or with serve --real-redis or --shadow-redis.'
+  'use createRealRedisSandbox() or createShadowSandbox() of stuntdouble/real-redis, or serve --real-redis or --shadow-redis.'
 
 function checked(address: string): string {
-  // Not shown: it may have a password.
+  // The message must not contain the URL, which may have a password.
   if (/^(?:redis|valkey)s?:/i.test(address)) {
-    throw new TypeError(`A Redis or Valkey is not an address of a service: ${engineUrls}`)
+    throw new TypeError(`A base URL must not be that of a Redis or Valkey: ${engineUrls}`)
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new TypeError(
-      `${JSON.stringify(address)} is not an address of a service: give an http or https url, such as 'https://store.test'.`,
+      `A base URL must be an http or https URL such as 'https://store.test' (got ${JSON.stringify(address)}).`,
     )
   }
   return normalOrigin(address).replace(/\/+$/, '')
@@ -143,5 +143,7 @@ function checked(address: string): string {
 
 function hostLabel(name: string): string {
   if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name)) return name.toLowerCase()
-  throw new TypeError(`${JSON.stringify(name)} cannot be part of a host name: use letters, digits and hyphens.`)
+  throw new TypeError(
+    `name must be valid in a host name (got ${JSON.stringify(name)}). Use letters, digits and hyphens.`,
+  )
 }

@@ -6,11 +6,11 @@ import { type Dialect, neutralManagementPath } from './dialect.js'
 import type { DetectedDialect, DialectDetector } from './dialect-detector.js'
 import type { Endpoint, RawRequest, RawResponse, ServiceRequest } from './service.js'
 
-// One call as a service gets it: its parts, the token that it brings, and what can be answered.
+// One request as a service receives it, helpers for its tokens, and constructors of responses.
 
-/** A call that was located; the router adds what the pattern of its endpoint says. */
+/** A located request. The router adds its endpoint and path parameters. */
 export class RoutedRequest implements ServiceRequest {
-  /** Written anew by the router where the case of its fixed parts does not matter. */
+  /** The router replaces fixed segments by those of the pattern, if case does not matter. */
   path: string
   readonly query: string
   readonly service: ServiceUrl['service']
@@ -19,13 +19,13 @@ export class RoutedRequest implements ServiceRequest {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
-  /** Set by the router; `undefined` when no endpoint takes the method and path. */
+  /** Endpoint from the router; `undefined` if none has the method and path. */
   endpoint: Endpoint<unknown> | undefined
   params: Readonly<Record<string, string>> = {}
-  /** Segments of the path before those that its pattern does not know. */
+  /** Number of path segments before the rest that the pattern does not name. */
   segmentsBeforeRest = 0
   user: unknown = undefined
-  /** Found out when it is asked for. Not `#private`: endpoints make objects that inherit from calls. */
+  /** Detected on first use. It is not `#private`, because endpoints create objects that inherit from requests. */
   private heard: DetectedDialect | undefined
   private isWatched = false
 
@@ -35,7 +35,7 @@ export class RoutedRequest implements ServiceRequest {
     private readonly location: ServiceUrl,
     private readonly hearing: DialectDetector,
     readonly cause: number,
-    /** Hears what becomes of the request of this number. */
+    /** Records what happens to the request with this number. */
     private readonly journal?: InputJournal | undefined,
     private readonly number?: number | undefined,
   ) {
@@ -50,7 +50,7 @@ export class RoutedRequest implements ServiceRequest {
     this.headers = call.headers
   }
 
-  /** The same call without its token. */
+  /** Returns the same request without its token. */
   withoutToken(): RoutedRequest {
     const headers = this.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
     const call: RawRequest = { method: this.method, url: this.url, headers, body: () => this.body }
@@ -68,7 +68,7 @@ export class RoutedRequest implements ServiceRequest {
       .join('/')
   }
 
-  /** A server makes it when it is asked for; the journal hears of it first. */
+  /** A server creates the signal on first use, and the journal must record an abort before other listeners run. */
   get signal(): AbortSignal | undefined {
     const { journal, number } = this
     const { signal } = this.call
@@ -120,20 +120,22 @@ export class RoutedRequest implements ServiceRequest {
   }
 }
 
-/** The token of `Authorization: Bearer …`; a bare token without the word is accepted, as the store does. [store.md 6.1] */
+/**
+ * Returns the token of `Authorization: Bearer …`. As in the store, a token without the word is accepted. [store.md 6.1]
+ */
 export function bearerToken(call: ServiceRequest): string | undefined {
   const header = call.header('authorization')?.trim()
   if (!header) return undefined
   return header.replace(/^bearer\s+/i, '')
 }
 
-/** The value of a query parameter, decoded; `undefined` when it is absent. */
+/** Returns the decoded value of a query parameter, or `undefined` if it is absent. */
 export function queryToken(call: ServiceRequest, name: string): string | undefined {
   if (!call.query.includes(name)) return undefined
   return new URLSearchParams(call.query).get(name) ?? undefined
 }
 
-/** User name and password of `Authorization: Basic …`. */
+/** Returns the user name and password of `Authorization: Basic …`. */
 export function basicCredentials(call: ServiceRequest): { user: string; password: string } | undefined {
   const match = /^basic\s+(.*)$/i.exec(call.header('authorization')?.trim() ?? '')
   const decoded = match ? fromBase64(match[1]!) : undefined
@@ -143,15 +145,15 @@ export function basicCredentials(call: ServiceRequest): { user: string; password
   return colon === -1 ? undefined : { user: plain.slice(0, colon), password: plain.slice(colon + 1) }
 }
 
-/** The query parameter in which the store takes a token. [store.md 6.1] */
+/** Query parameter that carries a token of the store. [store.md 6.1] */
 export const storeTokenQuery = '_token'
 
-/** The token of a call that may bring it in a query parameter as well, which goes before the header. */
+/** Returns the token of a request. A query parameter takes precedence over the header. */
 export function tokenOf(call: ServiceRequest, parameter: string): string | undefined {
   return queryToken(call, parameter) ?? bearerToken(call)
 }
 
-/** Shared, because answers are kept in the traffic log. */
+/** Shared objects, because the traffic log keeps responses. */
 const jsonType = ['content-type', 'application/json'] as const
 const binaryType = ['content-type', 'application/octet-stream'] as const
 
@@ -159,7 +161,7 @@ export function json(value: unknown, status = 200, headers: HeaderList = []): Ra
   return jsonText(utf8(JSON.stringify(value)), status, headers)
 }
 
-/** An answer whose JSON text is already there. */
+/** Returns a response whose body is serialized JSON. */
 export function jsonText(body: Bytes, status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers: [jsonType, ...headers], body }
 }
@@ -172,12 +174,14 @@ export function empty(status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers, body: null }
 }
 
-/** The answer as it is sent: one to HEAD has no body. */
+/** Returns the response as it is sent: without a body for HEAD. */
 export function sentTo({ method }: Pick<RawRequest, 'method'>, answer: RawResponse): RawResponse {
   return method === 'HEAD' ? { ...answer, body: null } : answer
 }
 
-/** A protocol error of the queue and the statistics API: thrown anywhere below an endpoint, answered in one place. */
+/**
+ * Protocol error of the queue and the statistics API. Endpoints throw it, and the service converts it to a response.
+ */
 export class HttpError extends Error {
   constructor(
     readonly status: number,

@@ -2,27 +2,27 @@ import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
 import { type Dialect, dialectsOf, otherDialects, type SettingLists, type Settings } from './dialect.js'
 
-/** What a request, or a list of headers, says in the service's own words. */
+/** Names of the service in a request or a list of headers, with the dialect that they belong to. */
 export interface DetectedDialect {
-  /** In which it is answered: its own, or the neutral one where it has not a single word. */
+  /** Dialect of the response: that of the request, or the neutral one if it has no names of any dialect. */
   readonly dialect: Dialect
-  /** It has not a single word; never where only one dialect counts. */
+  /** Whether it has no names of any dialect. Always false if the sandbox accepts only one dialect. */
   readonly isUnmarked: boolean
   readonly settings: Settings
-  /** Of the headers to forward those that came several times, value by value. */
+  /** Headers to forward that occurred several times, value by value. */
   readonly lists?: SettingLists | undefined
-  /** What its author should know: words of two dialects, or of one that means nothing here. */
+  /** Note for the author of the request: it has names of two dialects, or of one that the sandbox does not accept. */
   readonly note?: string | undefined
 }
 
-/** Where words may stand. */
+/** Parts of a request that can contain names of a dialect. */
 export interface DialectInput {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
-  /** Below the base address, as it arrived. */
+  /** Path below the base URL, as received. */
   readonly path: string
-  /** Without `?`. */
+  /** Query, without `?`. */
   readonly query: string
   readonly service: ServiceName
 }
@@ -30,14 +30,14 @@ export interface DialectInput {
 interface DialectPrefix {
   readonly dialect: Dialect
   readonly prefix: string
-  /** Lower-case code of the prefix's first letter, which tells most names apart. */
+  /** Lower-case code of the prefix's first letter, which excludes most header names. */
   readonly initial: number
 }
 
-/** Words of one dialect in one request. */
+/** Names of one dialect in one request. */
 interface DialectMatch {
   readonly dialect: Dialect
-  /** One of them, as it came. */
+  /** One of the names, as received. */
   readonly word: string
   readonly settings: Map<string, string>
   lists?: Map<string, string[]>
@@ -45,9 +45,9 @@ interface DialectMatch {
 
 const caseBit = 0x20
 const none: Settings = new Map()
-/** What a destination gets stays as it came; the options that the service reads are joined. */
+/** Forwarded headers keep their values. Options of the service that occur several times are joined. */
 const toForward = /^(?:(?:failure-)?callback-)?forward-/
-/** `Service-Worker` is a browser's. */
+/** `Service-Worker` is a header of browsers. */
 const browsers = /^worker(?:-|$)/
 
 function add(found: DialectMatch, setting: string, value: string): void {
@@ -61,11 +61,11 @@ function add(found: DialectMatch, setting: string, value: string): void {
   else list.push(value)
 }
 
-/** Finds out in whose words a request speaks. One for a sandbox: what it warns of, it warns of once. */
+/** Detects the dialect of requests. A sandbox has one detector, which reports each kind of problem once. */
 export class DialectDetector {
   readonly #own: readonly Dialect[]
   readonly #tongues: readonly DialectPrefix[]
-  /** Whether a query may have a word in it. */
+  /** Matches queries that may contain a name of a dialect. */
   readonly #inQuery: RegExp
   readonly #warn: (sentence: string) => void
   readonly #warned = new Set<string>()
@@ -85,7 +85,10 @@ export class DialectDetector {
     this.#warn = warn
   }
 
-  /** The headers of a request, or those of an object in its body. A name that comes twice is joined with `, `, as HTTP has it. */
+  /**
+   * Detects the dialect of headers, those of a request or of an object in its body. Repeated names are joined with `,
+   * `, as in HTTP.
+   */
   headers(headers: HeaderList): DetectedDialect {
     return this.#speech(this.#inHeaders(headers))
   }
@@ -98,7 +101,7 @@ export class DialectDetector {
     return this.#speech(found, request)
   }
 
-  /** By the place of the dialect; `undefined` where there is no word at all, as in most requests of some services. */
+  /** Matches by index of the dialect; `undefined` if there is no match, as in most requests of some services. */
   #inHeaders(headers: HeaderList): (DialectMatch | undefined)[] | undefined {
     let found: (DialectMatch | undefined)[] | undefined
     const tongues = this.#tongues
@@ -156,19 +159,19 @@ export class DialectDetector {
     }
   }
 
-  /** A word that means nothing here: told once for each dialect and place. */
+  /** Returns a note about a name that the sandbox does not accept. Each kind is reported once per dialect. */
   #foreign(found: readonly (DialectMatch | undefined)[], request: DialectInput | undefined): string | undefined {
     const stranger = found.find((one) => one !== undefined)
     if (stranger === undefined || request === undefined) return undefined
     const { dialect, word } = stranger
     const [mine, other] = [this.#own[0]!.name, dialect.name]
-    const what = `${word} is a word of dialect '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
+    const what = `${word} is a name of dialect '${other}'; this sandbox accepts only '${mine}', where it means nothing.`
     const kind = `${other} ${word.startsWith('/') ? 'path' : word.endsWith('=…') ? 'query' : 'header'}`
     if (!this.#warned.has(kind)) {
       this.#warned.add(kind)
       const { method, url } = request
       this.#warn(
-        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option dialect: '${other}', or leave it out: 'auto', the default, understands both.`,
+        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option dialect: '${other}', or omit it, because the default 'auto' accepts both.`,
       )
     }
     return what
@@ -177,5 +180,5 @@ export class DialectDetector {
 
 function mixed(neutral: DialectMatch, vendor: DialectMatch): string {
   const { headerPrefix } = vendor.dialect
-  return `it has words of two dialects, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
+  return `it has names of two dialects, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
 }

@@ -1,14 +1,15 @@
 import { type QueueRegion, queueRegions } from './address.js'
 
 /**
- * The words of one vendor. Services speak neutral words only; these are put on and taken off at the gateway.
- * Rows: store.md 0, queue.md 0.2, statistics.md 0.
+ * The names that one vendor uses for headers, parameters, variables and the like.
+ * Services use neutral names only; the gateway translates requests and responses.
+ * Tables: store.md 0, queue.md 0.2, statistics.md 0.
  */
 export interface Dialect {
   readonly name: string
-  /** Prefix of the service's own headers, requests, answers, deliveries and callbacks: `Service-Retries`. */
+  /** Prefix of the service's own headers in requests, responses, deliveries and callbacks: `Service-Retries`. */
   readonly headerPrefix: string
-  /** Query parameter that carries the queue's token. */
+  /** Query parameter that carries the token of the queue. */
   readonly queueTokenQuery: string
   /** Claim `iss` of delivery signatures. */
   readonly issuer: string
@@ -16,13 +17,16 @@ export interface Dialect {
   readonly userAgent: string
   /** Path segment of the queue in the management API: `/v2/{segment}/stats/{id}`. */
   readonly managementQueueSegment: string
-  /** Address of the documentation that error texts point to, without scheme. */
+  /** Host and path of the documentation in error texts, without a scheme. */
   readonly docs: string
-  /** How a real data store is had for a while without an account, as a command. */
+  /** Shell command that creates a temporary real data store without an account. */
   readonly trialStore?: string
-  /** The vendor's real addresses: never called, only recognised, so that a test cannot hit production by accident. */
+  /**
+   * The vendor's real hosts. They are only recognized, never contacted, so that a test cannot reach production by
+   * accident.
+   */
   readonly productionHosts: readonly string[]
-  /** Names under which the SDKs look for their settings in the environment. */
+  /** Environment variables that the SDKs read. */
   readonly environment: {
     readonly storeUrl: readonly string[]
     readonly storeToken: readonly string[]
@@ -35,7 +39,7 @@ export interface Dialect {
     readonly queueDev: string
     readonly queueDevPort: string
   }
-  /** The public client libraries that speak these words. */
+  /** Public client libraries that use this dialect. */
   readonly packages: {
     readonly store: string
     readonly ratelimit: string
@@ -45,14 +49,14 @@ export interface Dialect {
     readonly python: string
     readonly go: string
   }
-  /** Errors that the queue SDK throws, for messages that explain what a user will see. */
+  /** Errors of the queue SDK, for messages that predict what a user will see. */
   readonly sdkErrors: {
     readonly any: string
     readonly burst: string
     readonly daily: string
     readonly chat: string
   }
-  /** Of `auto`: the two that are understood. Where a request speaks both, the vendor's wins. */
+  /** Only for `auto`: the two accepted dialects. If a request has names of both, the vendor's apply. */
   readonly both?: readonly [neutral: Dialect, vendor: Dialect]
 }
 
@@ -135,14 +139,14 @@ export const upstashDialect: Dialect = {
   },
 }
 
-/** Answers each request in the words in which it came, in neutral ones where it has none. */
+/** Responds to each request in its own dialect, or in the neutral one if it has no names of any dialect. */
 export const autoDialect: Dialect = {
   ...neutralDialect,
   name: 'auto',
   both: [neutralDialect, upstashDialect],
 }
 
-/** Those with words of their own. */
+/** Dialects with names of their own. */
 const known: readonly Dialect[] = [neutralDialect, upstashDialect]
 
 const dialects: Readonly<Record<string, Dialect>> = {
@@ -151,7 +155,7 @@ const dialects: Readonly<Record<string, Dialect>> = {
   upstash: upstashDialect,
 }
 
-/** Every name of a dialect, the default first. */
+/** Valid names of the `dialect` option, the default first. */
 export const dialectNames = ['auto', 'neutral', 'upstash'] as const
 
 /** The name of a dialect. */
@@ -162,21 +166,23 @@ export function dialectOf(given: DialectName | Dialect): Dialect {
   const found = Object.hasOwn(dialects, given) ? dialects[given] : undefined
   if (found) return found
   throw new TypeError(
-    `There is no dialect ${JSON.stringify(given)}. Use auto, neutral or upstash, or give a Dialect object.`,
+    `dialect must be 'auto', 'neutral', 'upstash' or a Dialect object (got ${JSON.stringify(given)}).`,
   )
 }
 
-/** The dialects whose words count: one, or the neutral one and the vendor's. */
+/** Returns the accepted dialects: one, or the neutral one and the vendor's. */
 export function dialectsOf(dialect: Dialect): readonly Dialect[] {
   return dialect.both ?? [dialect]
 }
 
-/** The vendor's words where both count: for clients that have no words, such as those of the native protocol. */
+/**
+ * Returns the vendor's dialect if two are accepted, for clients without a dialect, such as those of the Redis protocol.
+ */
 export function vendorOf(dialect: Dialect): Dialect {
   return dialect.both?.[1] ?? dialect
 }
 
-/** Known dialects whose words mean nothing in this one. */
+/** Returns the known dialects that this one does not accept. */
 export function otherDialects(dialect: Dialect): readonly Dialect[] {
   const own = dialectsOf(dialect)
   return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
@@ -185,12 +191,13 @@ export function otherDialects(dialect: Dialect): readonly Dialect[] {
 /** The service's own headers or query parameters, by lower-case neutral name without prefix. */
 export type Settings = ReadonlyMap<string, string>
 
-/** The values of those that came several times. */
+/** The values of headers that occurred several times. */
 export type SettingLists = ReadonlyMap<string, readonly string[]>
 
 /**
- * The path of a management request in neutral words: `/v2/queue/stats/{id}`. Where only the vendor's word counts, the two
- * change places, so that the neutral one is as unknown as it is to the vendor.
+ * Returns the path of a management request in the neutral dialect: `/v2/queue/stats/{id}`.
+ * If only the vendor's dialect is accepted, the two segments are swapped, so that the neutral one is unknown, as it is
+ * to the vendor.
  */
 export function neutralManagementPath(path: string, dialect: Dialect): string {
   const neutral = neutralDialect.managementQueueSegment
@@ -202,51 +209,51 @@ export function neutralManagementPath(path: string, dialect: Dialect): string {
 
 const caseBit = 0x20
 
-/** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
+/** Returns the name of a setting, `service-retries` → `retries`, or `undefined` for headers of others. */
 export function settingName(name: string, dialect: Dialect): string | undefined {
   const prefix = dialect.headerPrefix
-  // The first letter tells most names apart, and every header of every request is asked.
+  // The first letter excludes most names, and every header of every request is tested.
   if ((name.charCodeAt(0) | caseBit) !== (prefix.charCodeAt(0) | caseBit)) return undefined
   const lower = name.toLowerCase()
   return lower.startsWith(prefix.toLowerCase()) ? lower.slice(prefix.length) : undefined
 }
 
-/** `Retries` → `Service-Retries` in the vendor's words. */
+/** Returns the header of a setting in a dialect: `Retries` → `Service-Retries`. */
 export function ownHeader(name: string, dialect: Dialect): string {
   return dialect.headerPrefix + name
 }
 
-/** A variable that leads an SDK to a real service. */
+/** A variable that points an SDK to a real host of the service. */
 export interface RealHost {
   readonly variable: string
   readonly host: string
 }
 
-/** Whether a host is one of these or below one of them. */
+/** Returns whether a host is one of these names or a subdomain of one. */
 export function isUnder(host: string, names: readonly string[]): boolean {
   return names.some((name) => host === name || host.endsWith(`.${name}`))
 }
 
-/** Whether a host is a real address of any vendor, whose words the sandbox may speak or not. */
+/** Returns whether a host is a real host of any vendor, regardless of the sandbox's dialect. */
 export function isRealHost(host: string): boolean {
-  // A name may end in the dot of the root.
+  // A host name can end with the dot of the DNS root.
   const name = host.replace(/\.$/, '')
   return known.some(({ productionHosts }) => isUnder(name, productionHosts))
 }
 
-/** Which of the sandbox's addresses stands in for a real host: `qstash-us-east-1.upstash.io` is a queue. */
+/** Returns the service of a real host: `qstash-us-east-1.upstash.io` is a queue. */
 export function realServiceAt(host: string): 'store' | 'queue' | 'mgmt' {
   if (/^qstash\b/i.test(host)) return 'queue'
   return /^(?:api|developer)\./i.test(host) ? 'mgmt' : 'store'
 }
 
-/** The variables among those that any SDK reads whose url is one of the vendor's real addresses. */
+/** Returns the variables of any SDK whose URL has a real host. */
 export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
   const found: RealHost[] = []
   for (const { environment, productionHosts } of known) {
     const { storeUrl, queueUrl } = environment
     const regional = queueRegions.map((region) => regionalName(queueUrl, region))
-    // Name by name: reading a whole environment asks the operating system for each.
+    // Each variable is read by name, because enumerating the environment makes a system call for each.
     for (const variable of [...storeUrl, queueUrl, ...regional]) {
       const url = env[variable]
       if (url === undefined || !URL.canParse(url)) continue
@@ -257,7 +264,7 @@ export function realHostsIn(env: Readonly<Record<string, string | undefined>>): 
   return found
 }
 
-/** The name under which a client that was told a region looks first: `US_EAST_1_QUEUE_URL`. */
+/** Returns the name of a variable that an SDK with a configured region reads first: `US_EAST_1_QUEUE_URL`. */
 export function regionalName(name: string, region: QueueRegion): string {
   return `${region.replaceAll('-', '_').toUpperCase()}_${name}`
 }

@@ -1,24 +1,24 @@
 import { addRoute, createRouter, type RouterContext } from 'rou3'
 import type { Endpoint } from './service.js'
 
-/** Where a path leads in a list of endpoints. */
+/** Match of a path in a list of endpoints. */
 export interface EndpointRoute {
-  /** Of the endpoint. */
+  /** Index of the endpoint. */
   readonly index: number
   readonly segments: readonly string[]
-  /** Segments before the `**` of the pattern, if it has one. */
+  /** Number of segments before the `**` of the pattern, if it has one. */
   readonly restAfter: number
-  /** Whether the pattern names segments. */
+  /** Whether the pattern has named segments. */
   readonly hasNames: boolean
 }
 
-/** Where an endpoint is, without what it does: that would hold on to the world of a sandbox. */
+/** Method and path of an endpoint. The endpoint itself would keep its sandbox in memory. */
 interface RouteKey {
   readonly method: string
   readonly path: string
 }
 
-/** The places of a list of endpoints, and what leads to them. */
+/** The keys of a list of endpoints, and the router for them. */
 interface Routes {
   readonly places: readonly RouteKey[]
   readonly router: RouterContext<EndpointRoute>
@@ -27,7 +27,10 @@ interface Routes {
 
 const known: Routes[] = []
 
-/** Made once in a process: the endpoints of two sandboxes differ in what they close over, not in their paths. */
+/**
+ * Returns the router of a list of endpoints, cached per process. The endpoints of two sandboxes have the same paths,
+ * but close over different services.
+ */
 export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<EndpointRoute> {
   const places = endpoints.map(({ method, path }) => ({ method: String(method), path }))
   const isKnown = (routes: Routes): boolean =>

@@ -5,40 +5,43 @@ import { hostTurnNumber } from '../kernel/host.js'
 /** The writing end of a server-sent event stream. */
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
-  /** Sends one `data:` event, a line of `data: ` for each line of the payload. */
+  /** Sends one `data:` event, with one `data: ` line per line of the payload. */
   send(data: Bytes): void
-  /** Sends what `dataFrame` made; for one event that goes to many streams, which hold it once. */
+  /** Sends the result of `dataFrame`. Several streams that send the same frame share its memory. */
   sendFrame(frame: Uint8Array): void
-  /** Sends a comment, which readers skip: keeps connections open. */
+  /** Sends a comment, which clients ignore, to keep the connection open. */
   comment(text: string): void
   close(): void
-  /** Breaks the stream off: its reader sees the error. */
+  /** Breaks the stream, so that its reader gets this error. */
   fail(error: Error): void
   /** Whether the reader has taken everything that was sent. */
   readonly isRead: boolean
 }
 
 export interface EventStreamOptions {
-  /** The client went away, was aborted, or its buffer was full. Called once. */
+  /** Called once when the client disconnects, aborts, or its buffer is full. */
   onEnd(reason: 'aborted' | 'closed' | 'overflow'): void
   readonly signal?: AbortSignal | undefined
   /**
-   * Bytes that may wait for a slow reader: with more, the stream is dropped before an event is added, so that it holds
-   * nobody else up. A reader that has taken everything is sent what one turn of the event loop brings, up to `maxEvent`:
-   * it has had no time to take any of it.
+   * Maximum number of bytes buffered for a slow reader. Beyond it, the stream is dropped before an event is added, so
+   * that one reader cannot block others.
+   * A reader that has taken everything may get up to `maxEvent` bytes within one turn of the event loop, because it had
+   * no time to read any.
    */
   readonly bufferLimit?: number
 }
 
 const defaultBufferLimit = 1_048_576
 
-/** Bytes for a reader that had taken everything, as redis-server limits its subscribers. [redis 7.0] */
+/**
+ * Maximum number of bytes for a reader that had taken everything, as redis-server limits its subscribers. [redis 7.0]
+ */
 export const maxEvent = 33_554_432
 
-/** The stream of a reader that took nothing for too long. What waits is not worth waiting for. */
+/** The error of a stream whose reader took nothing for too long. Buffered events are discarded. */
 export class ReaderTooSlow extends Error {}
 
-/** Chunks that readers have not taken, each held once however many wait for it. */
+/** Chunks that readers have not taken. A chunk counts once, regardless of its number of readers. */
 export class HeldChunks {
   readonly #account: Account
   readonly #readers = new Map<Uint8Array, number>()
@@ -47,7 +50,7 @@ export class HeldChunks {
     this.#account = account
   }
 
-  /** One more reader has not taken it; `false` where there is no room for it. */
+  /** Adds a reader to a chunk. Returns `false` if there is no memory left. */
   hold(chunk: Uint8Array): boolean {
     const readers = this.#readers.get(chunk) ?? 0
     if (readers === 0 && !this.#account.take(chunk.length)) return false
@@ -55,7 +58,7 @@ export class HeldChunks {
     return true
   }
 
-  /** A reader has taken it, or is gone. */
+  /** Removes a reader from a chunk, because it has taken the chunk or has disconnected. */
   letGo(chunk: Uint8Array): void {
     const readers = this.#readers.get(chunk)
     if (readers === undefined) return
@@ -64,40 +67,43 @@ export class HeldChunks {
   }
 }
 
-/** Holds chunks for a reader. */
+/** Counts chunks for a reader. */
 export type ChunkHolder = Pick<HeldChunks, 'hold' | 'letGo'>
 
-/** Who reads event streams in place, and what holds their chunks. */
+/** Streams whose readers do not modify chunks, and what counts their chunks. */
 const heldBy = new WeakMap<ReadableStream<Uint8Array>, ChunkHolder>()
 
 /**
- * Tells that the reader of a body only reads its chunks. Those of an event stream are the ones that others get, then, and
- * are held until the reader lets go of them.
+ * Declares that the reader of a body does not modify its chunks.
+ * Event streams then share chunks between readers, and count them until each reader has taken them.
  */
 export function readsInPlace(body: ReadableStream<Uint8Array>, held: ChunkHolder): void {
   heldBy.set(body, held)
 }
 
-/** A chunk as the reader of a body gets it: the same one that others get, or a copy; `undefined` where it has no room. */
+/**
+ * Returns a chunk for the reader of a body: shared with other readers, or a copy; `undefined` if there is no memory
+ * left.
+ */
 export function chunkFor(body: ReadableStream<Uint8Array>, chunk: Uint8Array): Uint8Array | undefined {
   const held = heldBy.get(body)
   if (held === undefined) return chunk.slice()
   return held.hold(chunk) ? chunk : undefined
 }
 
-/** Bytes of an event that a reader who has taken everything gets although there is no room. */
+/** Size up to which a reader that has taken everything gets an event although there is no memory left. */
 const always = 16_384
 
-/** Whatever readers of event streams take for the end of a line. */
+/** Matches everything that readers of event streams treat as a line break. */
 const lineEnds = /\r\n|\r|\n/g
 
-/** An event stream that never makes its writer wait: a reader that falls too far behind is disconnected. */
+/** Creates an event stream whose writer never waits. A reader that falls too far behind is disconnected. */
 export function eventStream(options: EventStreamOptions): EventStream {
   const limit = options.bufferLimit ?? defaultBufferLimit
-  /** What the reader has not taken, beside what the stream holds for it. */
+  /** Chunks that the reader has not taken, in addition to those in the stream's own queue. */
   const waiting: Uint8Array[] = []
   let size = 0
-  /** In which turn of the event loop the reader had taken everything. */
+  /** Turn of the event loop in which the reader had taken everything. */
   let upToDate = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
@@ -112,7 +118,7 @@ export function eventStream(options: EventStreamOptions): EventStream {
     options.signal?.removeEventListener('abort', onAbort)
     if (reason !== 'closed') forget()
     if (reason === 'overflow')
-      controller?.error(new ReaderTooSlow('The reader of this event stream was too slow and was dropped.'))
+      controller?.error(new ReaderTooSlow('The reader of this event stream was too slow and was disconnected.'))
     else if (reason === 'closed' && waiting.length === 0) controller?.close()
     options.onEnd(reason)
   }
@@ -121,12 +127,12 @@ export function eventStream(options: EventStreamOptions): EventStream {
     end('aborted')
     stream?.error(new DOMException('This operation was aborted', 'AbortError'))
   }
-  /** Hands on one event, when the reader asks for it. */
+  /** Passes one chunk to the reader, on demand. */
   const pass = (): void => {
     const chunk = waiting.shift()
     if (chunk === undefined) return
     size -= chunk.length
-    // Whoever gets it may hand it on for good, so that it gets a copy.
+    // The reader may transfer the chunk's memory, so it gets a copy unless it promised not to modify chunks.
     controller!.enqueue(heldBy.has(body) ? chunk : chunk.slice())
     if (ended && waiting.length === 0) controller!.close()
   }
@@ -185,12 +191,12 @@ export function eventStream(options: EventStreamOptions): EventStream {
   }
 }
 
-/** The bytes of one `data:` event. */
+/** Returns the bytes of one `data:` event. */
 export function dataFrame(data: Bytes): Uint8Array {
   return toArray(dataLine(data))
 }
 
-/** One `data:` event. */
+/** Returns the text of one `data:` event. */
 export function dataLine(data: Bytes): Bytes {
   return `data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes
 }

@@ -19,30 +19,31 @@ import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
 export interface GatewayOptions {
   readonly locate: Locate
   readonly dialect: Dialect
-  /** Is told, once for each kind, of words that mean nothing here. */
+  /** Called once for each kind of name that the dialect of the sandbox does not accept. */
   readonly warn?: ((sentence: string) => void) | undefined
   readonly services: readonly Service[]
   readonly clock: Clock
   readonly traffic: TrafficLog
-  /** Where requests are written down, so that they can be made again. */
+  /** Records requests, so that they can be replayed. */
   readonly journal?: InputJournal | undefined
-  /** What goes wrong. */
+  /** Fault rules of the sandbox. */
   readonly faults?: FaultSource | undefined
-  /** What its author should know of a request that was refused for its token. */
+  /** Explains a rejected token in the entry of its request. */
   readonly explainToken?: ExplainsToken | undefined
-  /** Which region's queue is among the services, and who serves the other. */
+  /** Region whose queue is in `services`, and a function that returns the queue of the other region. */
   readonly regions?: { readonly home: QueueRegion; serviceAt(region: QueueRegion): Service } | undefined
 }
 
-/** Says in a sentence where a token came from that a service does not know; `undefined` when nobody knows. */
+/** Returns a message about the origin of a token that a service does not know, or `undefined`. */
 export type ExplainsToken = (service: 'queue' | 'store', token: string) => string | undefined
 
-/** Runs work that takes time as a task of the clock: the one that is there, or a new one. */
+/** Runs asynchronous work as a task of the clock: the current task or a new one. */
 type Waiting = (work: (task: Task) => Promise<RawResponse>) => Promise<RawResponse>
 
 /**
- * The path of one request: address, log, route, token, endpoint, log. Everything that can be answered without waiting
- * is, so that two requests at the same virtual instant are served in the order in which they arrived.
+ * Creates the path of one request: URL, log, route, token, endpoint, log.
+ * A response that needs no waiting is sent synchronously, so that requests at the same virtual instant are processed in
+ * the order of their arrival.
  */
 export function createGateway(options: GatewayOptions): Exchange {
   const hearing = new DialectDetector(options.dialect, options.warn)
@@ -56,7 +57,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     const location = options.locate(call.url)
     if (location === undefined) {
       throw new Error(
-        `No service of this sandbox is at ${call.url}. Check sandbox.owns(url) before you pass a request in.`,
+        `exchange(): the URL must belong to the sandbox (got ${call.url}). Check sandbox.owns(url) first.`,
       )
     }
     const body = call.body()
@@ -135,7 +136,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     if (note !== undefined) entry.note = note
   }
 
-  /** Of the queue that is not among the services. */
+  /** Routes of the queue that is not in `services`. */
   function routesAt(region: QueueRegion): Routes {
     if (options.regions === undefined) return routes.get('queue')!
     away ??= new Routes(options.regions.serviceAt(region))
@@ -151,12 +152,13 @@ export function createGateway(options: GatewayOptions): Exchange {
   }
 }
 
-/** Turns of the host's event loop in which a body that is there, but has to be read, has been read. */
+/** Turns of the host's event loop within which a body that is complete can be read. */
 const turnsOfBody = 100
 
 /**
- * A body, `undefined` when it is still under way. A request runs from its last byte on: one that is complete when it is
- * made holds time up at once, and one whose body never ends does not hold it up for ever. Counted, never timed.
+ * Returns a body, or `undefined` if it is still arriving.
+ * A request runs from its last byte on. A complete request blocks virtual time immediately, and one whose body never
+ * ends does not block it forever. The limit counts turns of the event loop, so it does not depend on speed.
  */
 export async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
   let isOver = false
@@ -169,7 +171,10 @@ export async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
   return Promise.race([arrives, patience()])
 }
 
-/** The entry of a request. A class, because putting a literal and its stamp together costs several times as much. */
+/**
+ * The log entry of a request. A class, because merging an object literal with the common fields costs several times as
+ * much.
+ */
 class Received implements RequestEntry, EntryBase {
   readonly type = 'request'
   seq = 0
@@ -202,7 +207,7 @@ class Routes {
     this.#router = routesOf(service.endpoints, this.#anyCase)
   }
 
-  /** Gives the call its endpoint, and writes the fixed parts of its path as the endpoint's pattern has them. */
+  /** Sets the endpoint of a request, and writes the fixed segments of its path as in the pattern. */
   route(call: RoutedRequest): RoutedRequest {
     const found = this.#find(call.method, call.path)
     if (found === undefined) return call
@@ -250,7 +255,7 @@ function isFixed(segment: string): boolean {
   return !segment.startsWith(':') && !segment.startsWith('**')
 }
 
-/** A path that matched a pattern but for the case of its fixed parts, with those of the pattern. */
+/** Returns a path with the fixed segments of the pattern that it matched regardless of case. */
 function spelled(path: string, pattern: readonly string[]): string {
   let start = 1
   for (const segment of pattern) {
@@ -265,7 +270,7 @@ function spelled(path: string, pattern: readonly string[]): string {
   return path
 }
 
-/** The segments that a pattern names, decoded. */
+/** Returns the decoded values of the segments that a pattern names. */
 function namedIn(path: string, pattern: readonly string[]): Record<string, string> {
   const given = path.split('/')
   const params: Record<string, string> = {}
@@ -294,7 +299,7 @@ function logged({ status, body }: RawResponse, headers: HeaderList, at: number):
 }
 
 const credentials = /^authorization$|^proxy-authorization$|^cookie$/i
-/** What almost every request has, once for all of them: the log keeps it. */
+/** Headers of almost every request, shared because the log keeps them. */
 const bearer = ['authorization', 'Bearer ***'] as const
 const jsonBody = ['content-type', 'application/json'] as const
 
@@ -308,7 +313,7 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
   return [name, scheme ? `${scheme} ***` : '***']
 }
 
-/** Whichever words count: a foreign token is a token, too. */
+/** Matches tokens of all known dialects, because a token of another one is a secret as well. */
 function tokenParameters(dialect: Dialect): RegExp {
   const names = [...dialectsOf(dialect), ...otherDialects(dialect)].map(({ queueTokenQuery }) => queueTokenQuery)
   return new RegExp(`([?&](?:_token|${names.join('|')})=)[^&#]*`, 'g')

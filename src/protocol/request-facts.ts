@@ -3,7 +3,9 @@ import { once } from '../kernel/once.js'
 import type { RoutedRequest } from './call.js'
 import type { Service } from './service.js'
 
-/** What rules may ask about a request; the service and its endpoint may have to read the body for more. */
+/**
+ * Returns the facts of a request for fault rules. More facts may require the service or the endpoint to read the body.
+ */
 export function requestFacts(call: RoutedRequest, { faults, state }: Service): FaultFacts {
   return {
     service: call.service,

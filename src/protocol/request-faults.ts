@@ -8,7 +8,7 @@ import { json, type RoutedRequest } from './call.js'
 import { requestFacts } from './request-facts.js'
 import type { RawResponse, Service } from './service.js'
 
-// What faults do to one request: those of rules, in the order in which they struck.
+// Applies the faults of all matching rules to one request, in the order of the rules.
 
 export interface FaultyRequest {
   readonly service: Service
@@ -35,7 +35,7 @@ const gone: Injection = {
   log: () => ({}),
 }
 
-/** What strikes a request, `undefined` when nothing does. */
+/** Returns the rules that are injected into a request, or `undefined` if there are none. */
 export function injectionsFor(
   faults: FaultSource,
   call: RoutedRequest,
@@ -59,7 +59,9 @@ export function injectionsFor(
   return strikes.length === 0 ? undefined : { service, strikes, faults }
 }
 
-/** Plays the faults around each other, the first outermost. Rejects with ConnectionBroken where no answer arrives. */
+/**
+ * Applies the faults around each other, the first outermost. Rejects with `ConnectionBroken` when no response arrives.
+ */
 export async function serveFaulty(scene: RequestInjectionContext): Promise<RawResponse> {
   return play(scene, 0)
 }
@@ -96,7 +98,7 @@ function worded(fault: WordedFault, { service, call }: RequestInjectionContext):
   return json({ error: fault.kind }, fault.kind === 'status' ? fault.status : 429)
 }
 
-/** The service's refusal of a call without a valid token. */
+/** Returns the service's response to a request without a valid token. */
 function refusedToken({ service, call }: RequestInjectionContext): RawResponse {
   const refusal = service.authorize(call.withoutToken(), service.name === 'stats' ? 'basic' : 'bearer')
   return refusal ?? json({ error: 'unauthorized' }, 401)

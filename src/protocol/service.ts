@@ -7,19 +7,19 @@ import type { ServiceName } from '../kernel/traffic-log.js'
 import type { Dialect, SettingLists, Settings } from './dialect.js'
 import type { DetectedDialect } from './dialect-detector.js'
 
-/** A request as an adapter hands it in: the narrow waist of the library. */
+/** A request as an adapter passes it to the sandbox. */
 export interface RawRequest {
-  /** Upper case. */
+  /** HTTP method in upper case. */
   readonly method: string
-  /** Absolute, undecoded, exactly as the client wrote it as far as the adapter can tell. */
+  /** Absolute and undecoded URL, as the client wrote it, as far as the adapter knows. */
   readonly url: string
   readonly headers: HeaderList
   body(): Bytes | Promise<Bytes>
-  /** Aborted when the client goes away: ends event streams. */
+  /** Aborted when the client disconnects, which ends event streams. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The answer. One to HEAD has no body: the gateway makes sure of it. */
+/** A response. The gateway removes the body of a response to HEAD. */
 export interface RawResponse {
   readonly status: number
   readonly headers: HeaderList
@@ -29,90 +29,96 @@ export interface RawResponse {
 /** A function that responds to a request. */
 export type Exchange = (call: RawRequest) => RawResponse | Promise<RawResponse>
 
-/** A call on its way through one service: located, read, its vendor words taken off. `U` is whom the service lets in. */
+/**
+ * A request on its way through one service: located, read, and translated to the neutral dialect. `U` is the type of
+ * its user.
+ */
 export interface ServiceRequest<U = unknown> {
   readonly method: string
-  /** Undecoded path below the service's base address, beginning with `/`, without the query, in neutral words. */
+  /** Undecoded path below the service's base URL, in the neutral dialect. It begins with `/` and has no query. */
   readonly path: string
-  /** Undecoded query without `?`, as it arrived, empty when there is none. */
+  /** Undecoded query without `?`, as received; empty if there is none. */
   readonly query: string
   /** Decoded path parameters of the endpoint's pattern. */
   readonly params: Readonly<Record<string, string>>
-  /** For a pattern that ends in `**`: the undecoded rest of the path. */
+  /** Undecoded rest of the path, for a pattern that ends in `**`. */
   readonly rest: string
-  /** All headers as they arrived. */
+  /** All headers, as received. */
   readonly headers: HeaderList
-  /** A header by its name, any case. */
+  /** Returns a header by its name, in any case. */
   header(name: string): string | undefined
   /**
-   * The service's own headers, for the queue over its own query parameters, by neutral name without prefix:
-   * `retries`, `encoding`, `forward-x-id`.
+   * The service's own headers, and for the queue its query parameters, by neutral name without prefix: `retries`,
+   * `encoding`, `forward-x-id`.
    */
   readonly settings: Settings
-  /** Of the headers to forward those that came several times, value by value. */
+  /** Headers to forward that occurred several times, value by value. */
   readonly lists: SettingLists | undefined
-  /** In whose words it is answered: those that it speaks, else the neutral ones. */
+  /** Dialect of the response: that of the request, or the neutral one. */
   readonly dialect: Dialect
-  /** It has not a single word of any dialect. */
+  /** Whether it has no names of any dialect. */
   readonly isUnmarked: boolean
-  /** What a list of headers in its body says. */
+  /** Detects the dialect of a list of headers in the body. */
   hear(headers: HeaderList): DetectedDialect
   readonly body: Bytes
-  /** Region of the address that was called, for the queue. */
+  /** Region of the URL, for the queue. */
   readonly region: string | undefined
-  /** The base address that was called, without a trailing slash. */
+  /** Base URL of the request, without a trailing slash. */
   readonly base: string
   readonly signal: AbortSignal | undefined
-  /** To be told when the reader of its event stream has gone. */
+  /** Records that the reader of the event stream has disconnected. */
   left(): void
-  /** `seq` of the request's entry in the traffic log: the cause of what follows. */
+  /** `seq` of the request's log entry, which is the cause of what follows. */
   readonly cause: number
-  /** Who calls, as `authorize` found out. */
+  /** User of the request, set by `authorize`. */
   user: U
 }
 
 /** One row of a service's endpoint table. */
 export interface Endpoint<S, U = unknown> {
   readonly method: string | readonly string[]
-  /** `/v2/topics/:name/endpoints`; a pattern that ends in `/**` takes the rest of the path undecoded. */
+  /** Pattern: `/v2/topics/:name/endpoints`. One that ends in `/**` takes the rest of the path undecoded. */
   readonly path: string
   readonly auth: 'bearer' | 'basic' | 'none'
-  /** One line for the generated reference. */
+  /** Description for the generated reference, in one line. */
   readonly summary: string
-  /** Whether it opens an event stream. */
+  /** Whether the endpoint opens an event stream. */
   readonly opensStream?: boolean
-  /** `daily`: its calls count against the limit of the day, and not against the one that holds back bursts. */
+  /** Limit that its requests count against: `daily`, or the one for bursts. */
   readonly limit?: 'daily' | 'burst'
   run(call: ServiceRequest<U>, service: S): RawResponse | Promise<RawResponse>
-  /** A point of its own, whose rules are asked before those of every request to the service. */
+  /** Additional injection point, whose rules are evaluated before those of every request to the service. */
   readonly point?: RequestInjectionPoint
-  /** What rules may ask about a call of this endpoint, beside what `ServiceFaults` tells; found out when a rule asks. */
+  /**
+   * Returns facts of a request to this endpoint, in addition to those of `ServiceFaults`. Called only when a rule needs
+   * them.
+   */
   facts?(call: ServiceRequest<U>, service: S): FaultFacts
 }
 
-/** A service as the gateway sees it: a table and the service's own way to say no. */
+/** A service as the gateway sees it: an endpoint table and the service's own error responses. */
 export interface Service<S = unknown, U = unknown> {
   readonly name: ServiceName
   readonly state: S
   readonly endpoints: readonly Endpoint<S, U>[]
-  /** Whether the fixed parts of paths may come in any case; names, ids and destinations keep theirs. */
+  /** Whether the fixed segments of paths can have any case. Names, IDs and destinations keep theirs. */
   readonly anyCase?: boolean
-  /** Sets `call.user` or answers with the refusal. */
+  /** Sets `call.user`, or returns the response that rejects the request. */
   authorize(call: ServiceRequest<U>, auth: 'bearer' | 'basic'): RawResponse | undefined
-  /** Counts a call that was let in. Throws what `failure` answers, when a limit is reached. */
+  /** Counts an authorized request. At a limit, it throws an error that `failure` converts. */
   count?(endpoint: Endpoint<S, U>): void
   notFound(call: ServiceRequest): RawResponse
   methodNotAllowed(call: ServiceRequest, allowed: readonly string[]): RawResponse
-  /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
+  /** Returns the response for a protocol error of an endpoint, or `undefined` for other errors. */
   failure(error: unknown): RawResponse | undefined
-  /** What faults need of the service; without it faults are answered in plain words. */
+  /** What faults need from the service. Without it, fault responses have a generic body. */
   readonly faults?: ServiceFaults<S>
 }
 
 export interface ServiceFaults<S> {
   answer(fault: WordedFault, call: ServiceRequest, state: S): RawResponse
-  /** What rules may ask about any call of the service; found out when a rule asks. */
+  /** Returns facts of any request to the service. Called only when a rule needs them. */
   facts?(call: ServiceRequest, state: S): FaultFacts
-  /** The service restarts: what is in flight is cut off. */
+  /** Restarts the service, which breaks everything in flight. */
   restart?(until: number, state: S): void
 }

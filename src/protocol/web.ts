@@ -3,13 +3,13 @@ import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Exchange, RawRequest, RawResponse } from './service.js'
 
-// The web's Request and Response around the plain values of the engine. Building them costs more than most answers,
-// so a Request is only made for bodies and inputs that nothing else can read.
+// Converts between the web's Request and Response and the plain values of the engine. Creating these objects costs more
+// than most responses, so a Request is created only for bodies and inputs that nothing else can read.
 
-/** A call out of what `fetch` is given. */
+/** Converts the arguments of `fetch` to a raw request. */
 export function rawRequest(input: Request | string | URL, init?: RequestInit): RawRequest {
   const body = init?.body
-  // Left to the host: it words the refusal.
+  // The host's Request constructor throws the appropriate error.
   if (body && init && /^(get|head)$/i.test(init.method ?? 'GET')) return rawRequestOf(new Request(input, init))
   if (typeof input === 'object' && !(input instanceof URL)) return rawRequestOf(init ? new Request(input, init) : input)
   if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
@@ -39,7 +39,7 @@ export function rawRequestOf(request: Request): RawRequest {
   }
 }
 
-/** Statuses with which `Response` takes no body. */
+/** Statuses for which `Response` allows no body. */
 const bodiless = new Set([101, 204, 205, 304])
 
 export function responseOf(answer: RawResponse): Response {
@@ -47,12 +47,12 @@ export function responseOf(answer: RawResponse): Response {
   if (answer.body === null || bodiless.has(answer.status)) return new Response(null, init)
   if (typeof answer.body !== 'string') return new Response(answer.body as ReadableStream<Uint8Array<ArrayBuffer>>, init)
   const bytes = answer.body as Bytes
-  // A text of ASCII is its own bytes; but a Response would give it a content type of its own when there is none.
+  // ASCII text needs no conversion to bytes. `Response` would add a content type to a string if there is none.
   if (isAscii(bytes) && answer.headers.some(([name]) => name === 'content-type')) return new Response(bytes, init)
   return new Response(toArray(bytes), init)
 }
 
-/** `fetch` over an exchange: same rejections for an aborted signal, same response objects. */
+/** Implements `fetch` on top of an exchange: same rejections for an aborted signal, same response objects. */
 export async function fetchThrough(
   gate: Gate,
   exchange: Exchange,
@@ -66,7 +66,7 @@ export async function fetchThrough(
   try {
     const answered = exchange(call)
     if (!(answered instanceof Promise)) return responseOf(answered)
-    // What takes time passes the gate where it is logged.
+    // An asynchronous response passes the gate where it is logged.
     waits = false
     return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
   } catch (error) {
@@ -86,7 +86,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const writtenAsSent = /^[a-z]+:\/\/[a-z0-9.:[\]-]+\/(?:[\w!$&'()*+,;=:@%~/?-]|\.(?![./]|%2e))*$/
 
-/** What a client would put on the wire: spaces encoded, dots resolved. */
+/** Returns a URL as a client sends it: spaces encoded, dot segments resolved. */
 function asSent(url: string): string {
   return writtenAsSent.test(url) ? url : new URL(url).href
 }
@@ -100,7 +100,7 @@ function pairsOf(headers: RequestInit['headers']): [string, string][] {
     .map(([name, value]) => [name, String(value)])
 }
 
-/** Hosts want to be told that a streamed body is sent before the answer is read. */
+/** Hosts require `duplex` for a streamed body. */
 function withDuplex(init: RequestInit): RequestInit {
   return { ...init, duplex: 'half' } as RequestInit
 }

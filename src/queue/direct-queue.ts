@@ -7,6 +7,7 @@ import { type Changes, type InputRecorder, type MethodEffects, unrecorded } from
 import { type Instant, instant } from '../kernel/instant.js'
 import { internals } from '../kernel/internals.js'
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
+import { shownValue } from '../kernel/shown-value.js'
 import type { TrafficLog } from '../kernel/traffic-log.js'
 import type { DeadLetter } from './delivery/callbacks-and-dead-letters.js'
 import { loadInto } from './dump/load-queue.js'
@@ -129,11 +130,11 @@ function checkQueueOptions(options: UpsertQueueOptions): void {
   const { parallelism, paused } = options
   if (!Number.isSafeInteger(parallelism) || parallelism < 1) {
     throw new TypeError(
-      `queue.upsertQueue() takes a whole number as parallelism, 1 or more, got ${shownValue(parallelism)}.`,
+      `queue.upsertQueue(): parallelism must be a whole number of at least 1 (got ${shownValue(parallelism)}).`,
     )
   }
   if (paused !== undefined && typeof paused !== 'boolean') {
-    throw new TypeError(`queue.upsertQueue() takes true or false as paused, got ${shownValue(paused)}.`)
+    throw new TypeError(`queue.upsertQueue(): paused must be true or false (got ${shownValue(paused)}).`)
   }
 }
 
@@ -239,7 +240,9 @@ export class Queue {
     }
     const { to, body, headers = {}, queue, ...options } = given
     if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
-      throw new TypeError(`queue.publish() takes an object of names and values as headers, got ${shownValue(headers)}.`)
+      throw new TypeError(
+        `queue.publish(): headers must be an object of names and values (got ${shownValue(headers)}).`,
+      )
     }
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options)) {
@@ -553,7 +556,7 @@ class DirectUrlGroups implements QueueUrlGroups {
   addEndpoints(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     if (!Array.isArray(endpoints)) {
       throw new TypeError(
-        `queue.urlGroups.addEndpoints() takes a name and a list: addEndpoints('orders', ['https://shop.test/stock']), got ${shownValue(endpoints)}.`,
+        `queue.urlGroups.addEndpoints(): the second argument must be a list (got ${shownValue(endpoints)}). Use addEndpoints('orders', ['https://shop.test/stock']).`,
       )
     }
     for (const endpoint of endpoints)
@@ -622,20 +625,16 @@ export function checkSigning(request: SignedRequest, overrides: SignOptions): vo
   if (overrides.claims !== undefined) checkOptionNames('claims of queue.sign()', overrides.claims, claims)
   const { key, window } = overrides
   if (key !== undefined && (typeof key !== 'string' || key === '')) {
-    throw new TypeError(`queue.sign() takes 'current', 'next' or the text of a key as key, got ${shownValue(key)}.`)
+    throw new TypeError(`queue.sign(): key must be 'current', 'next' or the text of a key (got ${shownValue(key)}).`)
   }
   if (window !== undefined && !windows.includes(window)) {
     throw new TypeError(
-      `queue.sign() takes 'wide' or 'real' as window, got ${shownValue(window)}.${didYouMean(window, windows)}`,
+      `queue.sign(): window must be 'wide' or 'real' (got ${shownValue(window)}).${didYouMean(window, windows)}`,
     )
   }
 }
 
 const windows: readonly string[] = ['wide', 'real']
-
-function shownValue(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
-}
 
 /**
  * Names of the direct API by header name: `retryDelay` → `retry-delay`. Options that need a request or a schedule have

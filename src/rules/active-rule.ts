@@ -11,7 +11,7 @@ import { windowEnd } from './rule-schema.js'
 const noMatch: FaultMatch = {}
 const minute = 60_000
 
-/** A rule with its counters. */
+/** A fault rule with its counters. */
 export class ActiveRule implements Indexed {
   readonly points: readonly InjectionPoint[]
   readonly definition: FaultDefinition
@@ -19,13 +19,13 @@ export class ActiveRule implements Indexed {
   readonly until: number | undefined
   matched = 0
   struck = 0
-  /** How often the dice were rolled. */
+  /** Number of random draws for `chance`. */
   drawn = 0
   askedBefore = 0
-  /** How often it would have matched, if a rule before it had not answered. */
+  /** Number of times it would have matched, if an earlier rule had not ended the evaluation. */
   preceded = 0
   takenDownBefore = 0
-  /** Its match, and what its fault asks for. */
+  /** Conditions of the rule and of its fault. */
   readonly wanted: FaultMatch
   readonly #from: number | undefined
   readonly #cron: CronExpression | undefined
@@ -49,7 +49,7 @@ export class ActiveRule implements Indexed {
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
     if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {
       throw new TypeError(
-        `faults.add(): until ends the window at ${JSON.stringify(rule.until)}, before or as it begins at ${JSON.stringify(rule.from)}.`,
+        `faults.add(): until must be after from (got ${JSON.stringify(rule.until)}, from ${JSON.stringify(rule.from)}).`,
       )
     }
     this.#cron = rule.cron === undefined ? undefined : new CronExpression(rule.cron)
@@ -60,7 +60,7 @@ export class ActiveRule implements Indexed {
     }
   }
 
-  /** Decides, and counts. */
+  /** Decides whether the rule is injected, and updates its counters. */
   strikesAt(facts: FaultFacts, now: number): boolean {
     const { skip = 0, times, every = 1, chance } = this.rule
     if (!this.#fits(facts, now)) return false
@@ -75,12 +75,12 @@ export class ActiveRule implements Indexed {
     return true
   }
 
-  /** A rule before it has answered. */
+  /** Counts a match that an earlier rule prevented. */
   precede(facts: FaultFacts, now: number): void {
     if (this.struck === 0 && this.#fits(facts, now)) this.preceded++
   }
 
-  /** Everything but the counters. */
+  /** Returns whether all conditions hold, before the counters are applied. */
   #fits(facts: FaultFacts, now: number): boolean {
     if (this.#from !== undefined && now < this.#from) return false
     if (this.until !== undefined && now >= this.until) return false

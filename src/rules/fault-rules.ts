@@ -17,11 +17,11 @@ export interface FaultsOptions {
   readonly now: () => number
   readonly random: Random
   readonly traffic: Pick<TrafficLog, 'append'>
-  /** Name of the world, for `match: { tenant }`. */
+  /** Name of the sandbox, for `match: { tenant }`. */
   readonly tenant?: string | undefined
 }
 
-/** What `faults.add()` returns; also ends with the scope of `using`. */
+/** Result of `faults.add()`, which removes the added rules. With `using`, they are removed at the end of the scope. */
 export interface FaultHandle {
   /**
    * Removes the rules that this call of `add()` added.
@@ -34,13 +34,13 @@ export interface FaultHandle {
   [Symbol.dispose](): void
 }
 
-/** A rule and what it has done so far. */
+/** A rule with its counters so far. */
 export interface FaultRuleStatus {
   readonly rule: FaultRule
-  /** Moments so far that matched everything but the counters. */
+  /** Number of times that all conditions held, before the counters were applied. */
   readonly matched: number
   readonly injected: number
-  /** `file:line:column` of the code that added it, `''` when unknown. */
+  /** `file:line:column` of the code that added the rule, or `''` if unknown. */
   readonly location: string
 }
 
@@ -48,23 +48,23 @@ export interface FaultRuleStatus {
 export interface UnusedFault {
   readonly rule: FaultRule
   readonly location: string
-  /** Why, where it was added, and what to do. */
+  /** Message with the reason, the location of the rule, and what to do. */
   readonly message: string
 }
 
-/** Most rules of one world: each moment may have to ask all of them. */
+/** Maximum number of rules in one sandbox, because every injection point may have to evaluate all of them. */
 export const maxRules = 10_000
 
-/** What other code of this package does with faults, and users do not. */
+/** Members that other code of this package uses, hidden from users. */
 export interface FaultsInternals {
-  /** The world has another name from here on. Rules that are there know it by the one before. */
+  /** Changes the name of the sandbox. Existing rules keep the earlier name. */
   rename(tenant: string | undefined): void
-  /** Whether a call of `add()` had this number, since the rules were cleared last. */
+  /** Returns whether a call of `add()` had this number since the rules were last cleared. */
   hasAdded(number: number): boolean
 }
 
 export const faultsInternals: Internals<Faults, FaultsInternals> = internals('faults')
-/** A handle counts the calls of `add()`, from 1. */
+/** A handle is numbered by its call of `add()`, from 1. */
 export const handleInternals: Internals<FaultHandle, { readonly number: number }> = internals('fault-handle')
 
 export type FaultsEffects = MethodEffects<
@@ -78,7 +78,7 @@ export type FaultsEffects = MethodEffects<
   keyof FaultSource
 >
 
-/** `sandbox.faults`: what goes wrong, and when. */
+/** The fault rules of a sandbox: `sandbox.faults`. */
 export class Faults {
   static {
     bindMethods(Faults)
@@ -94,11 +94,11 @@ export class Faults {
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
   #tenant: string | undefined
   readonly #rules = new Set<ActiveRule>()
-  /** Those of one call of `add()`, by its number. */
+  /** Rules by the number of the call of `add()`. */
   readonly #added = new Map<number, readonly ActiveRule[]>()
   #calls = 0
   #ordinal = 0
-  /** How often a service was taken down. */
+  /** Number of restarts that made a service unavailable. */
   #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
@@ -116,14 +116,16 @@ export class Faults {
   }
 
   /**
-   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
-   * @param options.location where it was declared, for code that adds rules on behalf of others
-   * @throws TypeError for an invalid rule, with the place and the nearest word, and for the faults of a scenario that has none
+   * Adds one rule or several, which are evaluated in this order, after the existing ones. Durations in `from` and `until`
+   * count from now.
+   * @param options.location where the rule was declared, for code that adds rules for other code
+   * @throws TypeError when a rule is invalid, with the field and the nearest valid name, or when `rules` is undefined
+   * @throws RangeError when the sandbox would have more than 10,000 rules
    * @example using added = sandbox.faults.add(outage.faults)
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { location: true })
-    // The line is read from the stack when it is asked for. A replay passes this same error, and so has the same line.
+    // The stack is read only when `location` is needed. A replay passes the same error, and so has the same line.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })
     const list = givenRules(given)
@@ -134,7 +136,7 @@ export class Faults {
     })
     if (this.#rules.size + list.length > maxRules) {
       throw new RangeError(
-        `faults.add(): at most ${maxRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Remove some, or let one rule match more.`,
+        `faults.add(): a sandbox can have at most ${maxRules} rules (got ${list.length} in addition to ${this.#rules.size}). Remove rules, or use one rule that matches more.`,
       )
     }
     const number = ++this.#calls
@@ -148,7 +150,7 @@ export class Faults {
     return handle
   }
 
-  /** What its handle does: a replay calls it by this name. @internal */
+  /** Removes the rules of one call of `add()`. A replay calls this method by name. @internal */
   removeAdded(number: number): void {
     this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
@@ -156,8 +158,8 @@ export class Faults {
   }
 
   /**
-   * Removes rules: by the handle that `add` returned, or all with a name.
-   * @throws TypeError for anything else
+   * Removes the rules of a handle that `add()` returned, or all rules with a name.
+   * @throws TypeError when the argument is neither a handle nor a string
    * @example
    * sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
    * sandbox.faults.remove('outage')
@@ -165,9 +167,9 @@ export class Faults {
   remove(which: FaultHandle | string): void {
     if (typeof which !== 'string') {
       if (typeof which?.remove !== 'function') {
-        throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
+        throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
       }
-      // The handle records it.
+      // The handle records the input itself.
       which.remove()
       return
     }
@@ -176,7 +178,7 @@ export class Faults {
   }
 
   /**
-   * Removes all rules; services that are down come up.
+   * Removes all rules, and makes services available that a restart took down.
    * @example
    * sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
    * sandbox.faults.clear()
@@ -190,7 +192,7 @@ export class Faults {
     this.#listen()
   }
 
-  /** The rules, in the order in which they are asked. */
+  /** The rules with their counters, in the order in which they are evaluated. */
   get rules(): readonly FaultRuleStatus[] {
     return [...this.#rules].map((armed) => ({
       rule: armed.rule,
@@ -200,7 +202,10 @@ export class Faults {
     }))
   }
 
-  /** Rules that were never injected, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
+  /**
+   * Rules that were never injected, each with the line that declared it. A rule with `chance` is used after its first
+   * draw.
+   */
   get unused(): readonly UnusedFault[] {
     return [...this.#rules]
       .filter((armed) => armed.struck === 0 && !(armed.rule.chance !== undefined && armed.drawn > 0))
@@ -240,7 +245,7 @@ export class Faults {
     return strikes.length === 0 ? undefined : strikes
   }
 
-  /** @param asked rules that were asked at this moment before, and are now @internal */
+  /** @param asked rules that were evaluated for this event before; this call adds to it @internal */
   injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
     const index = this.activeByPoint[point]
     if (index === undefined) return undefined
@@ -260,7 +265,9 @@ export class Faults {
     return strikes
   }
 
-  /** A rule has answered at an earlier point of the same moment: those of this point are not asked. */
+  /**
+   * An earlier point of the same event had a rule that ended the evaluation, so the rules of this point are skipped.
+   */
   #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
     if (index === undefined) return
@@ -268,7 +275,7 @@ export class Faults {
     for (const armed of index.candidates(facts)) if (!asked.has(armed)) armed.precede(facts, this.#options.now())
   }
 
-  /** The same at one point, for the rules after the one that has answered. */
+  /** As `#passOver`, for the later rules of the same point. */
   #precede(candidates: readonly ActiveRule[], facts: FaultFacts, { ordinal }: ActiveRule): void {
     const now = this.#options.now()
     for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
@@ -303,7 +310,7 @@ export class Faults {
     for (const point of armed.points) {
       const index = this.activeByPoint[point]
       index?.delete(armed)
-      // A point without rules is free again.
+      // Without an entry, services skip the point.
       if (index?.size === 0) delete this.activeByPoint[point]
     }
     this.#changed(armed.rule.fault.kind)

@@ -4,15 +4,15 @@ import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { globMatcher } from '../kernel/glob.js'
 import { headerOf } from '../kernel/http.js'
 
-/** Whether a rule's `match` holds. */
+/** Returns whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean
 
-/** One fact of a moment, also one that is costly to find. */
+/** Reads a fact, and computes it if it is a costly one. */
 export function factOf<F extends Exclude<keyof FaultFacts, 'more'>>(facts: FaultFacts, name: F): FaultFacts[F] {
   return facts[name] ?? facts.more?.()[name]
 }
 
-/** One test for each given field; a field without a matching fact does not match. */
+/** Returns one predicate for each given field. A field without the corresponding fact does not match. */
 export function predicatesOf(
   match: FaultMatch & { readonly reads?: true },
   tenant: string | undefined,

@@ -3,23 +3,23 @@ import { normalUrl, withoutCase, withoutQuery } from '../kernel/address-pattern.
 import { utf8 } from '../kernel/bytes.js'
 import { factOf } from './matching.js'
 
-/** A rule that can be found by what it matches. */
+/** A rule that can be looked up by its conditions. */
 export interface Indexed {
   readonly ordinal: number
   readonly match: FaultMatch
 }
 
 interface Dimension {
-  /** The one value, or the beginning of values, that a rule wants; `undefined` when it wants none or any. */
+  /** Returns the value, or the prefix, that a rule requires; `undefined` if it requires none or accepts several. */
   readonly wanted: (match: FaultMatch) => string | undefined
   readonly given: (facts: FaultFacts) => readonly (string | undefined)[]
-  /** Whether `wanted` is a beginning. */
+  /** Whether `wanted` returns a prefix. */
   readonly prefix?: true
 }
 
 const urlsOf = (facts: FaultFacts): readonly (string | undefined)[] => [facts.url, factOf(facts, 'destination')]
 
-/** Dimensions that tell rules apart, the most selective first. */
+/** Dimensions by which rules are indexed, the most selective first. */
 const dimensions: readonly Dimension[] = [
   { wanted: ({ messageId }) => messageId, given: (facts) => [factOf(facts, 'messageId')] },
   {
@@ -57,10 +57,10 @@ function withAndWithoutQuery(url: string | undefined): readonly string[] {
   return whole === bare ? [whole] : [whole, bare]
 }
 
-/** Rules by their values of one dimension. */
+/** Rules by their values in one dimension. */
 class Drawer<R> {
   readonly #buckets = new Map<string, R[]>()
-  /** How many buckets have names of each length, for beginnings. */
+  /** Number of buckets by length of their value, for prefixes. */
   readonly #lengths = new Map<number, number>()
 
   constructor(readonly dimension: Dimension) {}
@@ -101,12 +101,12 @@ class Drawer<R> {
   }
 }
 
-/** The rules of one point; those that may match are found without looking at the others. */
+/** The rules of one injection point, indexed so that a look-up skips rules that cannot match. */
 export class RuleIndex<R extends Indexed> {
-  /** Questions so far: how many chances a rule had to strike. */
+  /** Number of look-ups: how often a rule could have been injected. */
   asked = 0
   readonly #rules = new Set<R>()
-  /** Rules without any such dimension. */
+  /** Rules without a value in any dimension. */
   readonly #open: R[] = []
   readonly #drawers: Drawer<R>[] = []
 
@@ -136,7 +136,7 @@ export class RuleIndex<R extends Indexed> {
     else this.#drawers.find((drawer) => drawer.dimension === dimension)?.delete(dimension.wanted(rule.match)!, rule)
   }
 
-  /** In the order in which they were added. */
+  /** Returns the rules that may match, in the order in which they were added. */
   candidates(facts: FaultFacts): readonly R[] {
     if (this.#drawers.length === 0) return this.#open
     const buckets = new Set<R[]>()

@@ -16,25 +16,24 @@ import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
 
-// What a rule may look like: for tests, files and the control API alike. Each refusal is a sentence with its place.
+// The schema of a fault rule, which tests, scenario files and the control API share. Each error names the field.
 
 const count = (least: number, sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
-const text = v.pipe(v.string('is a string'), v.minLength(1, 'is a string, not an empty one'))
-const never = 'would never strike: give a whole number, 1 or more, or leave it out'
+const text = v.pipe(v.string('must be a string'), v.minLength(1, 'must be a non-empty string'))
 
-/** A time of a window: a span since the rule was added, or an instant. */
+/** One end of a window: a duration since the rule was added, or an instant. */
 const windowTime = v.pipe(
   v.union(
     [v.number(), v.string()],
-    "is a span such as '30s' or milliseconds, or a time such as '2030-01-01T09:00:00Z'",
+    "must be a duration such as '30s', milliseconds, or an instant such as '2030-01-01T09:00:00Z'",
   ),
   v.check(
     (time) =>
       typeof time === 'number'
         ? Number.isFinite(time) && time >= 0
         : parseDuration(time) !== undefined || Number.isFinite(absoluteTime(time)),
-    "is a span such as '30s' or milliseconds, or a time such as '2030-01-01T09:00:00Z'",
+    "must be a duration such as '30s', milliseconds, or an instant such as '2030-01-01T09:00:00Z'",
   ),
 )
 
@@ -46,7 +45,7 @@ function absoluteTime(time: string): number {
   }
 }
 
-/** Milliseconds of one end of a window for a rule that was added at `added`. */
+/** Returns one end of a window, in milliseconds since the epoch, for a rule that was added at `added`. */
 export function windowEnd(time: number | string, added: number): number {
   if (typeof time === 'number') return added + time
   const span = parseDuration(time)
@@ -62,14 +61,14 @@ const urlPattern = v.pipe(
     } catch {
       return false
     }
-  }, "is an absolute url such as 'https://shop.test/*', `*` standing for any characters"),
+  }, "must be an absolute URL such as 'https://shop.test/*', in which `*` matches any characters"),
 )
 
-const attemptNumber = count(1, 'is the number of an attempt, 1 for the first')
+const attemptNumber = count(1, 'must be the number of an attempt, 1 for the first')
 const matchSchema = once(() =>
   v.strictObject({
-    service: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
-    path: v.optional(v.pipe(text, v.regex(/^[/*]/, "is the path of an endpoint and begins with '/'"))),
+    service: v.optional(v.picklist(['store', 'queue', 'stats'], "must be 'store', 'queue' or 'stats'")),
+    path: v.optional(v.pipe(text, v.regex(/^[/*]/, "must be a path that begins with '/'"))),
     method: v.optional(text),
     url: v.optional(urlPattern),
     command: v.optional(text),
@@ -78,11 +77,11 @@ const matchSchema = once(() =>
     endpointName: v.optional(text),
     queue: v.optional(text),
     label: v.optional(text),
-    headers: v.optional(v.record(v.string(), v.string('is a string'), 'is an object of names and values')),
+    headers: v.optional(v.record(v.string(), v.string('must be a string'), 'must be an object of names and values')),
     attempt: v.optional(
       v.union(
         [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
-        'is the number of an attempt, 1 for the first, or { from, to }',
+        'must be the number of an attempt, 1 for the first, or { from, to }',
       ),
     ),
     messageId: v.optional(text),
@@ -97,7 +96,7 @@ const matchSchema = once(() =>
   }),
 )
 
-const point = v.picklist(injectionPoints, 'is not a point')
+const point = v.picklist(injectionPoints, 'must be an injection point')
 
 const cron = v.pipe(
   text,
@@ -106,28 +105,31 @@ const cron = v.pipe(
     try {
       new CronExpression(dataset.value)
     } catch (error) {
-      addIssue({ message: `is not a cron pattern of five fields: ${(error as Error).message}` })
+      addIssue({ message: `must be a cron pattern of five fields: ${(error as Error).message}` })
     }
   }),
 )
 
 const ruleEntries = once(() => ({
   on: v.union(
-    [point, v.pipe(v.array(point), v.minLength(1, 'is a point or a list of points'))],
-    'is a point or a list of points',
+    [point, v.pipe(v.array(point), v.minLength(1, 'must be an injection point or a non-empty list of them'))],
+    'must be an injection point or a non-empty list of them',
   ),
   name: v.optional(text),
   match: v.optional(matchSchema()),
   from: v.optional(windowTime),
   until: v.optional(windowTime),
   cron: v.optional(cron),
-  skip: v.optional(count(0, 'is a whole number, 0 or more')),
-  times: v.optional(v.pipe(count(0, 'is a whole number, 1 or more'), v.minValue(1, never))),
-  every: v.optional(count(1, 'is a whole number: 1 for each match, 2 for every second')),
+  skip: v.optional(count(0, 'must be a whole number, at least 0')),
+  times: v.optional(count(1, 'must be a whole number, at least 1')),
+  every: v.optional(count(1, 'must be a whole number: 1 for every match, 2 for every second')),
   chance: v.optional(
-    v.tuple([count(0, 'is a whole number'), count(1, 'is a whole number, 1 or more')], 'is a pair: [times, outOf]'),
+    v.tuple(
+      [count(0, 'must be a whole number, at least 0'), count(1, 'must be a whole number, at least 1')],
+      'must be a pair [times, outOf]',
+    ),
   ),
-  phase: v.optional(v.picklist(['before', 'after'], "is 'before' or 'after' (the work)")),
+  phase: v.optional(v.picklist(['before', 'after'], "must be 'before' or 'after' (the request is processed)")),
   fault: faultSchema(),
 }))
 
@@ -149,32 +151,29 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
     ) as v.GenericSchema<FaultRule>,
 )
 
-/** Conflicts between fields that are valid one by one. */
+/** Yields conflicts between fields that are valid one by one. */
 function* impossible(
   rule: FaultRule,
 ): Generator<readonly [field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {
   const { from, until, chance, phase, fault } = rule
   if (until !== undefined && sameKind(from ?? 0, until) && windowEnd(until, 0) <= windowEnd(from ?? 0, 0)) {
-    yield [
-      'until',
-      `ends the window at ${JSON.stringify(until)}, before or as it begins at ${JSON.stringify(from ?? 0)}`,
-    ]
+    yield ['until', `must be after from (got ${JSON.stringify(until)}, from ${JSON.stringify(from ?? 0)})`]
   }
   if (chance !== undefined && chance[0] === 0)
-    yield ['chance', never.replace('a whole number, 1 or more', '[1, 10] for one in ten')]
+    yield ['chance', `must be above 0, such as [1, 10] for one in ten (got ${JSON.stringify(chance)})`]
   if (chance !== undefined && chance[0] > chance[1])
-    yield ['chance', `strikes ${chance[0]} of ${chance[1]}: the first cannot be more`]
+    yield ['chance', `must not be above 1 (got ${JSON.stringify(chance)})`]
   const definition = catalog[fault.kind]
   const wrong = [rule.on].flat().find((on) => !definition.points.includes(on as InjectionPoint))
   if (wrong !== undefined) yield ['fault', elsewhere(fault, wrong as InjectionPoint)]
   if (phase !== undefined && !definition.phases.includes(phase)) {
-    yield ['phase', `is always '${definition.phases[0]}' for ${fault.kind}: leave it out`]
+    yield ['phase', `must be '${definition.phases[0]}' or omitted for ${fault.kind} (got '${phase}')`]
   }
   const odd = definition.oddRule?.(fault as never, rule)
   if (odd !== undefined) yield odd
   const attempt = rule.match?.attempt
   if (typeof attempt === 'object' && (attempt.from ?? 1) > (attempt.to ?? Number.POSITIVE_INFINITY)) {
-    yield ['match', `names attempts from ${attempt.from} to ${attempt.to}: there are none`]
+    yield ['match', `must not have attempt.from above attempt.to (got from ${attempt.from} to ${attempt.to})`]
   }
 }
 
@@ -187,17 +186,18 @@ function elsewhere(fault: Fault, on: InjectionPoint): string {
   const { points, hints } = catalog[fault.kind]
   const there = faultKinds.filter((kind) => catalog[kind].points.includes(on))
   const hint = hints?.[on] === undefined ? '' : ` ${hints[on]}`
-  return `${fault.kind} cannot strike at ${on}. It strikes at ${points.join(', ')}; at ${on} there are ${there.join(', ')}.${hint}`
+  return `${fault.kind} has no effect at ${on}. Use it at ${points.join(', ')}; at ${on} use ${there.join(', ')}.${hint}`
 }
 
-/** Every problem of a rule, in the order of its fields; an empty list for a good one. */
+/** Returns every problem of a rule, in the order of its fields; an empty list for a valid rule. */
 export function ruleProblems(value: unknown): readonly FaultProblem[] {
-  return problemsWith(faultRuleSchema(), value, `A fault rule is an object such as ${exampleRule}`, ruleWords)
+  return problemsWith(faultRuleSchema(), value, `a fault rule must be an object such as ${exampleRule}`, ruleWords)
 }
 
 const exampleRule = "{ on: 'queue.delivery', times: 2, fault: { kind: 'reset' } }"
 
 const ruleWords: FaultWording = {
+  whole: 'the rule',
   wordsAt: (path) => {
     const own = path.at(-1)
     if (own === 'kind') return ['fault', faultKinds]

@@ -6,26 +6,26 @@ import { plural } from '../kernel/plural.js'
 export interface UnusedRule {
   readonly rule: FaultRule
   readonly points: readonly InjectionPoint[]
-  /** All that it wants, what its fault asks for included. */
+  /** All conditions, including those of its fault. */
   readonly match: object
-  /** `file:line:column` of the code that added it, `''` when unknown. */
+  /** `file:line:column` of the code that added the rule, or `''` if unknown. */
   readonly line: string
-  /** How often its points were reached since. */
+  /** Number of times that its points were reached since it was added. */
   readonly reached: number
-  /** How often it matched, but for its counters. */
+  /** Number of times that all conditions held, before the counters were applied. */
   readonly matched: number
-  /** How often it would have matched, if a rule before it had not answered. */
+  /** Number of times it would have matched, if an earlier rule had not ended the evaluation. */
   readonly preceded: number
-  /** Whether a service was down meanwhile: what it turned away reached no point. */
+  /** Whether a service was down in the meantime: requests that it refused reached no point. */
   readonly wasDown: boolean
 }
 
 interface Words {
   readonly one: string
   readonly many: string
-  /** What happens to it: `was made`. */
+  /** Verb phrase for the event: `was made`. */
   readonly happens: string
-  /** Why there may be none. */
+  /** Possible reason why there was none. */
   readonly none: string
 }
 
@@ -79,7 +79,7 @@ const words: Readonly<Record<InjectionPoint, Words>> = {
     one: 'event of a stream',
     many: 'events of streams',
     happens: 'sent',
-    none: 'nobody published while the app was subscribed',
+    none: 'nothing was published while the app was subscribed',
   },
   'schedule.fire': {
     one: 'schedule',
@@ -97,24 +97,24 @@ const words: Readonly<Record<InjectionPoint, Words>> = {
     one: 'context.call()',
     many: 'context.call() requests',
     happens: 'made',
-    none: `no run came to one, or ${moveTime}`,
+    none: `no run reached one, or ${moveTime}`,
   },
   'workflow.wait': {
     one: 'wait of a workflow',
     many: 'waits of workflows',
     happens: 'requested',
-    none: `no run came to one, or ${moveTime}`,
+    none: `no run reached one, or ${moveTime}`,
   },
 }
 
 const since = 'after it was added'
 const orFix = 'Fix the rule or remove it.'
 
-/** What is wrong with a rule that was never injected, and what to do: only what its counters prove. */
+/** Explains why a rule was never injected and what to do, based only on its counters. */
 export function unusedMessage(unused: UnusedRule): string {
   const { rule, points, line } = unused
   const name = rule.name === undefined ? '' : ` ${JSON.stringify(rule.name)}`
-  // An editor opens a file at its line without the column.
+  // Editors open a file at its line without the column.
   const declared = line === '' ? '' : ` (${line.replace(/(:\d+):\d+$/, '$1')})`
   return `Fault '${rule.fault.kind}'${name} on ${points.join(', ')}${declared} was never injected: ${reason(unused)}`
 }
@@ -124,13 +124,13 @@ function reason({ rule, points, match, reached, matched, preceded, wasDown }: Un
   const [first] = at as [Words]
   if (matched > 0) {
     const { skip, every, times } = rule
-    return `it matched ${plural(matched, 'time')}, and its counters ${JSON.stringify({ skip, every, times })} let all of them pass. ${orFix}`
+    return `it matched ${plural(matched, 'time')}, but its counters ${JSON.stringify({ skip, every, times })} skipped every match. ${orFix}`
   }
   if (preceded > 0) {
-    return `it matched ${plural(preceded, 'time')}, and each time a rule that was added before it answered. Add it before that rule, or remove it.`
+    return `it matched ${plural(preceded, 'time')}, but each time an earlier rule determined the outcome. Add it before that rule, or remove it.`
   }
   if (reached === 0) {
-    if (wasDown) return `nothing got that far ${since}, and a service was down meanwhile. ${orFix}`
+    if (wasDown) return `its points were not reached ${since}, and a service was down in the meantime. ${orFix}`
     const none = at.map(({ one, happens }) => `no ${one} was ${happens}`).join(', and ')
     return `${none} ${since}. Either ${first.none}, or the rule isn't needed.`
   }
@@ -140,6 +140,6 @@ function reason({ rule, points, match, reached, matched, preceded, wasDown }: Un
       : `${plural(reached, first.one, first.many)} ${reached === 1 ? 'was' : 'were'} ${first.happens}`
   const within = [rule.from, rule.until, rule.cron].some((part) => part !== undefined)
   const isAny = Object.keys(match).length === 0
-  const fitted = isAny && within ? 'came' : `matched ${JSON.stringify(match)}`
+  const fitted = isAny && within ? 'happened' : `matched ${JSON.stringify(match)}`
   return `${came} ${since}, and none ${fitted}${within ? ' within its window' : ''}. ${orFix}`
 }

@@ -2,25 +2,25 @@ import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
 import type { JournalCut } from './past.js'
 
-/** What goes on after an instant, and how it was then. */
+/** A position in the journal, with what is needed to show log entries as they were then. */
 export interface PastView {
-  /** Virtual time. */
+  /** Virtual time in milliseconds since the epoch. */
   readonly at: number
-  /** The latest entry then. */
+  /** `seq` of the latest entry at that position. */
   readonly seq: number
-  /** The latest move, if it may have gone on. */
+  /** The latest clock move, if its entry may have changed since. */
   readonly move: Move | undefined
-  /** What had not ended, where that cannot be told by when it ends. */
+  /** `seq` of entries that were open at that position, for entries whose end does not show it. */
   readonly open: ReadonlySet<number> | undefined
 }
 
-/** What is different in the entry of a move from what it became. */
+/** Fields in which the entry of a clock move was different from the present one. */
 interface Move {
   readonly seq: number
   readonly was: { readonly count: number; readonly to?: number; readonly endedAfterSeq?: number }
 }
 
-/** How entries were at a place in a journal, which may be where it ends now. */
+/** Returns the view of a journal position, which may be the present end of the journal. */
 export function asOf(
   { end, at }: JournalCut,
   { inputs, attach: stand }: InputJournal,
@@ -31,7 +31,10 @@ export function asOf(
   return { at, seq, move: moveBefore(end, seq, inputs, traffic), open }
 }
 
-/** Moves with nothing between them are one entry, which goes on; so does that of a move that is under way. */
+/**
+ * Returns the move whose entry may have changed since. Consecutive moves without other inputs share one entry, and so
+ * does a move that is still running.
+ */
 function moveBefore(
   end: number,
   latest: number,
@@ -47,7 +50,7 @@ function moveBefore(
   if (input === undefined) return undefined
   const isNew = input.log < latest && traffic.get(input.log + 1)?.type === 'clock'
   const seq = isNew ? input.log + 1 : input.log
-  // It is over, and another entry came.
+  // The move has ended and a later entry follows, so its entry is final.
   if (ended !== undefined && seq !== latest) return undefined
   let moves = 1
   for (; input !== undefined && input.log >= seq; input = inputs.get(--index)) {
@@ -57,7 +60,7 @@ function moveBefore(
   return { seq, was: { count: moves, ...ended } }
 }
 
-/** An entry as it was: the end may be later, and no entry in between. */
+/** Returns an entry as it was, without an end that was recorded later. */
 export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entry {
   if (entry.seq === move?.seq && entry.type === 'clock') {
     const { to: _, endedAfterSeq: __, ...rest } = entry
@@ -65,7 +68,7 @@ export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entr
   }
   const { endedAfterSeq = 0, to = endOf(entry) ?? at } = entry as Ended
   if (endedAfterSeq <= seq && to <= at && open?.has(entry.seq) !== true) return entry
-  // Not a copy: what it costs to tell an entry is spent on those that are read.
+  // A proxy instead of a copy, so that only entries that are read cost anything.
   return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
 }
 

@@ -8,12 +8,12 @@ import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
-/** Checks the promises of a sandbox's engine. */
+/** Checks the invariants of a sandbox's engines. */
 export function checkSandboxInvariants(sandbox: SandboxParts, options: InvariantOptions): InvariantReport {
   return examinedBy(sandbox, (world) => assertInvariantsOf(world, options))
 }
 
-/** Checks each region by itself. */
+/** Checks each region separately. */
 export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox) => InvariantReport): InvariantReport {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
@@ -29,7 +29,7 @@ export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox)
   }
 }
 
-/** The data store is examined with the home region, once. */
+/** Returns the entries for one region. The data store is checked once, with the home region. */
 function seenIn({ traffic }: Queue, isHome: boolean): readonly Entry[] {
   const { entries } = traffic
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
@@ -55,7 +55,7 @@ function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]):
   }
 }
 
-/** The entries and what else is known of the same messages. */
+/** Formats the entries with the other entries about the same messages. */
 export function timelineAround({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {
@@ -65,7 +65,7 @@ export function timelineAround({ traffic }: SandboxParts, entries: readonly Entr
   return timeline(story, { limit: entriesTold, around: entries[0]?.seq ?? 0 })
 }
 
-/** Entries of the story of a broken promise. */
+/** Maximum number of entries in the timeline of a violation. */
 const entriesTold = 24
 
 function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {

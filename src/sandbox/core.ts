@@ -57,7 +57,7 @@ import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.j
 import type { SandboxDump } from './sandbox-dump.js'
 import { type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
 
-/** Everything that a reset makes anew. */
+/** The parts of a sandbox that a reset creates anew. */
 export interface SandboxCore {
   readonly clock: Clock
   readonly random: Random
@@ -66,68 +66,71 @@ export interface SandboxCore {
   readonly destinations: Destinations
   readonly outbound: Outbound
   readonly faults: Faults
-  /** Of the home region. */
+  /** Queue of the home region. */
   readonly queue: Queue
   readonly regions: Regions
   readonly stats: Stats
   readonly exchange: Exchange
-  /** What came into it; `undefined` where it is not written down. */
+  /** Inputs of the sandbox, or `undefined` without a journal. */
   readonly journal: InputJournal | undefined
   readonly start: CoreState
-  /** What is kept of its past. */
+  /** Memory that the log and the journal use. */
   readonly kept: Account
-  /** Runs commands, and knows what ran. */
+  /** Runs store commands and logs them. */
   readonly executions: LoggedStore
-  /** What was stored when. */
+  /** Changes of the stored values over time. */
   readonly history: StoreHistory
-  /** It is whole: what comes from here on is its own. */
+  /** Ends the construction: the journal records inputs from now on. */
   begin(): void
 }
 
-/** Where a world begins. */
+/** Initial state of a core. */
 export interface CoreState {
   readonly startAt?: Instant | undefined
-  /** How many loads lie behind it: new ids must not meet those of the dumps. */
+  /** Number of earlier loads. It makes new IDs differ from those in the loaded dumps. */
   readonly loads?: number
-  /** What the sandbox was like in which it began, where that is another one. */
+  /** Options of the sandbox in which the core began, if that is another one. */
   readonly options?: SandboxOptions
-  /** What it was filled with, and when it went on from there. */
+  /** The loaded dump, and the instant at which it continues. */
   readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
 }
 
-/** What all worlds of a sandbox are built after. */
+/** Settings that all cores of a sandbox share. */
 export interface CorePlan {
   readonly options: SandboxOptions
   readonly dialect: Dialect
   readonly policy: ResolvedPolicy
   readonly addresses: SandboxUrls
   readonly locate: Locate
-  /** Tokens that a world begins with. */
+  /** Initial tokens. */
   readonly tokens: SandboxTokens
   readonly hints: Hints
   readonly gate: Gate
-  /** Reaches the world that is there when it is called. */
+  /** Sends a request to the core that is current at the time of the call. */
   readonly answer: (request: Request) => Promise<Response>
-  /** What the receiver of warnings has heard and hears once only. */
+  /** Warnings that have been reported, each of which is reported once. */
   readonly heard: Set<string>
   readonly elsewhere: ExternalStore | undefined
-  /** Requests to real hosts of the service that were refused, as sentences. */
+  /** Messages about blocked requests to real hosts. */
   readonly strays: () => readonly string[]
   readonly explainToken: ExplainsToken
-  /** Of a fork: what all of them keep together. */
+  /** For a fork: the account of the memory that all forks share. */
   readonly forks: Account | undefined
-  /** For answers of destinations; of a server. */
+  /** Limits the memory for responses of destinations, on a server. */
   readonly room: RoomForResponses | undefined
 }
 
-/** A data store that is not in this process: given the service of the own one, it makes one in front of itself. */
+/** Creates a data store outside this process. It receives the service of the built-in store, and wraps it. */
 export type ExternalStore = (own: Service<RestStore, User>) => {
   readonly service: Service<RestStore, User>
-  /** Takes the place of the own store behind its face. */
+  /** Replaces the built-in store behind `sandbox.store`. */
   attach(store: Store): void
 }
 
-/** Of what a sandbox keeps, the journal has at most so much: it is of use as a whole only, and the log can do with less. */
+/**
+ * Maximum share of the journal in the memory of a sandbox. A journal is useful only as a whole, while the log can drop
+ * entries.
+ */
 const journalShare = 3 / 8
 
 type Warn = NonNullable<SandboxOptions['onWarning']>
@@ -138,7 +141,7 @@ function warnOf({ onWarning: warn = toConsole }: SandboxOptions): Warn {
   return warn
 }
 
-/** By who hears: however many sandboxes a process has, it is warned of a command once. */
+/** Reported warnings per receiver, so that a process with many sandboxes warns of a command once. */
 const heardBy = new WeakMap<Warn, Set<string>>()
 
 export function dialectsSeen(options: SandboxOptions): Set<string> {
@@ -193,7 +196,7 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   }
 }
 
-/** What all else is built on. */
+/** Parts that all others depend on. */
 interface Base {
   readonly clock: Clock
   readonly random: Random
@@ -201,7 +204,7 @@ interface Base {
   readonly kept: Account
   readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
-  /** What tokens and keys are drawn from, where the sandbox has a secret. */
+  /** Source of tokens and keys that change later, if the sandbox has a secret. */
   readonly draws: Random | undefined
 }
 
@@ -236,7 +239,7 @@ function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
   return new InputJournal(positionOf(clock), traffic, traffic.share(journalShare))
 }
 
-/** What is outside of the services, and what goes wrong on the way. */
+/** Parts outside the services, and the fault rules. */
 type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
@@ -261,7 +264,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
   return { destinations: destinationsOf(plan, network, callers, journal), outbound: calls, faults }
 }
 
-/** @param story what became of a run */
+/** @param story function that returns the lifecycle of a workflow run */
 function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
   const { options, policy } = plan
   const home = homeRegionOf(policy)
@@ -307,7 +310,7 @@ function gatewayOf(
   })
 }
 
-/** What reports know of the sandbox beside its log. */
+/** Data of the sandbox that reports need in addition to its log. */
 function contextOf(
   { options, dialect, addresses, tokens, strays }: CorePlan,
   clock: Clock,
@@ -340,13 +343,13 @@ function historyOf(
   return new StoreHistory(beginning, () => executions.ran)
 }
 
-/** What became of a run, step by step. */
+/** Formats the lifecycle of a workflow run, step by step. */
 function storyOfRun(traffic: Traffic, runId: string): string {
   const run = runsOf(traffic.entries).find(({ id }) => id === runId)
   return run === undefined ? '' : runText(run, traffic.redaction())
 }
 
-/** Streams of events end, and nothing that waits happens any more. */
+/** Ends the event streams and cancels everything that is scheduled. */
 export function disposeCore({ store, clock, kept, destinations }: SandboxCore): void {
   kept.leave()
   destinationsInternals.of(destinations).end()
@@ -357,7 +360,7 @@ export function disposeCore({ store, clock, kept, destinations }: SandboxCore): 
   stop(clock)
 }
 
-/** Every token and key of a world, now or before. */
+/** Returns every present and former token and key. */
 function secretsOf(
   { mgmtUser: _, ...initial }: SandboxTokens,
   { store }: LoggedStore,
@@ -408,14 +411,15 @@ function destinationsOf(
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
   })
-  // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
+  // A message can be delivered to this sandbox: a publish can have a store command or another publish as its
+  // destination.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
     destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations
 }
 
-/** What the regions of a sandbox share. */
+/** Parts that the regions of a sandbox share. */
 interface Shared extends Base, Outside {
   readonly story: (runId: string) => string
 }

@@ -11,7 +11,7 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Regions } from './regions.js'
 import type { SandboxDump } from './sandbox-dump.js'
 
-/** What clients sign in with. */
+/** Tokens and keys that clients authenticate with. */
 export interface SandboxTokens {
   /** Standard token of the data store. */
   readonly store: string
@@ -27,7 +27,7 @@ export interface SandboxTokens {
   readonly mgmtKey: string
 }
 
-/** Whose credentials: those that are given, and what the others come of. */
+/** Explicit credentials, and what the others are derived from. */
 export interface CredentialOptions {
   readonly name?: string | undefined
   readonly secret?: string
@@ -36,8 +36,9 @@ export interface CredentialOptions {
 }
 
 /**
- * What clients sign in with and verify deliveries with, by the label that it is derived with. The labels are older than
- * the options and never change, or every derived token would.
+ * Tokens and signing keys by the label that they are derived with.
+ * A label must never change, because every derived token would. Labels are therefore older than the names of the
+ * options.
  */
 interface SandboxCredentials {
   readonly storeToken: string
@@ -52,7 +53,7 @@ interface SandboxCredentials {
 
 type Label = keyof SandboxCredentials
 
-/** Where the options have each of them. */
+/** Option that holds the credential of each label. */
 const placeOf: Readonly<
   Record<Label, readonly ['tokens', keyof SandboxTokens] | readonly ['signingKeys', keyof SigningKeyPair]>
 > = {
@@ -73,7 +74,7 @@ function givenAs(label: Label, options: CredentialOptions): string | undefined {
 
 const [firstUser] = devUsers
 
-/** Public defaults of this package: fine on one's own machine, where nobody else can call. */
+/** Public defaults of this package, for a server that only the local machine can reach. */
 const defaults: SandboxCredentials = {
   storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
   readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
@@ -85,7 +86,7 @@ const defaults: SandboxCredentials = {
   nextSigningKey: firstUser.next,
 }
 
-/** All but the name of a user, which proves nothing. */
+/** All credentials except the user name, which is not secret. */
 const { mgmtUser: _, ...provingDefaults } = defaults
 
 const published: ReadonlySet<string | undefined> = new Set([
@@ -93,19 +94,19 @@ const published: ReadonlySet<string | undefined> = new Set([
   ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
 ])
 
-/** Whether everybody can know a token or key, because it stands in this package or in the vendor's documentation. */
+/** Returns whether a token or key is public: part of this package or of the vendor's documentation. */
 export function isPublic(text: string): boolean {
   return published.has(text)
 }
 
 const labels = Object.keys(defaults) as Label[]
 
-/** The options whose values everybody can know: `tokens.queue`. */
+/** Returns the options whose values are public: `tokens.queue`. */
 export function publicOnes(options: CredentialOptions): readonly string[] {
   return labels.filter((label) => published.has(givenAs(label, options))).map((label) => placeOf[label].join('.'))
 }
 
-/** The same options without such values: the given ones, and what is in them, stay as they are. */
+/** Returns the options without public values. The argument stays unchanged. */
 export function withoutPublicOnes<T extends CredentialOptions>(options: T): T {
   if (publicOnes(options).length === 0) return options
   const { tokens, signingKeys } = options
@@ -120,7 +121,9 @@ function withoutPublic<T extends object>(given: T): Partial<T> {
   return Object.fromEntries(Object.entries(given).filter(([, text]) => !published.has(text))) as Partial<T>
 }
 
-/** One credential of a world: the given one, else one that comes of the secret and the world's name, else the default. */
+/**
+ * Returns one credential: the explicit one, else one that is derived from the secret and the name, else the default.
+ */
 function credentialOf(label: Label, options: CredentialOptions): string {
   const { secret, name = '' } = options
   const given = givenAs(label, options)
@@ -130,11 +133,11 @@ function credentialOf(label: Label, options: CredentialOptions): string {
   if (label === 'signingKey' || label === 'nextSigningKey') return `sig_${base58Id(secretRandom(proof), 28)}`
   const text = toBase64Url(proof)
   if (label !== 'queueToken' && label !== 'queueReadonlyToken') return text
-  // The workflow SDK reads the user out of the token, and refuses one without a name. [queue.md 10]
+  // The workflow SDK reads the user from the token, and rejects a token without a name. [queue.md 10]
   return toBase64(utf8(JSON.stringify({ UserID: name || 'defaultUser', Password: text })))
 }
 
-/** The tokens that a world begins with. */
+/** Returns the initial tokens of a sandbox. */
 export function tokensOf(given: CredentialOptions): SandboxTokens {
   return {
     store: credentialOf('storeToken', given),
@@ -151,8 +154,8 @@ export function signingKeysOf(given: CredentialOptions): SigningKeyPair {
 }
 
 /**
- * The keys of the other region: of the secret where there is one, else those of the next of the public users. A token is
- * good for both regions, unless `policy.homeRegion` says which one knows it.
+ * Returns the signing keys of the other region: derived from the secret, or those of the next public user.
+ * A token is valid in both regions, unless `policy.homeRegion` names the one that accepts it.
  */
 export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   const { secret, name = '' } = given
@@ -165,7 +168,7 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: key('signingKey'), next: key('nextSigningKey') }
 }
 
-/** All of them, as options of another sandbox. */
+/** Returns all credentials as options of another sandbox. */
 export function credentialsOf(given: CredentialOptions): {
   readonly tokens: SandboxTokens
   readonly signingKeys: SigningKeyPair
@@ -173,36 +176,40 @@ export function credentialsOf(given: CredentialOptions): {
   return { tokens: tokensOf(given), signingKeys: signingKeysOf(given) }
 }
 
-/** All of them, by their labels. */
+/** Returns all credentials by label. */
 function labelled(given: CredentialOptions): Readonly<Record<string, string>> {
   return Object.fromEntries(labels.map((label) => [label, credentialOf(label, given)]))
 }
 
-/** What a world draws credentials from later, so that nobody can foretell them; without a secret that is the seed. */
+/**
+ * Returns the source of credentials that change later, which only the secret can predict. Without a secret, it is the
+ * seed.
+ */
 export function secretDraws({ secret, name = '' }: CredentialOptions): Random | undefined {
   return secret === undefined ? undefined : secretRandom(derived(secret, 'draws', name))
 }
 
-/** Tells dumps of worlds that began with the same credentials from all others, without giving them away. */
+/** Returns a value that identifies dumps of sandboxes with the same initial credentials, without revealing these. */
 export function sealOf(given: CredentialOptions): string | undefined {
   const { secret, name = '' } = given
   if (secret === undefined) return undefined
   return toBase64Url(derived(secret, `dump ${JSON.stringify(labelled(given))}`, name))
 }
 
-/** A short secret can be found by trying. */
+/** Shorter secrets can be found by brute force. */
 const shortestSecret = 16
 
 export function checkSecret(secret: string | undefined): void {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= shortestSecret)) return
   throw new TypeError(
-    `A secret from which tokens are derived has at least ${shortestSecret} characters: make one with "openssl rand -base64 24".`,
+    `secret must have at least ${shortestSecret} characters (got ${secret.length}). Create one with "openssl rand -base64 24".`,
   )
 }
 
 /**
- * A dump of a world with other credentials, as a world with a secret takes it: what lets one in stays the world's own,
- * or tokens that everybody knows would come in with it. Users keep their rules and need new tokens.
+ * Returns a dump of a sandbox with other credentials, for a sandbox with a secret.
+ * The loading sandbox keeps its own tokens, because the dump may contain public ones. Users keep their rules and need
+ * new tokens.
  */
 export function withoutCredentials(
   dump: SandboxDump,

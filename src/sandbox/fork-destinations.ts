@@ -7,7 +7,7 @@ import {
 } from '../queue/destinations/destinations.js'
 import { recordInternal } from './sandbox-internals.js'
 
-/** The handlers of a fork are others than those of its origin. */
+/** Replaces handlers of a fork by those in its options. */
 export function replaceDestinations(
   fork: { readonly destinations: Destinations },
   inputs: InputColumns,
@@ -23,7 +23,7 @@ export function replaceDestinations(
   }
 }
 
-/** What was registered. */
+/** Returns the registered URL patterns. */
 function patternsOf(inputs: InputColumns): ReadonlySet<string> {
   const patterns = new Set<string>()
   for (let index = 0; index < inputs.length; index++) {

@@ -32,27 +32,27 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Past } from './past.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
-/** Pauses of the host in a row in which nothing happens in a world that nothing comes into: it has come to rest. */
+/** Number of consecutive host pauses without any activity after which a sandbox without new inputs counts as idle. */
 const quietPauses = 3
-/** Microtasks that a world is waited for before the host gets a turn … */
+/** Microtasks to wait for a sandbox before the host gets a turn. */
 const quickTurns = 100
-/** … and turns of the host after which its past counts as one that cannot be told. */
+/** Turns of the host to wait for a sandbox before the replay fails. */
 export const maxTurns = 2_000
 
-/** Work outside of the world that has begun and not ended. */
+/** Work outside the sandbox, such as a handler, that has begun and not ended. */
 interface OpenWork {
   readonly task: Task
-  /** Its sleeps, the latest of which comes last. */
+  /** Sleeps of the work, the latest last. */
   sleeps: { readonly until: number; readonly over: Promise<unknown> }[]
-  /** Ends its sleeps. */
+  /** Ends the sleeps. */
   wake: AbortController
-  /** What it does, for whoever does it again. */
+  /** Runs the work again, after another process has taken over. */
   readonly run: OutsideWork
   rouse?: (() => void) | undefined
   end(value: unknown): void
 }
 
-/** A request that was made again: whoever made it first may have given it up, or left its stream. */
+/** A replayed request. In the recording, its client may have aborted it or left its stream. */
 interface MadeRequest {
   readonly abort: AbortController
   reader?: ReadableStreamDefaultReader<Uint8Array>
@@ -60,8 +60,8 @@ interface MadeRequest {
 }
 
 /**
- * Makes a world what another one was: plays the inputs of its journal up to a place, each where it met the world before.
- * Handlers are not called: what they did and answered is in the journal.
+ * Brings a sandbox to the state of another one by replaying the inputs of its journal, each at the same position.
+ * Handlers are not called: their effects and responses are in the journal.
  */
 export class JournalReplay implements JournalPlayer {
   readonly #sandbox: SandboxParts
@@ -69,22 +69,22 @@ export class JournalReplay implements JournalPlayer {
   readonly #inputs: InputColumns
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
-  /** What open work is going to do where a fork began, and has not begun to do. */
+  /** Steps of open work that the recording has after the start of the fork. */
   readonly #foretold = new Map<number, readonly KnownOutcome[]>()
   readonly #goesOn = new Set<number>()
   readonly #requests: MadeRequest[] = []
-  /** Numbers of those that nobody waited for any more when they began. */
+  /** Numbers of requests whose clients had disconnected when they began. */
   readonly #gone: ReadonlySet<number>
   readonly #calls: AbortController[] = []
-  /** Commands of connections: those that had to wait. */
+  /** Commands of connections that blocked. */
   readonly #commands: (Blocked | undefined)[] = []
   #next = 0
-  /** Work that may begin and not return. */
+  /** Number of calls that may begin and not return. */
   #mayEnter = 0
-  /** What went wrong in the middle of what the world does, which may take it for its own. */
+  /** Error inside a call from the sandbox, which may catch it as an error of its own. */
   #strayed: unknown
 
-  /** @param journal of the new world: what it makes of the inputs is its own past */
+  /** @param journal journal of the new sandbox, which records the replayed inputs as its past */
   constructor(sandbox: SandboxParts, journal: InputJournal, inputs: InputColumns) {
     this.#sandbox = sandbox
     this.#journal = journal
@@ -95,10 +95,11 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * @param end the inputs before it are played
-   * @param last how far the world had come when there was no further input
-   * @param at where time stands in the end
-   * @param entries the log of the other world
+   * Replays the inputs of a past, then makes the sandbox a fork.
+   * @param end index of the first input that is not replayed
+   * @param last position of the recorded sandbox after its last input
+   * @param at instant of the clock at the end
+   * @param entries log of the recorded sandbox
    */
   async play({ end, entered, attach: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
     this.#mayEnter = entered
@@ -111,7 +112,7 @@ export class JournalReplay implements JournalPlayer {
     this.#compare(entries)
     this.#clock.moveTo(at)
     this.#journal.resume(this.#inputs.first(this.#next))
-    // A fork of the fork has to know all of it.
+    // A fork of the fork needs the known outcomes of all open work.
     const forked = { ...fork, foretold: this.#foretell() }
     this.#journal.note('forked', forked)
     this.#fork(forked)
@@ -124,12 +125,12 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Plays all inputs, and goes on as the world itself, in place of whoever had it. What it was doing for somebody who
-   * waited is over; work outside that has not ended is done again, as the same work.
+   * Replays all inputs and continues in place of the process that had the sandbox.
+   * Requests of its clients have ended. Work outside that has not ended runs again, as the same work.
    */
   async adopt(): Promise<void> {
     await this.#playTo(this.#inputs.length)
-    // What follows from the last input came to nobody's ears, and is written down as it comes.
+    // Effects of the last input may be missing from the journal, so they are recorded as they happen.
     this.#journal.resume(this.#inputs)
     await this.#rest()
     this.#check()
@@ -142,7 +143,7 @@ export class JournalReplay implements JournalPlayer {
       if (reader !== undefined) void reader.cancel().catch(nothing)
       else if (isAnswered !== true) abort.abort()
     }
-    const gone = new ConnectionBroken('ECONNRESET', 'the server that had taken the call is gone')
+    const gone = new ConnectionBroken('ECONNRESET', 'the server that had accepted the request has stopped')
     for (const call of this.#calls) call.abort(gone)
     this.#disconnect()
     for (const [work, open] of this.#open) {
@@ -151,7 +152,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Waits until nothing happens that follows from what came in. */
+  /** Waits until the effects of the replayed inputs have ended. */
   async #rest(): Promise<void> {
     for (let quiet = 0, turn = 0; quiet < quietPauses && turn < maxTurns; turn++) {
       const { log, ended, timers } = this.#journal.attach
@@ -161,7 +162,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** The move of time and the work outside that were under way were those of somebody who is gone. */
+  /** Ends the clock move and the sleeps of open work, which belong to the process that had the sandbox before. */
   #changeHands(): void {
     this.#clock.end()
     for (const open of this.#open.values()) {
@@ -171,7 +172,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Connections are outside of the world: it begins without them. */
+  /** Closes connections, which are outside the sandbox and do not survive a fork. */
   #disconnect(): void {
     const { engine, connections } = storeInternals.of(this.#sandbox.store)
     connections?.close()
@@ -182,7 +183,7 @@ export class JournalReplay implements JournalPlayer {
     for (let turn = 0; this.#next < end; turn++) {
       this.#check()
       const input = this.#inputs.get(this.#next)!
-      // Nothing may lie between the look at the world and what it meets then.
+      // Nothing may run between the check of the position and the replay of the input.
       if (!this.#inputs.isFromWork(this.#next) && this.#isReached(input, turn)) {
         turn = -1
         this.#next++
@@ -204,7 +205,7 @@ export class JournalReplay implements JournalPlayer {
     for (const [work, steps] of foretold) this.#foretold.set(work, steps)
   }
 
-  /** What open work does later in the world that is played. */
+  /** Returns what open work does later in the recording. */
   #foretell(): ForkChanges['foretold'] {
     const foretold = new Map<number, KnownOutcome[]>()
     for (const work of this.#open.keys()) {
@@ -236,7 +237,7 @@ export class JournalReplay implements JournalPlayer {
     this.#foretold.clear()
   }
 
-  /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
+  /** Begins work. The inputs until its call returned were recorded during that call, so they are replayed within it. */
   startWork(work: number, task: Task, run: OutsideWork): unknown {
     try {
       return this.#begins(work, task, run)
@@ -258,7 +259,7 @@ export class JournalReplay implements JournalPlayer {
     this.#open.set(work, { task, sleeps: [], wake: new AbortController(), run, end })
     for (;;) {
       const input = this.#inputs.get(this.#next)
-      // It forked the world before it returned.
+      // The work forked the sandbox before it returned.
       if (input?.kind === 'forked') return promise
       if (input === undefined) {
         if (this.#mayEnter-- > 0) return promise
@@ -274,7 +275,10 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Whether the world stands where it stood. */
+  /**
+   * Returns whether the sandbox has reached a recorded position.
+   * @throws Error when it has passed the position
+   */
   #isReached(stand: JournalInput | JournalPosition, turn: number): boolean {
     const now = this.#journal.attach
     if (now.log === stand.log && now.ended === stand.ended && now.timers === stand.timers) return true
@@ -284,12 +288,15 @@ export class JournalReplay implements JournalPlayer {
     return false
   }
 
-  /** Work that ends while it sleeps meets time that moves on: the same inputs may end it a little earlier, or later. */
+  /**
+   * Compares the ends of entries. A sleep ends when the clock moves, so the same inputs could end such work earlier or
+   * later.
+   */
   #compare(entries: readonly Entry[]): void {
     const there = new Map(entries.map((entry) => [entry.seq, entry]))
     for (const entry of this.#sandbox.traffic.entries) {
       const was = there.get(entry.seq)
-      // Calls that move time are put together.
+      // Consecutive clock moves share one entry, so their ends differ.
       if (was === undefined || entry.type === 'clock' || was.at !== entry.at || endOf(entry) === undefined) continue
       const [now, then] = [endOf(entry), endOf(was)]
       if (now !== then) throw divergence(`entry ${entry.seq} ended at ${now}, where it ended at ${then}`)
@@ -305,7 +312,7 @@ export class JournalReplay implements JournalPlayer {
   readonly #plays: { readonly [K in InputKind]: (what: InputKinds[K]) => void } = {
     request: (kept) => this.#request(kept),
     aborted: (number) => this.#requests[number]?.abort.abort(),
-    // The request began so.
+    // The request is already recorded as one without a client.
     gone: nothing,
     left: (number) => void this.#requests[number]?.reader?.cancel().catch(nothing),
     call: ({ caller, gone, ...kept }) => {
@@ -329,7 +336,7 @@ export class JournalReplay implements JournalPlayer {
       try {
         run(this.#sandbox as never)
       } catch {
-        // It failed then, too.
+        // The move failed in the recording as well.
       }
     },
     looked: (key) => void storeInternals.of(this.#sandbox.store).engine.db.find(key as Bytes),
@@ -381,7 +388,7 @@ export class JournalReplay implements JournalPlayer {
       if (answer instanceof Promise) void answer.then(read, failed)
       else read(answer)
     } catch {
-      // It failed then, too.
+      // The request failed in the recording as well.
       failed()
     }
   }
@@ -398,7 +405,7 @@ export class JournalReplay implements JournalPlayer {
         if (begun instanceof Blocked) this.#commands[number] = begun
       }
     } catch {
-      // It was refused then, too.
+      // The command was rejected in the recording as well.
     }
   }
 
@@ -409,11 +416,14 @@ export class JournalReplay implements JournalPlayer {
       if (typeof last === 'object' && calledTooEarly.has(last)) beforeLoading(call)
       else call()
     } catch {
-      // It was refused then, too.
+      // The call was rejected in the recording as well.
     }
   }
 
-  /** What was under way ends as it did, when it did; what has not ended in the origin does not end. */
+  /**
+   * Ends open work with its recorded outcome at its recorded instant. Work that never ended in the recording does not
+   * end.
+   */
   async #goOnWith(work: number, open: OpenWork, steps: readonly KnownOutcome[]): Promise<void> {
     for (const step of steps) {
       await this.#until(step.at, open)
@@ -423,7 +433,10 @@ export class JournalReplay implements JournalPlayer {
     open.task.fallAsleep?.()
   }
 
-  /** Without a sleep that ends then nothing would wake it: what it did there in between it does not do here. */
+  /**
+   * Waits for an instant. Without a sleep that ends then, nothing would wake the work. Its recorded effects in between
+   * are not repeated.
+   */
   async #until(at: number, open: OpenWork): Promise<void> {
     const { clock } = this.#sandbox
     const own = open.sleeps.findLast(({ until }) => until === at)
@@ -446,7 +459,7 @@ export class JournalReplay implements JournalPlayer {
   }
 }
 
-/** They come within what the world does: of most the host decides when. */
+/** Inputs that can occur during other work, most of them when the host decides. */
 const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'gone', 'left', 'rested', 'awake'])
 
 function follow(target: unknown, step: CallPath[number]): unknown {
@@ -460,7 +473,7 @@ function callOf({ method, url, headers, body }: JournaledRequest, signal: AbortS
   return { method, url, headers, body: () => body as Bytes, signal }
 }
 
-/** Readers of streams take what comes. */
+/** Reads and discards a stream, as its recorded client did. */
 function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array> | undefined {
   if (body === null || typeof body === 'string') return undefined
   const reader = body.getReader()
@@ -471,7 +484,7 @@ function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array
   return reader
 }
 
-/** When an entry ended, and after which other one. */
+/** Returns when an entry ended, and after which other entry. */
 function endOf(entry: Entry): string | undefined {
   const { endedAfterSeq, response: answer, outcome } = entry as Ended
   const at = answer?.at ?? outcome?.at
@@ -492,7 +505,7 @@ function positionText({ at, log, ended, timers }: JournalPosition): string {
 
 function divergence(how: string): Error {
   return new Error(
-    `The past of this sandbox cannot be told: played again it took another way (${how}). ` +
-      'Something changed the world that the journal does not know, such as a timer of your own on sandbox.clock; please report it if there is none.',
+    `Can't go back: the replay of this sandbox differs from what happened (${how}). ` +
+      'Remove changes that the journal does not record, such as your own timers on sandbox.clock, or report a bug.',
   )
 }

@@ -10,25 +10,25 @@ import type { StoreEngine } from '../store/store-engine.js'
 import { entryAsOf, type PastView } from './as-of.js'
 import type { ForkOptions } from './past.js'
 
-/** @template Fork what a fork of it is: a sandbox */
+/** @template Fork type of its forks: a sandbox */
 interface PastSource<Fork = unknown> {
   readonly asOf: PastView
   readonly history: StoreHistory
   readonly traffic: Traffic
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
-  /** @throws Error when the past is not kept any more */
+  /** @throws Error when the past is no longer available */
   check(): void
 }
 
-/** What a sandbox was at an instant, to be looked at. */
+/** A read-only view of a sandbox at an earlier instant. */
 export class PastSandbox<Fork = unknown> {
   static {
     bindMethods(PastSandbox)
   }
 
-  /** Virtual time, milliseconds since the Unix epoch. */
+  /** Virtual time in milliseconds since the epoch. */
   readonly now: number
-  /** The data store as it was. */
+  /** The data store at that instant. */
   readonly store: PastStore
   readonly #told: PastSource<Fork>
 
@@ -39,7 +39,7 @@ export class PastSandbox<Fork = unknown> {
     this.#told = told
   }
 
-  /** The log as it was: what had not ended has no end. */
+  /** The traffic log at that instant. Entries that were still open then have no end. */
   get traffic(): Traffic {
     const { asOf, traffic } = this.#told
     const entries = traffic.entries.filter(({ seq }) => seq <= asOf.seq).map((entry) => entryAsOf(entry, asOf))
@@ -47,18 +47,15 @@ export class PastSandbox<Fork = unknown> {
   }
 
   /**
-   * A sandbox of its own that begins here, as `sandbox.fork({ at })`.
-   * @throws Error when the sandbox was reset or loaded since: its past is that of another world now
-   * @example
-   * using earlier = await sandbox.asOf('-5m').fork()
-   * await earlier.clock.drain()
+   * Creates a sandbox that continues from this instant, as `sandbox.fork({ at })` does.
+   * @throws Error when the sandbox was reset or loaded since
    */
   fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Fork> {
     return this.#told.fork(options)
   }
 }
 
-/** A data store as it was: whatever reads. */
+/** A read-only view of a data store at an earlier instant. */
 export class PastStore {
   static {
     bindMethods(PastStore)
@@ -72,7 +69,7 @@ export class PastStore {
   }
 
   /**
-   * The value of a string key as text, `null` when there was none.
+   * Returns the value of a string key as text, or `null` if the key did not exist.
    * @example
    * sandbox.store.run('SET', 'stock', 5)
    * await sandbox.clock.advance('5m')
@@ -84,8 +81,9 @@ export class PastStore {
   }
 
   /**
-   * Runs one command that only reads, and returns its reply; an error reply is thrown as `ReplyError`.
-   * @throws TypeError for a command that writes
+   * Runs one read-only command and returns its reply.
+   * @throws ReplyError when the reply is an error
+   * @throws TypeError when the command can write
    * @example sandbox.asOf('-5m').store.run('LRANGE', 'jobs', 0, -1)
    */
   run(...argv: CommandArgs): PlainReply {
@@ -93,7 +91,7 @@ export class PastStore {
     return this.#look((store) => {
       if (store.lookup(words).writes || isScript.test(words[0] ?? '')) {
         throw new TypeError(
-          `${argv[0]} may write, and the past cannot be changed: run it in a fork, await sandbox.fork({ at }).`,
+          `asOf().store.run(): the command must be read-only (got ${argv[0]}). Run it in a fork: await sandbox.fork({ at }).`,
         )
       }
       return plainReply(store.executeUnseen(words, store.access.standardUser))
@@ -101,7 +99,7 @@ export class PastStore {
   }
 
   /**
-   * Everything that was stored, as plain JSON.
+   * Returns everything that was stored, as plain JSON.
    * @example const { keys } = sandbox.asOf('-5m').store.dump()
    */
   dump(): StoreDump {
@@ -109,7 +107,7 @@ export class PastStore {
   }
 
   /**
-   * What was different from a dump, which came before.
+   * Returns the differences from an earlier dump.
    * @example
    * const empty = sandbox.asOf('-5m').store.dump()
    * sandbox.asOf('-1m').store.diff(empty).added

@@ -9,49 +9,52 @@ import type { DestinationResponse } from '../queue/destinations/destination-resp
 import type { DeliveryHosts, DestinationHandler } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
 
-/** An instant, a span before now such as `-5m`, or right after an entry of the log. */
+/** A past instant: an instant, a duration before now such as `-5m`, or the position right after an entry of the log. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
 
-/** An instant that somebody keeps who is elsewhere: it means the same later, or is refused. */
+/** A journal position that a client keeps. It means the same later, or using it throws. */
 export interface JournalPoint {
-  /** How many worlds the sandbox had before. */
+  /** Number of resets and loads before it. */
   readonly world: number
   readonly end: number
   readonly at: number
 }
 
-/** What a fork is made with. */
+/** Options of `sandbox.fork()`. */
 export interface ForkOptions {
-  /** What it begins as. Default: what the sandbox is now. */
+  /** Instant at which the fork begins. Default: now. */
   readonly at?: PastInstant
-  /** What answers later deliveries, by pattern, in place of the handlers that the sandbox has. */
+  /** Handlers and responses for later deliveries, by URL pattern, in place of the sandbox's handlers. */
   readonly destinations?: Readonly<Record<string, DestinationHandler | DestinationResponse>>
-  /** Takes later deliveries that no destination answers, as far as `deliverTo` allows. Default: nothing leaves a fork. */
+  /**
+   * Receives later deliveries without a registered destination, as far as `deliverTo` allows. Default: nothing leaves a
+   * fork.
+   */
   readonly fetch?: typeof globalThis.fetch
   readonly deliverTo?: DeliveryHosts
-  /** Name of the fork, by which rules that it gets know it; its addresses stay. Default: that of the sandbox. */
+  /** Name of the fork, for rules with `match: { tenant }`; its URLs stay the same. Default: the name of the sandbox. */
   readonly name?: string
 }
 
-/** A place in a journal, and what stands before it. */
+/** A journal position with the inputs before it. */
 export interface Past {
   readonly start: CoreState
   readonly inputs: InputColumns
-  /** The inputs before it are those of the past. */
+  /** Index of the first input after the position. */
   readonly end: number
-  /** Work in the middle of which the inputs end. */
+  /** Number of calls that had begun and not returned at the end of the inputs. */
   readonly entered: number
-  /** How far the world has come now. */
+  /** Present position of the sandbox. */
   readonly attach: JournalPosition
-  /** Where time stands. */
+  /** Virtual time at the position. */
   readonly at: number
-  /** The log. */
+  /** Traffic log of the sandbox. */
   readonly entries: readonly Entry[]
-  /** What the fork is to be. */
+  /** Changes that make the replayed sandbox a fork. */
   readonly fork: Omit<ForkChanges, 'foretold'>
 }
 
-/** Where a journal is cut. */
+/** Position at which a journal is cut. */
 export type JournalCut = Pick<Past, 'end' | 'at'>
 
 interface JournalSource {
@@ -60,7 +63,7 @@ interface JournalSource {
   readonly clock: Clock
 }
 
-/** As `PastInstant`, from a client that looked before. */
+/** A `PastInstant`, or a position that a client got earlier. */
 type ForkPointInput = PastInstant | JournalPoint | undefined
 
 const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
@@ -71,10 +74,12 @@ const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
   name: true,
 }
 
-/** @throws TypeError for what is no option of a fork: most often an instant, which is one of them */
+/** @throws TypeError when an option of `fork()` is unknown, or when an instant is passed instead of `{ at }` */
 export function checkFork(options: ForkOptions, without?: keyof ForkOptions): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(`sandbox.fork() takes options such as { at: '-5m' }, got ${JSON.stringify(options)}.`)
+    throw new TypeError(
+      `sandbox.fork(): options must be an object such as { at: '-5m' } (got ${JSON.stringify(options)}).`,
+    )
   }
   checkOptionNames(
     'sandbox.fork()',
@@ -83,10 +88,14 @@ export function checkFork(options: ForkOptions, without?: keyof ForkOptions): vo
   )
 }
 
-/** The place of an instant. @throws RangeError, Error */
+/**
+ * Returns the journal position of an instant.
+ * @throws RangeError when the instant is not in the recorded past
+ * @throws Error when there is no journal
+ */
 export function cutAt(given: ForkPointInput, { journal, traffic, clock }: JournalSource, world = 0): JournalCut {
   if (journal === undefined) {
-    throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
+    throw new Error("Can't go back: this sandbox has no journal. Remove journal: false from its options.")
   }
   checkPastInstant(given)
   const { inputs, begunAt } = journal
@@ -101,20 +110,22 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
     return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.attach.log, begunAt })
   const at = pastInstant(given, now)
   if (at > now)
-    throw new RangeError(`${iso(at)} is still to come: it is ${iso(now)}. Move time with clock.advanceTo().`)
+    throw new RangeError(
+      `Can't go back to ${iso(at)}: it is in the future (now is ${iso(now)}). Move time with clock.advanceTo().`,
+    )
   const earliest = first?.at ?? begunAt
   if (at < earliest) {
     throw new RangeError(
-      `${iso(at)} cannot be told any more: ${first === undefined ? 'this world began' : 'the log has dropped what was before, and begins'} at ${iso(earliest)}.`,
+      `Can't go back to ${iso(at)}: ${first === undefined ? 'the sandbox began' : 'the log dropped older entries and begins'} at ${iso(earliest)}.`,
     )
   }
   let end = endOf(inputs, (input) => input.at > at)
-  // A move that leads away from the instant is not of it.
+  // A clock move that leaves the instant comes after it.
   while (inputs.get(end - 1)?.kind === 'moving') end--
   return { end: inputs.between(end), at }
 }
 
-/** @throws Error when the world that was looked at is not there any more to be played again */
+/** @throws Error when the sandbox was reset or loaded since, or when its journal has ended */
 export function checkThere(cut: JournalCut, { journal }: JournalSource, now: JournalSource): void {
   if (journal !== now.journal) throw replaced(cut)
   checkJournaled(journal!)
@@ -137,17 +148,17 @@ function placed(
 
 function replaced({ at }: JournalCut): Error {
   return new Error(
-    `The sandbox was reset or loaded after this look at ${iso(at)}, and can only go back in the world that it has now. ` +
-      'Fork before that, or take a new sandbox.asOf().',
+    `Can't go back to ${iso(at)}: the sandbox was reset or loaded since this view was created. ` +
+      'Fork before that, or call sandbox.asOf() again.',
   )
 }
 
-/** @throws Error when the journal has ended: there was too much for it */
+/** @throws Error when the journal has ended because it reached its size limit */
 export function checkJournaled({ fullAt }: InputJournal): void {
   if (fullAt === undefined) return
   throw new Error(
-    `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}, and the past cannot be told or forked any more. ` +
-      'sandbox.reset() or load() begins a new one; a larger policy.maxTrafficBytes, of which the journal has three eighths, a longer one.',
+    `Can't go back: the journal of this sandbox reached its size limit and ended at ${iso(fullAt)}. ` +
+      'Start a new journal with sandbox.reset() or load(), or raise policy.maxTrafficBytes, of which the journal gets three eighths.',
   )
 }
 
@@ -158,7 +169,7 @@ function pastInstant(given: PastInstant, now: number): number {
   } catch {
     const shown = typeof given === 'string' ? JSON.stringify(given) : String(given)
     throw new RangeError(
-      `${shown} is not an instant of the past: give a span before now like '-5m', milliseconds, a Date, a text like '2030-01-01T09:00:00Z', or { seq: 17 }.`,
+      `A past instant must be a duration before now such as '-5m', milliseconds, a Date, a text such as '2030-01-01T09:00:00Z', or { seq: 17 } (got ${shown}).`,
     )
   }
 }
@@ -169,20 +180,20 @@ function afterEntry(
   { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
 ): JournalCut {
   if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
-    throw new RangeError(`There is no entry ${seq} in the log: it has those from ${first} to ${latest}.`)
+    throw new RangeError(`seq must be the number of a log entry, from ${first} to ${latest} (got ${seq}).`)
   }
   let end = endOf(inputs, ({ log }) => log >= seq)
-  // A step of the world that wrote several entries is not to be parted.
+  // One input can write several entries, and the position must not split them.
   const last = inputs.get(end)?.log ?? latest
   const at = inputs.get(end - 1)?.at ?? begunAt
-  // What ended without an entry of its own before the next one came, at the same instant.
+  // Inputs at the same instant that ended something without an entry of their own, before the next entry.
   for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
     if ((inputs.get(end + 1)?.log ?? latest) > last) break
   }
   return { end: inputs.between(end), at }
 }
 
-/** How many inputs come before the first of which this is true: it is of all that follow. */
+/** Returns the number of inputs before the first one that matches. All inputs after it must match as well. */
 function endOf(inputs: InputColumns, isAfter: (input: JournalInput) => boolean): number {
   let [low, high] = [0, inputs.length]
   while (low < high) {

@@ -3,7 +3,7 @@ import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialec
 
 const known = new WeakMap<Dialect, QueueDialects>()
 
-/** What the queue knows of dialects: one way to speak for each, and that of what comes without any words. */
+/** Returns the dialects of a queue: one for each publisher, and one for requests without any dialect's names. */
 export function queueDialectsOf(dialect: Dialect): QueueDialects {
   const before = known.get(dialect)
   if (before !== undefined) return before

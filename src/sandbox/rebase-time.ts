@@ -7,10 +7,10 @@ import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { SandboxDump } from './sandbox-dump.js'
 
 /**
- * A dump all of whose times lie so many milliseconds later, or earlier: its own, deadlines of keys and fields, when
- * consumers were seen and entries delivered to them, and everything that the queue and the statistics know of time.
- * What was given stays, although a time may be told from it: ids of stream entries, messages and dead letters, bodies,
- * and settings such as not-before. The slots of a schedule are those of the calendar.
+ * Returns a dump with all times moved by this many milliseconds: its own time, expirations of keys and fields, times of
+ * stream consumers and their deliveries, and all times of the queue and the statistics.
+ * Values that a client chose stay the same, even if they contain a time: IDs of stream entries, messages and dead
+ * letters, bodies, and settings such as not-before. Fire times of a schedule still follow the calendar.
  */
 export function rebased(dump: SandboxDump, by: number): SandboxDump {
   const now = dump.now + by
@@ -73,7 +73,7 @@ function shiftedRun(run: DumpedRun, by: number): DumpedRun {
   }
 }
 
-/** This minute stays this minute, and today stays today. */
+/** Moves counts so that the present minute and day stay the present ones. */
 function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   const rings = dump.rings.map(([interval, rows]) => {
     const by = Math.floor(to / interval) - Math.floor(from / interval)
@@ -82,13 +82,13 @@ function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   return { ...dump, rings }
 }
 
-/** The named times of a row that are there, moved. */
+/** Returns the named times of a row, as far as it has them, moved by a duration. */
 function moveOf<T extends object, K extends keyof T>(row: T, by: number, ...names: readonly K[]): Partial<Pick<T, K>> {
   const present = names.filter((name) => row[name] !== undefined)
   return Object.fromEntries(present.map((name) => [name, (row[name] as number) + by])) as Partial<Pick<T, K>>
 }
 
-/** When a loaded world goes on. */
+/** Returns the instant at which a loaded sandbox continues. */
 export function resumption(
   { now: then }: SandboxDump,
   { at, clock, now }: { readonly at: Instant | undefined; readonly clock: ClockMode | undefined; readonly now: number },
@@ -96,19 +96,19 @@ export function resumption(
   if (clock !== 'real') return at === undefined ? then : instant(at)
   if (at === undefined) return now
   throw new TypeError(
-    "With clock: 'real' a loaded world continues at the host's time, not at another. Use clock: 'manual' or 'auto', or leave `at` out.",
+    "sandbox.load(): at must be omitted with clock: 'real', which continues at system time. Use clock: 'manual' or 'auto', or omit at.",
   )
 }
 
-/** A dump that is ahead of the time at which it goes on, moved back to it. */
+/** Returns a dump from the future with its times moved back to the instant at which it continues. */
 export function shiftedTo(dump: SandboxDump, now: number): SandboxDump {
   return now < dump.now ? rebased(dump, now - dump.now) : dump
 }
 
-/** On a real clock time does not go back. */
+/** @throws TypeError when the dump is in the future, because a real clock does not go back */
 export function rejectAhead(dump: SandboxDump, now: number): void {
   if (dump.now <= now) return
   throw new TypeError(
-    `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { rebaseTime: true } (serve --rebase-time), which moves all its times back, or use clock: 'manual' or 'auto'.`,
+    `sandbox.load(): the dump is from the future (dump ${iso(dump.now)}, real clock ${iso(now)}). Load it with { rebaseTime: true } (serve --rebase-time), or use clock: 'manual' or 'auto'.`,
   )
 }

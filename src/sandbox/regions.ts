@@ -9,7 +9,7 @@ import type { QueueEngine } from '../queue/queue-engine.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 
-/** The message queue of one region, and the runs of workflows on it. */
+/** The message queue of one region, with its workflow runs. */
 export interface Region {
   readonly name: QueueRegion
   readonly engine: QueueEngine
@@ -18,29 +18,32 @@ export interface Region {
   readonly service: Service
 }
 
-/** What it takes to build a region. */
+/** Settings for building a region. */
 export interface RegionPlan {
   readonly name: QueueRegion
-  /** Ends the names of its random streams: those of the home region are called as if there were no other. */
+  /**
+   * Suffix of the names of its random streams. It is empty for the home region, so a second region does not change
+   * them.
+   */
   readonly stream: string
-  /** Where it writes. */
+  /** The log that the region writes. */
   readonly traffic: TrafficLog
-  /** Where its queue is read: once there are two, without the entries of the other. */
+  /** Returns the log of the region's queue. With two regions, it has no entries of the other one. */
   readonly read: () => TrafficLog
   readonly keys: SigningKeyPair
 }
 
-/** The region that `sandbox.queue` speaks of: the one that knows the token, else that of the plain address. */
+/** Returns the region of `sandbox.queue`: the one that accepts the token, else the default region. */
 export function homeRegionOf({ homeRegion }: ResolvedPolicy): QueueRegion {
   return queueRegions.find((name) => name === homeRegion) ?? defaultRegion
 }
 
-/** The other region. */
+/** Returns the other region. */
 export function awayFrom(home: QueueRegion): QueueRegion {
   return queueRegions.find((name) => name !== home)!
 }
 
-/** @throws RangeError with the regions that there are */
+/** @throws RangeError with the valid regions */
 export function checkedRegion(given: unknown): QueueRegion {
   const found = queueRegions.find((name) => name === given)
   if (found !== undefined) return found
@@ -50,15 +53,15 @@ export function checkedRegion(given: unknown): QueueRegion {
 }
 
 /**
- * The two regions of a world. They share its clock, chance, destinations, faults and log, and nothing else. The second
- * one is built when it is first asked for: most worlds never do.
+ * The two regions of a sandbox. They share its clock, random draws, destinations, faults and log.
+ * The second region is built when it is first used, because most sandboxes never need it.
  */
 export class Regions {
   readonly home: Region
   readonly #build: (plan: RegionPlan) => Region
   readonly #traffic: TrafficLog
   readonly #keysOf: (name: QueueRegion) => SigningKeyPair
-  /** Hears of the log of each region when there are two. */
+  /** Called with the log of each region when the second one is built. */
   onSplit: (log: TrafficLog) => void = () => {}
   #away: Region | undefined
   #homeView: TrafficLog | undefined
@@ -75,7 +78,7 @@ export class Regions {
     this.home = build({ name: home, stream: '', traffic, read: () => this.#homeView ?? traffic, keys: keysOf(home) })
   }
 
-  /** The regions that were asked for, home first. */
+  /** The regions that were used, the home region first. */
   get used(): readonly Region[] {
     return this.#away === undefined ? [this.home] : [this.home, this.#away]
   }
@@ -91,12 +94,12 @@ export class Regions {
     return this.#away
   }
 
-  /** The keys with which deliveries of a region are signed now. */
+  /** Returns the current signing keys of a region. */
   keysIn(name: QueueRegion): SigningKeyPair {
     return this.used.find((region) => region.name === name)?.engine.keys.pair() ?? this.#keysOf(name)
   }
 
-  /** Every key of both regions, now or before. */
+  /** Every present and former signing key of both regions. */
   get secrets(): readonly string[] {
     const built = this.used.flatMap(({ engine: { keys } }) => [keys.current, keys.next, ...keys.former])
     if (this.#away !== undefined) return built

@@ -18,32 +18,33 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Regions } from './regions.js'
 
 /**
- * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,
- * what becomes of steps and events, subscribers, figures set by hand.
+ * The state of a sandbox as JSON.
+ * It does not contain the traffic log, or what a program registers: handlers, scripts, faults, stubs, subscribers, and
+ * overridden statistics.
  */
 export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'
-  /** 2 where the other region was used, too. */
+  /** Format version: 2 if the other region was used as well. */
   readonly version: 1 | 2
-  /** Of a world whose credentials come of a secret: which ones it began with. */
+  /** Fingerprint of the initial credentials, if the sandbox has a secret. */
   readonly seal?: string
-  /** Virtual time, milliseconds since the Unix epoch. */
+  /** Virtual time in milliseconds since the epoch. */
   readonly now: number
-  /** How many loads came before: each draws ids of its own. */
+  /** Number of earlier loads. It makes new IDs differ after each load. */
   readonly loads: number
   readonly store: StoreDump
   readonly access: AccessDump
-  /** Libraries of functions, as they were loaded. */
+  /** Lua libraries of functions, as they were loaded. */
   readonly functions: readonly PortableString[]
-  /** Of the home region. */
+  /** The queue of the home region. */
   readonly queue: QueueDump
   /** The queue of the other region, under its name. */
   readonly regions?: Readonly<Partial<Record<QueueRegion, QueueDump>>>
-  /** What the statistics have counted. */
+  /** Counters of the statistics. */
   readonly counted: LedgerDump
 }
 
-const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
+const portable = v.custom<PortableString>(isPortable, 'must be a string or { base64: … }')
 const token = v.pipe(v.string(), v.minLength(1))
 
 const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
@@ -64,14 +65,17 @@ const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
     regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
     counted: ledgerSchema,
   }),
-  // A reader of version 1 would lose the other region.
+  // Version 1 has no regions, so its readers would lose the other one.
   v.forward(
-    v.check(({ version, regions }) => (version === 2) === (regions !== undefined), 'Version 2 is that of two regions'),
+    v.check(
+      ({ version, regions }) => (version === 2) === (regions !== undefined),
+      'version must be 2 with two regions and 1 otherwise',
+    ),
     ['version'],
   ),
 )
 
-/** Refuses an invalid dump: everything is checked before anything changes. */
+/** Rejects an invalid dump. Everything is checked before anything changes. */
 export function checkDump(given: unknown, home?: QueueRegion): asserts given is SandboxDump {
   const parsed = v.safeParse(shape, given)
   if (!parsed.success) {
@@ -82,16 +86,16 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
   if (home !== undefined && regions?.[home] !== undefined) {
     throw invalidDump('a sandbox', {
       place: `regions.${home}`,
-      reason: `${home} is the home region of this sandbox, and was the other one of the dump: set policy.homeRegion`,
+      reason: `${home} must not be in regions, because it is the home region of this sandbox: set policy.homeRegion`,
     })
   }
-  // What another version counted is left out, whatever it is.
+  // Counts of another package version are skipped, regardless of their format.
   for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
     const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
     throw invalidDump('a sandbox', {
       place: 'counted.rings',
-      reason: `Interval ${ahead} of ${interval} ms is in the future.`,
+      reason: `interval ${ahead} of ${interval} ms is in the future.`,
     })
   }
 }
@@ -121,7 +125,7 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
   return others.length === 0 ? { queue } : { queue, regions: Object.fromEntries(others) }
 }
 
-/** Fills a fresh world. */
+/** Fills a new core from a dump. */
 export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
   const { engine } = storeInternals.of(store)
   store.load(dump.store)
@@ -135,7 +139,7 @@ export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): v
   }
 }
 
-/** A dump that the data store would refuse is invalid: the sentence names the part. */
+/** Converts an error reply of the data store to an error that names the part of the dump. */
 function within(part: string, load: () => void): void {
   try {
     load()

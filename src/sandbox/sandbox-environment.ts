@@ -3,7 +3,7 @@ import { type Dialect, dialectsOf, regionalName } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
-/** Addresses, tokens and keys under the names that the SDKs read from the environment, in all words that count. */
+/** Returns URLs, tokens and keys under the environment variables that the SDKs read, in all active dialects. */
 export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
@@ -12,7 +12,7 @@ export function environmentOf(
   return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
 }
 
-/** As clients of the native protocol read it; the user names the tenant, but that of `main`. */
+/** Returns the URL for clients of the Redis protocol. Its user name names the tenant, except `main`. */
 function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
   const redis = urls?.redis
   if (redis === undefined) return {}
@@ -36,7 +36,7 @@ function environmentIn(
   env[environment.queueToken] = tokens.queue
   env[environment.queueCurrentSigningKey] = current
   env[environment.queueNextSigningKey] = next
-  // A client that was told a region reads the names of that region, and the plain ones where there are none.
+  // The SDKs read the variables of a configured region, and fall back to the plain ones.
   for (const region of queueRegions) {
     const keys = keysIn(region)
     env[regionalName(environment.queueUrl, region)] = urls.regions[region]

@@ -4,26 +4,26 @@ import type { ExplainsToken } from '../protocol/gateway.js'
 import type { CoreState } from './core.js'
 import type { JournalPoint, PastInstant } from './past.js'
 
-/** Where the present world of a sandbox began. */
+/** Origin of the present core of a sandbox. */
 export interface SandboxOrigin {
-  /** How many worlds there were before. */
+  /** Number of earlier cores, which resets and loads replaced. */
   readonly world: number
   readonly start: CoreState
 }
 
-/** What other code of this package does with a sandbox, and users do not. */
+/** Members that other code of this package uses, hidden from users. */
 export interface SandboxInternals {
-  /** Of the world that it has now; `undefined` where none is kept. */
+  /** Returns the journal of the present core, or `undefined` without one. */
   journal(): InputJournal | undefined
   beginning(): SandboxOrigin
-  /** What `asOf()` means by an instant now, for clients: given to `asOf()` later it means the same. */
+  /** Resolves an instant now, for clients. `asOf()` later means the same position. */
   placeOf(instant: PastInstant): JournalPoint
-  /** What the entry of a request notes that is refused for its token, asked as it is refused. */
+  /** Sets the function that explains a rejected token in the entry of the request. */
   explainTokens(explain: ExplainsToken | undefined): void
   /**
-   * A new sandbox becomes what another one was, and goes on in its place: same instant, same log, same future.
-   * @param prepare is given the journal of its world before anything comes into it
-   * @throws Error when the inputs do not lead to one world
+   * Makes a new sandbox continue in place of another one: same instant, same log, same future.
+   * @param prepare called with the journal of the new core before the first input
+   * @throws Error when the replay of the inputs diverges
    */
   adopt(from: SandboxOrigin, inputs: InputColumns, prepare: (journal: InputJournal) => void): Promise<void>
 }
@@ -31,8 +31,8 @@ export interface SandboxInternals {
 export const sandboxInternals: Internals<object, SandboxInternals> = internals('sandbox')
 
 /**
- * Changes an engine past the public objects, which therefore record nothing of it.
- * @param change is given the sandbox, and by a replay the one that is played: it changes nothing else
+ * Records a change that bypasses the public objects, which would have recorded it.
+ * @param change called with the sandbox, or with the replayed one; it must change nothing else
  */
 export function recordInternal<S extends object, T>(sandbox: S, change: (sandbox: S) => T): T {
   sandboxInternals

@@ -1,6 +1,7 @@
 import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
+import { checkOptionNames, didYouMean, unknownOptions } from '../kernel/nearest-name.js'
+import { shownValue } from '../kernel/shown-value.js'
 import type { Policy } from '../policy/policy.js'
 import { policyWith } from '../policy/schema.js'
 import { engineUrls, queueRegions, type UrlOptions } from '../protocol/address.js'
@@ -11,53 +12,61 @@ import { checkSecret, type SandboxTokens } from './credentials.js'
 
 /** Options of `createSandbox()`. */
 export interface SandboxOptions {
-  /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
+  /** Name that distinguishes the sandbox from others: `https://{name}.store.test`. */
   readonly name?: string | undefined
   /**
-   * Where the services are. Default: `https://store.test`, `https://queue.test` and `https://mgmt.test`.
+   * URLs of the services. Default: `https://store.test`, `https://queue.test` and `https://mgmt.test`.
    * @example createSandbox({ urls: { base: 'http://localhost:8000/double' } })
    */
   readonly urls?: UrlOptions | undefined
-  /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
+  /** Seed of everything random: IDs, replies and fault draws. Default 1. */
   readonly seed?: number | string
-  /** Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not with a real clock. */
+  /**
+   * Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not allowed with a
+   * real clock.
+   */
   readonly startAt?: Instant
-  /** `manual` (default): the test moves time. `auto`: time skips when nothing runs. `real`: time is the host's. */
+  /**
+   * Clock mode. `manual` (default): the test moves time. `auto`: time skips ahead when nothing runs. `real`: system
+   * time.
+   */
   readonly clock?: ClockMode
   /**
-   * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
-   * `neutral`, `upstash` and a dialect of your own are strict, and tell of words that are not theirs.
+   * Spelling of headers, parameters and variables. `auto` (default) responds to each request in its own dialect and
+   * delivers each message in its publisher's. `neutral`, `upstash` and custom dialects are strict and report names of
+   * other dialects.
    */
   readonly dialect?: DialectName | Dialect
   readonly policy?: Partial<Policy>
-  /** What clients sign in with; each that is not given has a default, or comes of the `secret`. */
+  /** Tokens that clients authenticate with. Omitted ones have a default, or are derived from `secret`. */
   readonly tokens?: Partial<SandboxTokens> | undefined
-  /** Keys that deliveries are signed with, likewise. */
+  /** Keys that sign deliveries. Omitted ones have a default, or are derived from `secret`. */
   readonly signingKeys?: Partial<SigningKeyPair> | undefined
   /**
-   * Tokens and keys that are not given are derived from this and `name`, by HMAC-SHA256. Without it they are defaults that
-   * everybody can read. At least 16 characters.
+   * Secret from which omitted tokens and keys are derived, together with `name`, by HMAC-SHA256. At least 16
+   * characters.
+   * Without it, they are public defaults.
    */
   readonly secret?: string
   /**
-   * `wide`: signatures verify at any host time. `real`: valid for five minutes of the sandbox's time; the default with a
-   * real clock, `wide` with the others.
+   * Validity of signatures. `wide`: at any system time. `real`: for 5 minutes of the sandbox's time.
+   * Default `real` with a real clock, otherwise `wide`.
    */
   readonly signatureWindow?: SignatureWindow | undefined
-  /** Takes deliveries that no registered destination answers, as far as `deliverTo` allows. */
+  /** Receives deliveries without a registered destination, as far as `deliverTo` allows. */
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
   readonly deliverTo?: DeliveryHosts
   /**
-   * `false`: what comes into the world is not written down, which saves memory in very long runs; `asOf()` and `fork()` are
-   * refused then.
+   * Whether inputs are recorded. `false` saves memory in very long runs; `asOf()` and `fork()` then throw. Default
+   * true.
    */
   readonly journal?: boolean
-  /** Receives warnings, `console.warn` by default. */
+  /** Receives warnings. Default `console.warn`. */
   readonly onWarning?: (text: string) => void
 }
 
-/** A list that the compiler keeps complete: a misspelt option in JavaScript is reported, not ignored. */
+/** The compiler keeps this list complete, so that a misspelled option in JavaScript is reported. */
 const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   name: true,
   urls: true,
@@ -76,20 +85,19 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   onWarning: true,
 }
 
-/** @throws TypeError with the nearest name for an option that neither a sandbox has nor whoever takes more than one does */
+/** @throws TypeError with the nearest name when neither a sandbox nor the caller has this option */
 export function checkNames(options: object, called = 'createSandbox()', who = 'A sandbox', more: object = {}): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError(`${called} takes an object of options such as { seed: 7 }, got ${given(options)}.`)
+    throw new TypeError(`${called}: options must be an object such as { seed: 7 } (got ${shownValue(options)}).`)
   }
   const known = Object.keys({ ...more, ...optionNames })
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  if (/^(?:realRedis|shadowRedis|allowRedisHosts)$/.test(unknown)) {
-    throw new TypeError(`${who} has no option ${JSON.stringify(unknown)} for a Redis or Valkey: ${engineUrls}`)
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  const redis = unknown.find((name) => /^(?:realRedis|shadowRedis|allowRedisHosts)$/.test(name))
+  if (redis !== undefined) {
+    throw new TypeError(`${who} has no option ${JSON.stringify(redis)} for a Redis or Valkey: ${engineUrls}`)
   }
-  throw new TypeError(
-    `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
-  )
+  throw new TypeError(`${who} has no ${unknownOptions(unknown, known)}`)
 }
 
 function checkDialect(dialect: Dialect): void {
@@ -102,7 +110,7 @@ function checkDialect(dialect: Dialect): void {
 function checkStart({ clock, startAt }: SandboxOptions): void {
   if (clock !== 'real' || startAt === undefined) return
   throw new TypeError(
-    `With clock: 'real' time is the host's, and cannot start at ${iso(instant(startAt))}. Use clock: 'manual' or 'auto', or leave startAt out.`,
+    `startAt must be omitted with clock: 'real', which uses system time (got ${iso(instant(startAt))}). Use clock: 'manual' or 'auto', or omit startAt.`,
   )
 }
 
@@ -110,18 +118,21 @@ export const defaultStart = '2030-01-01T00:00:00Z'
 
 /** Options of `sandbox.load()`. */
 export interface LoadOptions {
-  /** When the world continues, if that is later than the dump. Not with a real clock, which continues now. */
+  /**
+   * Instant at which the sandbox continues, if it is later than the dump. Not allowed with a real clock, which
+   * continues now.
+   */
   readonly at?: Instant
-  /** Moves all times of a dump that is ahead back. */
+  /** Whether all times of a dump from the future are moved back to now. Default false. */
   readonly rebaseTime?: boolean
 }
 
-/** Receivers have the host's date: on its clock they get what the service signs, else what they accept at any time. */
+/** Returns the window of signatures. Receivers use system time, so they get real signatures only with a real clock. */
 export function signatureWindowOf({ signatureWindow, clock }: SandboxOptions): SignatureWindow {
   return signatureWindow ?? (clock === 'real' ? 'real' : 'wide')
 }
 
-/** The names within the options that nest; the compiler keeps them complete. */
+/** Names inside nested options. The compiler keeps the lists complete. */
 const nestedNames: {
   readonly urls: Readonly<Record<keyof UrlOptions, true>>
   readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
@@ -132,18 +143,20 @@ const nestedNames: {
   signingKeys: { current: true, next: true },
 }
 
-/** @throws TypeError for an unknown name in an option that nests, with the nearest one, and for what is no text there */
+/** @throws TypeError with the nearest name when a nested option has an unknown name */
 export function checkNested(options: SandboxOptions): void {
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
     const nested: unknown = options[option]
     if (nested === undefined) continue
     if (typeof nested !== 'object' || nested === null) {
-      throw new TypeError(`${option} takes an object with ${Object.keys(names).join(', ')}, got ${given(nested)}.`)
+      throw new TypeError(
+        `${option} must be an object with ${Object.keys(names).join(', ')} (got ${shownValue(nested)}).`,
+      )
     }
     checkOptionNames(option, nested, Object.keys(names))
     for (const [name, text] of Object.entries(nested)) {
       if (text === undefined || (typeof text === 'string' && text !== '') || name === 'regions') continue
-      throw new TypeError(`${option}.${name} is a text that is not empty, got ${given(text)}.`)
+      throw new TypeError(`${option}.${name} must be a string that is not empty (got ${shownValue(text)}).`)
     }
   }
   const { urls, dialect, policy } = options
@@ -153,9 +166,9 @@ export function checkNested(options: SandboxOptions): void {
 }
 
 /**
- * Options, and others that go before them. Those that nest are merged one level deep: who gives a token of the queue keeps
- * that of the data store; and so are the limits of a policy, which `--policy queueLimits.maxRetries=5` gives one by one.
- * Neither argument is changed.
+ * Merges options, with precedence for `before`. Nested options are merged one level deep, so a token of the queue does
+ * not remove that of the data store; and so are the limits of a policy, which `--policy queueLimits.maxRetries=5` gives one by one.
+ * Neither argument changes.
  */
 export function mergedOptions<T extends SandboxOptions>(options: T, before: T): T {
   const merged = { ...options, ...before }
@@ -174,40 +187,36 @@ const hosts = ['loopback', 'none', 'any']
 const areTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** What the options may be that nothing else looks at before they are used. */
+/** Checks of the options whose values no other code checks before it uses them. */
 const values: {
   readonly [Name in keyof SandboxOptions]?: readonly [
     fits: (value: unknown) => boolean,
-    sentence: string,
-    words?: readonly string[],
+    expected: string,
+    choices?: readonly string[],
   ]
 } = {
-  name: [(name) => typeof name === 'string', 'is a text'],
-  seed: [(seed) => typeof seed === 'string' || Number.isFinite(seed), 'is a number or a text'],
-  signatureWindow: [(window) => windows.includes(window), "is 'wide' or 'real'", windows as string[]],
+  name: [(name) => typeof name === 'string', 'a string'],
+  seed: [(seed) => typeof seed === 'string' || Number.isFinite(seed), 'a number or a string'],
+  signatureWindow: [(window) => windows.includes(window), "'wide' or 'real'", windows as string[]],
   deliverTo: [
     (reach) => hosts.includes(reach as string) || areTexts(reach),
-    "is 'loopback', 'none', 'any' or a list of hosts",
+    "'loopback', 'none', 'any' or a list of hosts",
     hosts,
   ],
-  journal: [(journal) => typeof journal === 'boolean', 'is true or false'],
-  fetch: [isFunction, 'is a function'],
-  onWarning: [isFunction, 'is a function'],
+  journal: [(journal) => typeof journal === 'boolean', 'true or false'],
+  fetch: [isFunction, 'a function'],
+  onWarning: [isFunction, 'a function'],
 }
 
 function checkValues(options: SandboxOptions): void {
-  for (const [name, [fits, sentence, words = []]] of Object.entries(values)) {
+  for (const [name, [fits, expected, choices = []]] of Object.entries(values)) {
     const value: unknown = options[name as keyof SandboxOptions]
     if (value === undefined || fits(value)) continue
-    throw new TypeError(`${name} ${sentence}, got ${given(value)}.${didYouMean(value, words)}`)
+    throw new TypeError(`${name} must be ${expected} (got ${shownValue(value)}).${didYouMean(value, choices)}`)
   }
 }
 
-function given(value: unknown): string {
-  return typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value)
-}
-
-/** Refuses invalid options. */
+/** @throws TypeError when an option is invalid */
 export function checkOptions(options: SandboxOptions): void {
   checkNames(options)
   checkValues(options)

@@ -66,7 +66,8 @@ export type { LoadOptions, SandboxOptions } from './sandbox-options.js'
 export { defaultStart } from './sandbox-options.js'
 
 /**
- * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
+ * Creates an isolated sandbox: data store, message queue, workflows and statistics with one clock, seed and traffic log.
+ * @throws TypeError when an option is unknown or invalid
  * @example
  * using sandbox = createSandbox({ seed: 7 })
  * const answer = await sandbox.fetch(`${sandbox.urls.store}/set/greeting/hello`, {
@@ -97,20 +98,20 @@ export class Sandbox {
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: SandboxCore
-  /** What its forks keep together with theirs; of a fork, that of its origin. */
+  /** Memory that all forks of the sandbox share; a fork uses the account of its origin. */
   #forks: Account
   #isFork = false
   readonly #strays = new Set<string>()
   #explainToken: ExplainsToken | undefined
-  /** How many worlds were replaced. */
+  /** Number of resets and loads. */
   #renewed = 0
-  /** How many dumps were loaded, one upon the other. */
+  /** Number of loaded dumps, each on top of the one before. */
   #loads = 0
 
   /**
-   * @param hints what the sandbox tells people to do; a server speaks to its clients
-   * @param elsewhere the data store, where it is not in this process
-   * @param room for answers of destinations; of a server
+   * @param hints next steps in messages, which differ for clients of a server
+   * @param elsewhere creates the data store, if it is outside this process
+   * @param room limits the memory for responses of destinations, on a server
    * @internal
    */
   constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForResponses) {
@@ -138,56 +139,54 @@ export class Sandbox {
     this.#world = this.#build()
   }
 
-  /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
+  /** Tokens that clients authenticate with. `store.resetPassword()` changes those of the data store. */
   get tokens(): SandboxTokens {
     const { standard, readOnly } = storeInternals.of(this.#world.store).engine.access.tokens
     return { ...this.#initialTokens, store: standard, storeReadonly: readOnly }
   }
 
-  /** The one clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
+  /** The virtual clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
   get clock(): Clock {
     return this.#world.clock
   }
 
-  /** Everything that happened, in order. */
+  /** The traffic log: every request, command, delivery and clock move, in order. */
   get traffic(): Traffic {
     return this.#world.traffic
   }
 
   /**
-   * The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. Of the home region,
-   * which is `policy.homeRegion`, or `eu-central-1`.
+   * The message queue of the home region: messages, schedules, URL groups, flow control, dead letters, signing keys.
+   * The home region is `policy.homeRegion`, or `eu-central-1`.
    */
   get queue(): Queue {
     return this.#world.queue
   }
 
   /**
-   * The message queue of a region. The regions share clock, chance, destinations, faults and traffic log, and nothing
-   * else: a message, a deduplication id or a signing key of one means nothing in the other.
+   * Returns the message queue of a region. The regions share clock, random draws, destinations, faults and traffic log.
+   * A message, deduplication ID or signing key of one region is unknown in the other.
    * @param region `us-east-1` or `eu-central-1`
-   * @throws RangeError for any other
+   * @throws RangeError when there is no such region
    * @example expect(sandbox.queueIn('us-east-1')).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
   queueIn(region: QueueRegion): Queue {
     return this.#regionAt(region).queue
   }
 
-  /** The queues of the regions that were asked for, that of the home region first. */
+  /** The queues of the regions that were used, the home region first. */
   get queues(): readonly Queue[] {
     return this.#world.regions.used.map(({ queue }) => queue)
   }
 
-  /**
-   * The runs of workflows: their states and results, events, and what a test makes of their steps. Of the home region,
-   * as `queue`.
-   */
+  /** The workflows of the home region: runs with their states and results, events, and stubs for steps. */
   get workflow(): Workflow {
     return this.#world.regions.home.workflow
   }
 
   /**
-   * The runs of workflows of a region. @throws RangeError as `queueIn()`
+   * Returns the workflows of a region.
+   * @throws RangeError when there is no such region
    * @example sandbox.workflowIn('us-east-1').stubStep('charge').returns({ id: 'ch_1' })
    */
   workflowIn(region: QueueRegion): Workflow {
@@ -197,28 +196,28 @@ export class Sandbox {
   #regionAt(given: QueueRegion): Region {
     const { regions, journal } = this.#world
     const region = checkedRegion(given)
-    // A dump has a region from the moment on that somebody asks for it.
+    // A dump contains a region from its first use on.
     if (!regions.used.some(({ name }) => name === region)) journal?.note('direct', [['queueIn', region]])
     return regions.at(region)
   }
 
-  /** The workflows of the regions that were asked for, those of the home region first. */
+  /** The workflows of the regions that were used, the home region first. */
   get workflows(): readonly Workflow[] {
     return this.#world.regions.used.map(({ workflow }) => workflow)
   }
 
-  /** Usage figures: counted from the traffic, told as a story, or set by hand. */
+  /** The usage statistics: counted from the traffic, scripted, or overridden. */
   get stats(): Stats {
     return this.#world.stats
   }
 
-  /** Where deliveries go: handlers, recorders, scripts. */
+  /** The destinations of deliveries: handlers, recorders and scripts by URL. */
   get destinations(): Destinations {
     return this.#world.destinations
   }
 
   /**
-   * Hosts that the app calls and that are not the sandbox: handlers, recorders, scripts. What the queue delivers goes to
+   * The external hosts of outbound requests: handlers, recorders and scripts by URL. Deliveries of the queue go to
    * `destinations`.
    * @example sandbox.outbound.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
    */
@@ -227,7 +226,7 @@ export class Sandbox {
   }
 
   /**
-   * What goes wrong, and when.
+   * The fault rules of the sandbox.
    * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: fault.lostAck() })
    */
   get faults(): Faults {
@@ -235,20 +234,20 @@ export class Sandbox {
   }
 
   /**
-   * Addresses, tokens and keys under the names that the SDKs read from the environment.
+   * URLs, tokens and keys under the environment variables that the SDKs read.
    * @example Object.assign(process.env, sandbox.env)
    */
   get env(): Readonly<Record<string, string>> {
     return environmentOf(this, (region) => this.#world.regions.keysIn(region))
   }
 
-  /** The data store, spoken to directly. */
+  /** The data store, for direct commands. */
   get store(): Store {
     return this.#world.store
   }
 
   /**
-   * Whether a url belongs to this sandbox.
+   * Returns whether a URL belongs to this sandbox.
    * @example
    * sandbox.owns(`${sandbox.urls.store}/get/greeting`) // true
    * sandbox.owns('https://shop.test/orders') // false
@@ -258,7 +257,7 @@ export class Sandbox {
   }
 
   /**
-   * One request as plain values: what every adapter calls.
+   * Processes one request as plain values. All adapters call this method.
    * @example
    * const { status } = await sandbox.exchange({
    *   method: 'GET',
@@ -273,23 +272,23 @@ export class Sandbox {
   }
 
   /**
-   * The three services as a `fetch` function. Urls of other origins are refused: this never reaches a network.
-   * A property, so that it can be handed on: `new Client({ fetch: sandbox.fetch })`.
+   * Sends a request to the sandbox, as `fetch`. URLs of other origins are rejected, so nothing reaches a network.
+   * It is a bound property that clients can take: `new Client({ fetch: sandbox.fetch })`.
    */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
     this.#fetch(input, init)
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const world = this.#world
-    // A request that waits while the sandbox is reset or loaded belongs to the world that it was sent to.
+    // A request that waits during a reset or load belongs to the core that it was sent to.
     const exchange = (call: RawRequest): RawResponse | Promise<RawResponse> =>
       world === this.#world ? this.exchange(call) : world.exchange(call)
     return fetchThrough(this.#gate, exchange, input, init)
   }
 
   /**
-   * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `InvariantError`
-   * with the promise, the entries and the story.
+   * Asserts the invariants of the double: no lost message, no attempt after success, limits respected, and others.
+   * @throws InvariantError when one is violated, with its guarantee, the entries and their timeline
    * @example sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   assertInvariants(options: InvariantOptions = {}): InvariantReport {
@@ -310,7 +309,7 @@ export class Sandbox {
   }
 
   /**
-   * As `assertInvariants()`, but returns the violations instead of throwing them.
+   * Checks the invariants as `assertInvariants()` does, but returns the violations instead of throwing.
    * @example
    * const { violations } = sandbox.checkInvariants()
    * expect(violations).toEqual([])
@@ -320,7 +319,7 @@ export class Sandbox {
   }
 
   /**
-   * Resets the world: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale.
+   * Resets the sandbox: same seed, same start, nothing stored, nothing pending. Views from before are outdated.
    * @example
    * sandbox.store.run('SET', 'greeting', 'hello')
    * sandbox.reset()
@@ -332,7 +331,7 @@ export class Sandbox {
   }
 
   /**
-   * The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time.
+   * Returns the whole state as plain JSON: data store, users, queue, signing keys, counted statistics and the time.
    * @example writeFileSync('sandbox.json', JSON.stringify(sandbox.dump()))
    */
   dump(): SandboxDump {
@@ -344,12 +343,13 @@ export class Sandbox {
   }
 
   /**
-   * Replaces the world with what `dump()` returned, here or elsewhere. It continues at the time of the dump or at `at`,
-   * whichever is later, and on a real clock now: what fell due in between is due, in the order of its times, and the
-   * slots that a schedule missed count once. Deliveries that were under way then are due at once.
-   * `rebaseTime` moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now.
-   * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
-   * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
+   * Replaces the state with a dump, of this or another sandbox. It continues at the later of the dump's time and `at`,
+   * or now on a real clock.
+   * Timers that became due in between run in the order of their times, and missed fire times of a schedule count once.
+   * Deliveries that were in flight are due immediately.
+   * `rebaseTime` moves the times of a dump from the future back, so that it continues at `at`, or now on a real clock.
+   * A sandbox with a `secret` keeps its own tokens and keys, unless the dump has the same ones.
+   * @throws TypeError when the dump is invalid or, on a real clock, from the future; nothing changes then
    * @example
    * const dump = sandbox.dump()
    * using other = createSandbox()
@@ -363,14 +363,14 @@ export class Sandbox {
     const dump = rebaseTime ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') rejectAhead(dump, goesOn)
     const loads = dump.loads + 1
-    // Whoever has it may change it, and a fork loads it again.
+    // The caller may change the dump, and a fork loads it again.
     const loaded = { dump: JSON.parse(JSON.stringify(dump)) as SandboxDump, goesOn }
     const world = this.#filled({ startAt: dump.now, loads, loaded })
     this.#loads = loads
     this.#replace(world, 'load')
   }
 
-  /** A world as new, or as it was right after a load. */
+  /** Builds a new core, or one with the state of a loaded dump. */
   #filled(start: CoreState, options?: SandboxOptions): SandboxCore {
     const world = this.#build(start, options)
     if (start.loaded !== undefined) {
@@ -383,9 +383,10 @@ export class Sandbox {
   }
 
   /**
-   * What this sandbox was at an instant, to be looked at: its data store and its log.
-   * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
-   * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
+   * Returns a read-only view of the data store and the log at an earlier instant.
+   * @param instant an instant, a duration before now such as `-5m`, or `{ seq }` for the position after a log entry
+   * @throws RangeError when the instant is in the future, or older than the log
+   * @throws Error when the sandbox has no journal, or its journal reached its size limit
    * @example
    * const before = sandbox.asOf('-5m')
    * before.store.get('stock')
@@ -409,12 +410,14 @@ export class Sandbox {
   }
 
   /**
-   * A sandbox of its own that is what this one was at an instant, or is now, and goes on from there: same store, messages,
-   * timers, chance. Its past is played again out of the journal; handlers are not called for it. A delivery that was
-   * under way gets the answer that it got, when it got it: as soon as time moves, or somebody awaits `clock.settle()`. Later ones go to the handlers of then, to `destinations`
-   * instead, or to nobody: a fork reaches no network unless it is given a `fetch`. It is on a manual clock.
-   * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
-   * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
+   * Creates a sandbox that continues from an instant of this one, or from now: same store, messages, timers and draws.
+   * The past is replayed from the journal without calling handlers. A delivery that was in flight gets its recorded
+   * response at the recorded instant, once time moves or `clock.settle()` is awaited. Later deliveries go to the handlers
+   * that were registered then, or to those in `destinations`. A fork has a manual clock, and reaches no network without
+   * a `fetch` of its own.
+   * @param options.at an instant, a duration before now such as `-5m`, or `{ seq }` for the position after a log entry
+   * @throws RangeError when the instant is in the future, or older than the log
+   * @throws Error when the sandbox has no journal, or when its forks exceed `policy.maxForkBytes`
    * @example
    * using earlier = await sandbox.fork({ at: '-5m' })
    * await earlier.clock.drain()
@@ -428,7 +431,7 @@ export class Sandbox {
     const { journal, start, traffic } = this.#world
     const stand = journal!.attach
     const { length } = journal!.inputs
-    // It is going to keep about its part of what the journal keeps, at least.
+    // A fork keeps at least its share of what the journal keeps.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
     const { destinations, fetch, deliverTo: deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
@@ -481,12 +484,15 @@ export class Sandbox {
     return fork
   }
 
-  /** @param bytes that another fork is going to keep @throws Error when that is more than all may keep */
+  /**
+   * @param bytes estimated size of a new fork
+   * @throws Error when all forks together would exceed their limit
+   */
   #checkForks(bytes: number): void {
     if (bytes <= this.#forks.left) return
     throw new Error(
-      `The forks of this sandbox keep ${this.#forks.held} bytes and may keep ${this.#forks.limit} together (policy.maxForkBytes), ` +
-        "which leaves no room for this one: dispose of those that are not needed any more, with fork.dispose() or 'using', or allow more.",
+      `sandbox.fork(): the forks of this sandbox together would exceed policy.maxForkBytes (${this.#forks.limit}; in use: ${this.#forks.held}). ` +
+        "Dispose unused forks with fork.dispose() or 'using', or raise the policy.",
     )
   }
 
@@ -521,7 +527,10 @@ export class Sandbox {
     })
   }
 
-  /** Begins anew, and is made what another world was; what that one warned of was heard then. */
+  /**
+   * Builds a new core and replays another one into it. Warnings of the replay are dropped, because they were reported
+   * in the original.
+   */
   async #played(start: CoreState, options: SandboxOptions, play: (world: SandboxCore) => Promise<void>): Promise<void> {
     let isQuiet = true
     const { onWarning: warn = console.warn } = options
@@ -530,7 +539,7 @@ export class Sandbox {
     }
     disposeCore(this.#world)
     this.#world = this.#filled(start, { ...options, onWarning: told })
-    // What is played again runs in no loop of an app.
+    // A replay does not run inside a loop of the app, so the gate must not interrupt it.
     const { every } = this.#gate
     this.#gate.every = Number.POSITIVE_INFINITY
     try {
@@ -544,7 +553,7 @@ export class Sandbox {
   }
 
   /**
-   * What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both.
+   * Returns what matchers read: the sandbox itself, or a copy of a remote sandbox. It lets code run with both.
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   snapshot(): this {
@@ -580,7 +589,7 @@ export class Sandbox {
     )
   }
 
-  /** Where a world as new begins; one on a real clock does whenever that is. */
+  /** Start time of a new core; `undefined` on a real clock, which starts at the present time. */
   get #start(): Instant | undefined {
     return this.options.clock === 'real' ? undefined : (this.options.startAt ?? defaultStart)
   }
@@ -593,7 +602,7 @@ export class Sandbox {
   }
 
   /**
-   * Calls back when a new world has replaced this one, unless the returned function was called before.
+   * Calls back after a reset or load. Returns a function that ends this.
    * @example
    * const stop = sandbox.onReset((by) => console.log(by))
    * sandbox.reset() // prints 'reset'
@@ -604,16 +613,18 @@ export class Sandbox {
     return () => this.#renewals.delete(renewed)
   }
 
-  /** Requests to real hosts of the service that were refused, as sentences. */
+  /** Messages about requests to real hosts of the service that were blocked. */
   get realHostRequests(): readonly string[] {
     return [...this.#strays]
   }
 
-  /** For adapters: a request to a real host was refused. A property, so that it can be handed on. @internal */
+  /**
+   * Records a blocked request to a real host, for adapters. A bound property, so that it can be passed on. @internal
+   */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
   /**
-   * Calls back when the sandbox is disposed, last registered first, unless the returned function was called before.
+   * Calls back when the sandbox is disposed, the last registered callback first. Returns a function that ends this.
    * @example
    * const other = createSandbox()
    * other.onDispose(() => console.log('disposed'))

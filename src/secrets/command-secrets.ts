@@ -1,29 +1,29 @@
 import { isSecretName } from './secret-names.js'
 import { hidden } from './secret-shapes.js'
 
-// Where commands of the data store take secrets as words. [redis.io: AUTH, ACL SETUSER, HELLO, MIGRATE, CONFIG SET]
+// Finds the arguments of store commands that are secrets. [redis.io: AUTH, ACL SETUSER, HELLO, MIGRATE, CONFIG SET]
 
 type Asks = (name: string) => boolean
 
-/** Alternating fields and values after the key. */
+/** Commands with alternating fields and values after the key. */
 const pairs = /^(?:hset|hmset|hsetnx)$/i
-/** The same after options. */
+/** Commands with alternating fields and values after options. */
 const pairsSomewhere = /^(?:hsetex|xadd)$/i
-/** A path, and what is written there. */
+/** Commands with a path followed by the value that is written there. */
 const paths = /^json\.(?:set|merge|mset|arrappend|arrinsert|strappend)$/i
-/** Names what it reads. */
+/** Commands whose arguments name what they read. */
 const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objkeys|strappend))$/i
-/** Replies with alternating names and values. */
+/** Commands whose reply alternates names and values. */
 const listsPairs =
   /^(?:hgetall|hrandfield|hscan|hgetdel|x(?:range|revrange|read|readgroup|claim|autoclaim)|config|eval|eval_ro|evalsha|evalsha_ro|fcall|fcall_ro)$/i
 const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
-/** The same, where further words came with the name. */
+/** Matches a command with passwords, also as one text with its arguments. */
 const beginsCommand = /^\s*(?:auth|acl|config|hello|migrate)(?:\s|$)/i
-/** May hold such a command, or a script that calls one. */
+/** Commands that can contain one of these commands, or a script that calls one. */
 const mayTell = /^(?:command|script|function)$/i
 const setting = /pass|auth|secret/i
 
-/** Whether a word may begin a command with secrets in it. */
+/** Returns whether a word can begin a command with secrets in it. */
 export function isTelling(word: string): boolean {
   return (
     beginsCommand.test(word) ||
@@ -32,12 +32,12 @@ export function isTelling(word: string): boolean {
   )
 }
 
-/** Whether a command takes passwords as words. */
+/** Returns whether a command takes passwords as arguments. */
 export function isSecretCommand(argv: readonly string[]): boolean {
   return takesPassword.test(argv[0] ?? '')
 }
 
-/** Which words of a command are secrets, by index, with what is shown in their place. */
+/** Returns the indexes of secret arguments, with the text that replaces each. */
 export function secretArguments(argv: readonly string[], isSecret: Asks = isSecretName): ReadonlyMap<number, string> {
   const name = argv[0] ?? ''
   const found = passwordWords(argv)
@@ -48,15 +48,16 @@ export function secretArguments(argv: readonly string[], isSecret: Asks = isSecr
 }
 
 /**
- * The same for passwords that the command itself takes. Somebody may have forgotten a word or misspelled one: what stands
- * where it means nothing may be the password.
+ * Returns the passwords that a command itself takes, by index.
+ * If an argument is missing or misspelled, an argument in an invalid position may be the password, so it is redacted as
+ * well.
  */
 export function passwordWords(argv: readonly string[]): Map<number, string> {
   const found = new Map<number, string>()
   const from = (first: number): void => {
     for (let index = first; index < argv.length; index++) found.set(index, hidden)
   }
-  /** A command stands in this one. */
+  /** Redacts a command that is an argument of this command. */
   const inner = (first: number): void => {
     for (const [index, shown] of passwordWords(argv.slice(first))) found.set(index + first, shown)
   }
@@ -76,14 +77,14 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
     const at = argv.findIndex((word) => /^auth2?$/i.test(word))
     if (at > 0) from(at + 1)
   } else if (runsScript.test(name)) {
-    // What is in the text, or comes to it as an argument, cannot be told apart.
+    // A script can contain a password, or receive it as any argument, so all arguments are redacted.
     if (argv.some((word) => signsIn.test(word))) from(1)
     else
       argv.forEach((word, index) => {
         if (index > 1 && beginsCommand.test(word)) inner(index)
       })
   } else if (/\s/.test(name)) {
-    // A whole command as one word, or a part of it.
+    // The name is a whole command in one argument, or the beginning of one.
     const [first = '', ...more] = argv[0]!.trim().split(/\s+/)
     if (!takesPassword.test(first)) return found
     from(1)
@@ -92,20 +93,20 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
   return found
 }
 
-/** Whether a command is a script, or runs one, that takes passwords: what it repeats of them cannot be told apart. */
+/** Returns whether a command is a script with passwords, or runs one. Its reply may repeat a password anywhere. */
 export function isSecretScript(argv: readonly string[]): boolean {
   return runsScript.test((argv[0] ?? '').toLowerCase()) && passwordWords(argv).size > 0
 }
 
 const runsScript = /^(?:eval(?:sha)?(?:_ro)?|fcall(?:_ro)?|script|function)$/
-/** A script calls a command that takes passwords. */
+/** Matches a script that calls a command with passwords. */
 const signsIn = /\(\s{0,20}(?:["']|\[={0,9}\[)\s*(?:auth|acl|hello|migrate|config)\b|["'[]getkeys/i
-/** Subcommands of ACL that take none. */
+/** ACL subcommands without passwords. */
 const plainVerbs: ReadonlySet<string> = new Set(
   'cat deluser genpass getuser help list load log save users whoami'.split(' '),
 )
 
-/** Where HELLO has its credentials, or what is neither a version nor a name. */
+/** Returns the index of HELLO's credentials, or of the first argument that is neither a version nor a name. */
 function credentialsAt(argv: readonly string[]): number {
   if (!/^\d+$/.test(argv[1] ?? '')) return /^auth$/i.test(argv[1] ?? '') ? 2 : 1
   let at = 2
@@ -113,14 +114,14 @@ function credentialsAt(argv: readonly string[]): number {
   return /^auth$/i.test(argv[at] ?? '') ? at + 1 : at
 }
 
-/** Rules of users without a password in them. A selector has rules of the second kind. */
+/** ACL rules without a password. Selectors contain only `permission` rules. */
 const plainRule = /^(?:on|off|nopass|resetpass|reset|clearselectors|(?:skip-)?sanitize-payload)$/i
 const permission = /^(?:[~&+%-].*|(?:all|reset)(?:keys|channels)|(?:all|no)commands)$/is
 
 function ruleWords(argv: readonly string[], found: Map<number, string>): void {
   let isSelector = false
   argv.forEach((word, index) => {
-    // The user's name may have been forgotten.
+    // The user name may be missing.
     if (index < 2 || (index === 2 && !/^[><#!(]/.test(word))) return
     if (!isSelector && /^[><#!]/.test(word)) {
       found.set(index, word[0] + hidden)
@@ -143,7 +144,7 @@ function afterNames(argv: readonly string[], first: number, step: number, isSecr
     if (isSecret(argv[index]!)) found.set(index + 1, hidden)
 }
 
-/** `JSON.SET key path value`, `JSON.MSET key path value key path value …`. */
+/** Redacts values after secret paths: `JSON.SET key path value`, `JSON.MSET key path value key path value …`. */
 function afterPaths(argv: readonly string[], isSecret: Asks, found: Map<number, string>): void {
   const isMany = /^json\.mset$/i.test(argv[0]!)
   for (let index = 2; index < argv.length; index += 3) {
@@ -153,14 +154,14 @@ function afterPaths(argv: readonly string[], isSecret: Asks, found: Map<number, 
   }
 }
 
-/** `$.user.password`, `.token`, `$['api-key'][0]`: some part of it is named like a secret. */
+/** Returns whether a part of a JSON path has a secret name: `$.user.password`, `.token`, `$['api-key'][0]`. */
 function isSecretPath(path: string, isSecret: Asks): boolean {
   return (
     /[.$[]/.test(path) && path.length < 4096 && path.split(/[.[\]'"$]+/).some((part) => part !== '' && isSecret(part))
   )
 }
 
-/** Whether a command's reply is a secret, whatever it looks like. */
+/** Returns whether the reply of a command is a secret, regardless of its content. */
 export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecretName): boolean {
   const name = argv[0] ?? ''
   if (/^acl$/i.test(name)) return /^(?:gentoken|resttoken|genpass|getuser|list)$/i.test(argv[1] ?? '')
@@ -168,12 +169,12 @@ export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecret
   return argv.slice(2).some((word) => isSecret(word) || isSecretPath(word, isSecret))
 }
 
-/** Whether a command's reply lists names with their values. */
+/** Returns whether the reply of a command lists names with their values. */
 export function repliesInPairs(argv: readonly string[]): boolean {
   return listsPairs.test(argv[0] ?? '')
 }
 
-/** Hides the texts of a reply that follow a name like that of a secret. */
+/** Redacts the texts in a reply that follow a secret name. */
 export function hidePairs(reply: unknown, isSecret: Asks = isSecretName): unknown {
   if (!Array.isArray(reply)) return reply
   return reply.map((item: unknown, index) => {

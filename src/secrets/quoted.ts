@@ -2,28 +2,28 @@ import { isSecretGroup, isSecretName, isSecretNumber } from './secret-names.js'
 import { endOfRun } from './secret-runs.js'
 import { hidden } from './secret-shapes.js'
 
-/** What a reading of quoted texts asks and does. */
+/** Callbacks for the texts that `rewriteQuoted` finds. */
 export interface QuotedReader {
   readonly isSecret: (name: string) => boolean
-  /** The quoted text as written, escapes and all. Returns its replacement. */
+  /** Called with a quoted text as written, including escapes. Returns its replacement. */
   readonly literal: (raw: string) => string
-  /** The escaped text of a fragment that lost its quotes. */
+  /** Called with the escaped text of a fragment whose quotes are missing. */
   readonly escaped: (raw: string) => string
-  /** The text between. */
+  /** Called with the text between quoted texts. */
   readonly gap: (text: string) => string
 }
 
-/** What is known of an open bracket, in one number: ten million of them fit into memory. */
+/** State of an open bracket as bits of one number, so that ten million of them fit into memory. */
 const isArray = 1
-/** Directly below a secret name: a list of texts becomes one. */
+/** A list directly below a secret name. A list of texts becomes one text. */
 const ownName = 2
-/** All texts in it are secrets. */
+/** All texts in the bracket are secrets. */
 const secret = 4
-/** Holds more than texts. */
+/** The bracket contains more than texts. */
 const mixed = 8
-/** `{ name: 'Cookie', value: … }`, `['Cookie', …]`. */
+/** A name and its value as items: `{ name: 'Cookie', value: … }`, `['Cookie', …]`. */
 const named = 16
-/** Texts so far, at most three. */
+/** Number of texts so far, at most three. */
 const oneText = 32
 const texts = 96
 
@@ -37,12 +37,13 @@ const backslash = 0x5c
 const name = /^(?:name|key|header|field)$/i
 const beginsNumber = /-?\d/y
 const behindNumber = /[^\d.eE+-]/g
-/** Quotes, brackets, commas and what may begin a number. */
+/** Matches quotes, brackets, commas and the first character of a number. */
 const telling = /["[\]{},\d-]/g
 
 /**
- * Rewrites the texts in JSON, in something that holds JSON, and in what is left of JSON that was cut off. One pass from
- * start to end without recursion: depth costs no stack, and everything that is not replaced stays as it was, byte for byte.
+ * Rewrites the texts in JSON, in text that contains JSON, and in truncated JSON.
+ * It reads the input once without recursion, so depth costs no stack. Everything that is not replaced stays the same,
+ * byte for byte.
  */
 export function rewriteQuoted(given: string, reader: QuotedReader): string {
   return new Pass(given, reader).run()
@@ -51,15 +52,15 @@ export function rewriteQuoted(given: string, reader: QuotedReader): string {
 class Pass {
   readonly #given: string
   readonly #reader: QuotedReader
-  /** By where they begin. */
+  /** Edits by their start. */
   readonly #edits = new Map<number, Edit>()
   readonly #brackets: number[] = []
-  /** By depth: where a list of secrets begins, and where the value of a pair is. */
+  /** Start of a list of secrets, and range of the value of a pair, by depth. */
   readonly #starts = new Map<number, number>()
   readonly #values = new Map<number, readonly [from: number, to: number]>()
-  /** Of the value that comes next. */
+  /** Name of the next value. */
   #name: string | undefined
-  /** Everything up to here has been read; the text between two literals is a gap. */
+  /** Position up to which everything has been read. Text between two literals is a gap. */
   #read = 0
 
   constructor(given: string, reader: QuotedReader) {
@@ -128,10 +129,10 @@ class Pass {
     if (depth > 0) this.#brackets[depth - 1]! |= bits
   }
 
-  /** @returns where to read on */
+  /** @returns the position at which to continue */
   #quoted(at: number): number {
     const given = this.#given
-    // A quote that is escaped, outside of quotes: a fragment of JSON in JSON.
+    // An escaped quote outside of quotes begins a fragment of JSON in JSON.
     if (at > this.#read && given.charCodeAt(at - 1) === backslash) return this.#fragment(at)
     const end = closingQuote(given, at)
     const to = end === -1 ? given.length : end
@@ -147,7 +148,7 @@ class Pass {
     this.#name ??= this.#nameBefore(at)
     const ends = end === -1 || after === '' || after === ',' || after === '}' || after === ']'
     const isStray = !ends && !this.#tells(at + 1, to)
-    // Not a text but the end of one, as far as JSON goes: the next quote begins one.
+    // In valid JSON, this quote ends a text instead of beginning one, so the next quote begins one.
     if (isStray && (this.#name === undefined || !this.#reader.isSecret(this.#name))) {
       this.#name = undefined
       return at + 1
@@ -184,7 +185,7 @@ class Pass {
     if (value !== undefined && this.#brackets[depth]! & named) this.#edit(...value, hidden)
   }
 
-  /** Whether an escaped text in an unexpected place is really one: a secret was found in it. */
+  /** Returns whether an escaped text in an unexpected position contains a secret. */
   #tells(from: number, to: number): boolean {
     const raw = this.#given.slice(from, to)
     return raw.includes('\\') && this.#reader.escaped(raw) !== raw
@@ -201,7 +202,7 @@ class Pass {
     if (out !== raw) this.#edit(from, to, out)
   }
 
-  /** Up to the next quote that is not escaped. */
+  /** Reads up to the next unescaped quote. */
   #fragment(at: number): number {
     const given = this.#given
     this.#gap(at - 1)
@@ -215,7 +216,7 @@ class Pass {
     return to
   }
 
-  /** `password: "…"`, `password="…"`: names need no quotes everywhere. */
+  /** Returns an unquoted name before a value: `password: "…"`, `password="…"`. */
   #nameBefore(at: number): string | undefined {
     const given = this.#given
     let to = beforeSpace(given, at, this.#read)
@@ -248,7 +249,7 @@ class Pass {
     const parts: string[] = []
     let copied = 0
     for (const [from, { to, text }] of [...this.#edits].sort(([a], [b]) => a - b)) {
-      // Within what was replaced as a whole.
+      // This edit is inside a range that was replaced as a whole.
       if (from < copied) continue
       parts.push(this.#given.slice(copied, from), text)
       copied = to
@@ -257,7 +258,7 @@ class Pass {
   }
 }
 
-/** The quote that ends a text, -1 for none. */
+/** Returns the position of the quote that ends a text, or -1. */
 function closingQuote(given: string, start: number): number {
   let end = given.indexOf('"', start + 1)
   while (end !== -1) {
@@ -275,7 +276,7 @@ function beyondSpace(given: string, start: number): number {
   return at
 }
 
-/** At most three spaces back: a list may be aligned in columns. */
+/** Skips at most three spaces backward, because lists can be aligned in columns. */
 function beforeSpace(given: string, end: number, first: number): number {
   let at = end
   while (at > first && at > end - 3 && given.charCodeAt(at - 1) <= 0x20) at--
@@ -288,7 +289,7 @@ function nameOf(raw: string): string {
 
 const simple: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
-/** The value of a JSON string, even if it is not quite JSON. */
+/** Returns the value of a JSON string, even if it is not quite valid. */
 export function unescaped(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string

@@ -1,23 +1,23 @@
 // Names of headers, JSON fields, parameters and hash fields whose values are secrets. Everything that shows captured
-// data asks here, and so does the import of production logs.
+// data uses this list, and so does the import of production logs.
 
-/** Anywhere in a name that is lower case and without marks: `dbPassword`, `X-Api-Key`, `access_token`. */
+/** Matches anywhere in a name in lower case without punctuation: `dbPassword`, `X-Api-Key`, `access_token`. */
 const within =
   /token|secret|passw(?:or)?d|passphrase|apikey|accesskey|accountkey|privatekey|signingkey|encryptionkey|authorization|cookie|signature|credential|session(?:id|key)|bearer|hmac|bypass|[cx]srf|cardnumber/
-/** As a word of its own in a name: `x-auth`, `user_pin`, `cardCvc`. */
+/** Matches a separate word of a name: `x-auth`, `user_pin`, `cardCvc`. */
 const word = /(?:^|-)(?:auth|pwd|pin|sid|sig|jwt|otp|cvc|cvv|iban|ssn|creds)(?:-|$)/
-/** As the whole name only, or its last word: `pass` of a mail account, `session` of a visitor. */
+/** Matches the whole name or its last word: `pass` of a mail account, `session` of a visitor. */
 const lastWord = /^pass$|(?:^|-)session$/
-/** Ordinary words that contain one of the others. */
+/** Ordinary words that contain one of the secret words. */
 const ordinary = /secretar(?:y|ies|iat)|tokeni[sz](?:e[rds]?|ing|ation)|passwordless/g
-/** Names that only look like it: counts, ways, kinds and places. */
+/** Names that only look secret: counts, kinds and limits. */
 const harmless =
   /^(?:maxtokens|tokens|nexttoken|cookieconsent)$|(?:token|secret|password|cookie|signature|credential|auth)s?(?:count|types?|kind|limit|length|size|version|algorithm|expiry|expires(?:at|in)?|ttl|maxage|samesite)$/
-/** Where a number may be the secret itself: `pin`, `password`, but not `input_tokens`. */
+/** Names for which a number can be the secret itself: `pin`, `password`, but not `input_tokens`. */
 const numeric =
   /(?:token|secret|passw(?:or)?d|passphrase|key|pin|otp|pwd|pass|cvc|cvv|iban|ssn|cookie|session|sid|cardnumber|credential)$/
 
-/** Lower case, without dashes, underscores and brackets. */
+/** Returns a name in lower case without dashes, underscores and brackets. */
 export function plainName(name: string): string {
   return decodedName(name)
     .toLowerCase()
@@ -26,7 +26,7 @@ export function plainName(name: string): string {
 
 /** Longer texts are not names. */
 const longest = 256
-/** What a name has in it when it can be one of those above at all; most have not. */
+/** Prefilter: matches every name that one of the patterns above can match, and few others. */
 const inkling =
   /tok|sec|pass|key|auth|cook|sig|cred|sess|bear|hmac|bypa|srf|pwd|pin|sid|jwt|otp|cvc|cvv|iban|ssn|card|%/i
 
@@ -36,12 +36,15 @@ export function isSecretName(name: string): boolean {
   return !harmless.test(plain) && namesSecret(name, plain)
 }
 
-/** Whether what a list or an object of that name holds are secrets: `tokens` may be a count, a list of tokens is none. */
+/**
+ * Returns whether the items of a list or an object with this name are secrets. `tokens` may be a count, but a list of
+ * tokens is not.
+ */
 export function isSecretGroup(name: string): boolean {
   return isSecretName(name) || /^tokens$/i.test(name)
 }
 
-/** Whether even a number of that name is a secret. */
+/** Returns whether a number with this name is a secret. */
 export function isSecretNumber(name: string): boolean {
   return isSecretName(name) && numeric.test(plainName(name))
 }

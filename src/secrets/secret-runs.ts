@@ -1,10 +1,10 @@
 /**
- * Rewrites runs of characters, each of which begins after a head and ends before the first one that cannot belong to it.
- * Searching for that char costs no stack, as a repeated class does in a pattern, and every char is looked at once.
- * @param head global, bounded
- * @param behind global, one char
- * @param rewrite returns the replacement of the run, `undefined` to keep it
- * @param wanted whether a run is looked at; without it, reading continues after the head
+ * Rewrites runs of characters. A run begins after a head and ends before the first character that cannot belong to it.
+ * Searching for that character costs no stack, unlike a repeated class in a pattern, and reads every character once.
+ * @param head global, of bounded length
+ * @param behind global, matches one character
+ * @param rewrite returns the replacement of the run, or `undefined` to keep it
+ * @param wanted returns whether a run is examined; if not, reading continues after the head
  */
 export function rewriteRuns(
   given: string,
@@ -25,14 +25,14 @@ export function rewriteRuns(
       out += given.slice(copied, from) + rewritten
       copied = to
     }
-    // Set again: the rewriter may have used the same patterns.
+    // The rewriter may have used the same pattern, which changes `lastIndex`.
     head.lastIndex = Math.max(to, found.index + 1)
   }
   head.lastIndex = 0
   return copied === 0 ? given : out + given.slice(copied)
 }
 
-/** Position of the first character that does not belong to a run. */
+/** Returns the position of the first character that does not belong to a run. */
 export function endOfRun(given: string, from: number, behind: RegExp): number {
   behind.lastIndex = from
   return behind.exec(given)?.index ?? given.length

@@ -1,16 +1,16 @@
 import { isSecretName } from './secret-names.js'
 import { rewriteRuns } from './secret-runs.js'
 
-// What can be recognised by its look alone, in any text. Captured text is untrusted and may be long: no pattern looks at a char
-// more than some dozens of times. Spaces are those of ASCII, so that a pattern reads bytes as well as chars. Nothing that
-// is replaced holds a quotation mark, nor a backslash where there are quotes: what stands in quotes stays there.
+// Recognizes secrets by their shape alone, in any text. Captured text is untrusted and may be long, so no pattern reads
+// a character more than some dozens of times. Patterns use ASCII spaces, so they work on bytes and on characters. A
+// match contains no quotation mark, and no backslash inside quotes, so a replacement never changes quoting.
 
-/** The replacement of a secret. */
+/** Text that replaces a secret. */
 export const hidden: string = '***'
 
 type Asks = (name: string) => boolean
 
-/** Keys of known issuers. */
+/** Matches keys of known issuers. */
 export const issuedKey: RegExp =
   /(?<![\w-])(?:(?:sk|pk|rk)_(?:live|test)_\w{8,512}|sk-[\w-]{16,512}|gh[pousr]_\w{16,512}|github_pat_\w{16,512}|glpat-[\w-]{16,512}|xox[abeoprs]-[\w-]{8,512}|xapp-[\w-]{8,512}|AKIA[A-Z\d]{12,512}|AIza[\w-]{20,512}|sig_[A-Za-z\d]{12,512}|whsec_[\w+/=]{8,512}|npm_\w{20,512}|SG\.[\w-]{8,512}\.[\w-]{8,512})/g
 const anyIssued = /[spr]k[_-]|gh[pousr]_|_pat_|glpat|xox|xapp|AKIA|AIza|sig_|whsec_|npm_|SG\./
@@ -30,12 +30,12 @@ const behindQuoted = /['"\n\\]/g
 const formPart = /(?<=name=")([\w.[\]-]{2,80})"(?:;[^\n]{0,200})?\r?\n(?:[\w-]{1,60}:[^\n]{0,200}\r?\n){0,3}\r?\n/g
 const line = /(?<=^|["\x00-\x1f])[\x09 -]{0,40}([\w.-]{2,80}):[\x09 ]{1,20}/gm
 const behindLine = /[\r\n"\\]/g
-/** Headers whose values have spaces in them. */
+/** Headers whose values contain spaces. */
 const spacious = /authorization|cookie/i
 
 /**
- * Hides what looks like a secret.
- * @param loose whether a backslash is an ordinary character, as it is not in JSON
+ * Redacts what looks like a secret.
+ * @param loose whether a backslash is an ordinary character, unlike in JSON
  */
 export function withoutShapes(given: string, loose: boolean, isSecret: Asks = isSecretName): string {
   let out = rewritePrivateKeys(given, () => hidden)
@@ -63,7 +63,7 @@ export function withoutShapes(given: string, loose: boolean, isSecret: Asks = is
   return out
 }
 
-/** A line of YAML or of headers. What is more than a word is prose, unless it is a header that authenticates. */
+/** Redacts a line of YAML or headers. A value of several words is prose, unless the header authenticates. */
 function lineOf(value: string, name: string): string | undefined {
   const isProse = /[\x09 ]/.test(value.trim()) && !spacious.test(name)
   return isProse || /^(?:bearer|basic) \*{3}/i.test(value) ? undefined : hidden
@@ -72,7 +72,7 @@ function lineOf(value: string, name: string): string | undefined {
 const begin = '-----BEGIN '
 const end = '-----END '
 
-/** Keys between their dashes; an unterminated one extends to the end of the text. */
+/** Rewrites private keys between their dashes. An unterminated key extends to the end of the text. */
 export function rewritePrivateKeys(given: string, rewrite: (key: string) => string): string {
   let from = given.indexOf(begin)
   if (from === -1) return given
@@ -91,7 +91,7 @@ export function rewritePrivateKeys(given: string, rewrite: (key: string) => stri
   return out + given.slice(copied)
 }
 
-/** The position after the dashes that follow `-----END … KEY`. */
+/** Returns the position after the dashes that follow `-----END … KEY`. */
 function closing(given: string, at: number): number {
   const dashes = given.slice(at + end.length, at + 100).indexOf('-----')
   return at + end.length + (dashes === -1 ? 0 : dashes + 5)

@@ -7,20 +7,23 @@ import { hidden, withoutShapes } from './secret-shapes.js'
 export interface SecretTextsOptions {
   /** Texts that must not appear anywhere. */
   readonly secrets?: readonly string[] | undefined
-  /** More names whose values are secrets. */
+  /** Additional names whose values are secrets. */
   readonly names?: readonly string[] | undefined
 }
 
-/** Layers of quoting and encoding that are searched. Deeper ones are hidden as a whole. */
+/** Maximum number of layers of quoting and encoding that are searched. Deeper ones are redacted as a whole. */
 export const deepest = 16
 
-/** What begins like base64 of JSON, dots and all: JSON Web Tokens have three parts. */
+/** Matches the beginning of base64-encoded JSON. Dots belong to it, because JSON Web Tokens have three parts. */
 const encodedJson = /(?<!\w)(?=ey[JA]|ew[ok0]|Wy[JA]|W3s|W1s|Wwo)/g
 const behindEncoded = /[^\w+/=.-]/g
 const mayEncode = /ey[JA]|ew[ok0]|W[13y]/
 const noBase64 = /[^A-Za-z\d+/_=\r\n -]/
 
-/** Hides secrets in texts of any kind, through every layer of quoting and encoding. Everything else stays, byte for byte. */
+/**
+ * Redacts secrets in texts of any kind, through every layer of quoting and encoding. Everything else stays the same,
+ * byte for byte.
+ */
 export class SecretTexts {
   readonly #known: readonly string[]
   readonly #names: ReadonlySet<string>
@@ -33,7 +36,7 @@ export class SecretTexts {
     this.#names = new Set(names.map(plainName))
   }
 
-  /** A field for its methods: they are handed on. */
+  /** A bound property, because it is passed on as a function. */
   readonly isSecretName = (name: string): boolean =>
     isSecretName(name) || (this.#names.size > 0 && this.#names.has(plainName(name)))
 
@@ -41,17 +44,17 @@ export class SecretTexts {
     return this.#names.has(plainName(name))
   }
 
-  /** Any text: urls, JSON, prose. */
+  /** Redacts secrets in any text: URLs, JSON, prose. */
   text(given: string): string {
     return this.#text(given, 0, false)
   }
 
-  /** Bytes; such as spell no text are read as if each were a char. */
+  /** Redacts secrets in bytes. Bytes that are not text are read as one character each. */
   bytes(given: Bytes): Bytes {
     return this.#text(given, 0, true) as Bytes
   }
 
-  /** Each char is read again in at most one deeper layer: what is quoted there, or what is encoded, never both. */
+  /** Reads each character again in at most one deeper layer: a quoted or an encoded one, never both. */
   #text(given: string, layer: number, isBytes: boolean): string {
     if (given.length < 4) return given
     if (layer > deepest) return hidden
@@ -86,7 +89,7 @@ export class SecretTexts {
     })
   }
 
-  /** Base64 of a text, such as the body in a callback, or a text with encoded parts. */
+  /** Redacts secrets in base64 of a text, such as the body in a callback, and in text with encoded parts. */
   #encoded(given: string, layer: number, isBytes: boolean): string {
     if (given.length < 12) return given.includes('%') ? this.#encodedRuns(given, layer, isBytes) : given
     if (noBase64.test(given)) return this.#encodedRuns(given, layer, isBytes)
@@ -109,7 +112,7 @@ export class SecretTexts {
     return rewritePercent(given, isBytes, rewrite, (plain) => this.#text(plain, layer + 1, false))
   }
 
-  /** A token, or base64 after which the path of a url may continue. */
+  /** Redacts secrets in a token, or in base64 that the path of a URL may follow. */
   #encodedJson(run: string, layer: number): string {
     const [head = '', claims = '', signature, ...rest] = run.split('.')
     if (signature !== undefined && claims.startsWith('eyJ'))
@@ -130,7 +133,7 @@ export class SecretTexts {
     return this.#decoded(part.slice(0, end), first, layer) + part.slice(end)
   }
 
-  /** A JSON Web Token without its signature; without its claims too when they tell a secret, such as one in a url. */
+  /** Returns a JSON Web Token without its signature, and without its claims if they contain a secret. */
   token(head: string, claims: string): string {
     return this.#token(head, claims, 0)
   }
@@ -142,11 +145,11 @@ export class SecretTexts {
   }
 }
 
-/** What begins a run of percent-encoded text, and what ends it: the marks of urls, quotes, spaces. */
+/** Characters that begin a run of percent-encoded text, and those that end it: delimiters of URLs, quotes, spaces. */
 const marks = '"<>&?#=;/\\,'
 const behindPercent = /[\x00-\x20"<>&#\\]/g
 
-/** Rewrites runs of text with percent-encoded chars in them, decoded, and what stands between them as it is. */
+/** Rewrites runs of text with percent-encoded characters in decoded form, and the text between them unchanged. */
 function rewritePercent(
   given: string,
   isBytes: boolean,

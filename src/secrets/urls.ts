@@ -3,18 +3,18 @@ import { SecretTexts } from './texts.js'
 
 const texts = new SecretTexts()
 
-/** A url as a sentence may show it: without the password and the keys in it. */
+/** Returns a URL for messages, without the password and the keys in it. */
 export function shownUrl(url: string): string {
-  // A quick test, because each attempt has a label with its url.
+  // Every attempt has a label with its URL, so this test must be fast.
   return url.includes('@') || url.includes('?') ? texts.text(url) : url
 }
 
-/** Any text, such as the message of an error, as a sentence may show it. */
+/** Returns any text for messages, such as the message of an error, without secrets. */
 export function shownText(text: string): string {
   return texts.text(text)
 }
 
-/** The same as a pattern of destinations: what is hidden may be anything. */
+/** Returns a URL pattern for destinations, in which each secret is a wildcard. */
 export function shownPattern(url: string): string {
   return shownUrl(url).replaceAll(hidden, '*')
 }

@@ -24,7 +24,7 @@ const ping = async (sandbox: ReturnType<typeof createSandbox>): Promise<string> 
   return (await fetch(`${sandbox.urls.store}/ping`, { headers })).text()
 }
 
-test('the example of its docstring does what it says', async () => {
+test('the example of replaceFetch() works', async () => {
   const source = readFileSync(new URL('../../src/adapters/fetch.ts', import.meta.url), 'utf8')
   const [, example] = /@example\n((?: \* .*\n)+) \*\/\nexport function replaceFetch/.exec(source)!
   const sandboxes: ReturnType<typeof createSandbox>[] = []
@@ -43,7 +43,7 @@ test('the example of its docstring does what it says', async () => {
   expect(foreign).toEqual([])
 })
 
-test('our addresses are answered, others are not touched', async () => {
+test("intercepts the sandbox's URLs and no others", async () => {
   using sandbox = createSandbox()
   replaceFetch(sandbox)
   expect(await ping(sandbox)).toBe('{"result":"PONG"}')
@@ -51,7 +51,7 @@ test('our addresses are answered, others are not touched', async () => {
   expect(foreign).toEqual(['https://shop.test/a'])
 })
 
-test('disposing the sandbox puts back what was there', () => {
+test('restores the previous fetch when the sandbox is disposed', () => {
   const sandbox = createSandbox()
   replaceFetch(sandbox)
   expect(globalThis.fetch).not.toBe(stub)
@@ -59,7 +59,7 @@ test('disposing the sandbox puts back what was there', () => {
   expect(globalThis.fetch).toBe(stub)
 })
 
-test('so does the end of its scope, and restoring twice does nothing', () => {
+test('restores the previous fetch at the end of its scope; restoring twice does nothing', () => {
   using sandbox = createSandbox()
   {
     using restore = replaceFetch(sandbox)
@@ -70,11 +70,11 @@ test('so does the end of its scope, and restoring twice does nothing', () => {
   expect(globalThis.fetch).toBe(stub)
 })
 
-describe('several', () => {
+describe('several replacements', () => {
   test.each([
     ['the newest first', [1, 0]],
     ['the oldest first', [0, 1]],
-  ])('end in any order: %s', async (_, order) => {
+  ])('can end in any order: %s', async (_, order) => {
     const sandboxes = [createSandbox({ name: 'a' }), createSandbox({ name: 'b' })]
     const replacements = sandboxes.map((sandbox) => replaceFetch(sandbox))
     expect(await ping(sandboxes[0]!)).toBe('{"result":"PONG"}')
@@ -86,7 +86,7 @@ describe('several', () => {
     expect(globalThis.fetch).toBe(stub)
   })
 
-  test('of the same addresses: the newest answers', async () => {
+  test('of the same URLs: the latest one responds', async () => {
     using older = createSandbox()
     using newer = createSandbox()
     replaceFetch(older)
@@ -96,11 +96,11 @@ describe('several', () => {
   })
 })
 
-test('a real host of the vendor is refused as long as a sandbox stands in its place', async () => {
+test('rejects requests to a real host of the vendor while a sandbox is active', async () => {
   using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   for (const url of ['https://eu1-x.upstash.io/get/a', new URL('https://qstash-us-east-1.upstash.io/v2/keys')]) {
-    await expect(fetch(url)).rejects.toThrow('a real host of the service. Point the client at the sandbox instead')
+    await expect(fetch(url)).rejects.toThrow('a real host of the service, was blocked. Point the client at the sandbox')
   }
   expect(foreign).toEqual([])
   await fetch('https://upstash.io.shop.test/')
@@ -109,7 +109,7 @@ test('a real host of the vendor is refused as long as a sandbox stands in its pl
   expect(foreign).toEqual(['https://upstash.io.shop.test/', 'https://eu1-x.upstash.io/get/a'])
 })
 
-test('somebody who covered ours keeps their place, and ours only passes on', async () => {
+test('keeps a wrapper that other code put around the replacement, which then only passes requests', async () => {
   const sandbox = createSandbox()
   replaceFetch(sandbox)
   const covered = globalThis.fetch
@@ -120,14 +120,12 @@ test('somebody who covered ours keeps their place, and ours only passes on', asy
   expect(await ping(sandbox)).toBe('foreign')
 })
 
-test('a host without fetch gets none back, and is told so', async () => {
+test('restores a host without fetch, whose requests then fail with an explanation', async () => {
   Reflect.deleteProperty(globalThis, 'fetch')
   using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   expect(await ping(sandbox)).toBe('{"result":"PONG"}')
-  await expect(fetch('https://shop.test/')).rejects.toThrow(
-    'https://shop.test/ is not an address of the sandbox, and there was no global fetch to pass it on to.',
-  )
+  await expect(fetch('https://shop.test/')).rejects.toThrow('https://shop.test/ is not a URL of the sandbox')
   restore()
   expect('fetch' in globalThis).toBe(false)
 })

@@ -15,7 +15,7 @@ function enabled(sandbox: Sandbox, options: Parameters<typeof fastNetwork>[1]) {
   return network
 }
 
-test("the sandbox answers, and the user's handlers for all others", async () => {
+test("the sandbox responds to its URLs, and the user's handlers to all others", async () => {
   using sandbox = createSandbox()
   const network = enabled(sandbox, {
     handlers: [
@@ -42,7 +42,7 @@ test("the sandbox answers, and the user's handlers for all others", async () => 
   expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
 })
 
-test('what no handler takes is refused when asked for, and bypass() goes by', async () => {
+test('rejects unhandled requests if configured, and lets bypass() pass', async () => {
   const quiet = vi.spyOn(console, 'error').mockReturnValue(undefined)
   ends.push(() => quiet.mockRestore())
   const before = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
@@ -56,7 +56,7 @@ test('what no handler takes is refused when asked for, and bypass() goes by', as
   expect(await (await fetch(request)).text()).toBe('text/plain')
 })
 
-test('an aborted client is released', async () => {
+test('releases a client that aborts', async () => {
   using sandbox = createSandbox()
   enabled(sandbox, { handlers: [http.get('https://shop.test/slow', () => new Promise<never>(() => {}))] })
   const client = new AbortController()
@@ -68,7 +68,7 @@ test('an aborted client is released', async () => {
   })
 })
 
-test('disable(), and the end of the sandbox, put back what was there', () => {
+test('disable() and the end of the sandbox restore the previous fetch', () => {
   const before = globalThis.fetch
   const sandbox = createSandbox()
   enabled(sandbox, {}).disable()

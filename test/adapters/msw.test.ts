@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 function listening(...handlers: Parameters<typeof setupServer>): void {
-  // msw reports each refused request on the console, too.
+  // msw also prints each rejected request on the console.
   const quiet = vi.spyOn(console, 'error').mockReturnValue(undefined)
   ends.push(() => quiet.mockRestore())
   const server = setupServer(...handlers)
@@ -28,7 +28,7 @@ async function hello(): Promise<{ origin: string; port: number }> {
   return { origin: `http://127.0.0.1:${port}`, port }
 }
 
-test('our handlers stand beside those of the user', async () => {
+test('mswHandlers() work together with handlers of the user', async () => {
   using sandbox = createSandbox()
   listening(
     ...mswHandlers(sandbox),
@@ -40,7 +40,7 @@ test('our handlers stand beside those of the user', async () => {
   await expect(fetch('https://elsewhere.test/')).rejects.toThrow('fetch failed')
 })
 
-test('two sandboxes with names of their own live in one server', async () => {
+test('two sandboxes with different names share one msw server', async () => {
   using a = createSandbox({ name: 'a' })
   using b = createSandbox({ name: 'b' })
   listening(...mswHandlers(a), ...mswHandlers(b))
@@ -48,7 +48,7 @@ test('two sandboxes with names of their own live in one server', async () => {
   expect([a.store.run('GET', 'k'), b.store.run('GET', 'k')]).toEqual([null, 'of-b'])
 })
 
-test('passthroughHandlers let a server of ours through, and nothing beside it', async () => {
+test('passthroughHandlers() let requests below a URL pass, and no others', async () => {
   const { origin } = await hello()
   listening(...passthroughHandlers(`${origin}/main`))
   expect(await (await fetch(`${origin}/main/store/ping?a=b`)).text()).toBe('hello /main/store/ping?a=b')
@@ -57,14 +57,14 @@ test('passthroughHandlers let a server of ours through, and nothing beside it', 
   await expect(fetch(`${origin}/`)).rejects.toThrow('fetch failed')
 })
 
-test('passthroughHandlers of a bare origin let all of it through', async () => {
+test('passthroughHandlers() of an origin let all its requests pass', async () => {
   const { origin } = await hello()
   listening(...passthroughHandlers(origin))
   expect(await (await fetch(`${origin}/any/path`)).text()).toBe('hello /any/path')
   expect(await (await fetch(`${origin}/`)).text()).toBe('hello /')
 })
 
-test('scopes of server.boundary() have handlers of their own beside ours', async () => {
+test('scopes of server.boundary() can add handlers of their own', async () => {
   using sandbox = createSandbox()
   const server = setupServer(...mswHandlers(sandbox))
   server.listen({ onUnhandledFrame: 'bypass' })
@@ -80,7 +80,7 @@ test('scopes of server.boundary() have handlers of their own beside ours', async
   expect(sandbox.store.get('visits')).toBe('2')
 })
 
-test("a handler of the user's that was added later wins over ours, and resetHandlers() brings ours back", async () => {
+test("a user's later handler takes precedence, and resetHandlers() restores the sandbox's handlers", async () => {
   using sandbox = createSandbox()
   const server = setupServer(...mswHandlers(sandbox))
   server.listen({ onUnhandledFrame: 'bypass' })
@@ -92,7 +92,7 @@ test("a handler of the user's that was added later wins over ours, and resetHand
   expect(await (await fetch(url)).json()).toEqual({ result: 'PONG' })
 })
 
-test('answers arrive under fake timers, and a client that waits is led by the clock of the sandbox', async () => {
+test("responses arrive under fake timers, and the sandbox's clock drives a waiting client", async () => {
   using sandbox = createSandbox()
   vi.useFakeTimers({ now: sandbox.clock.now() })
   ends.push(() => vi.useRealTimers())
@@ -108,7 +108,7 @@ test('answers arrive under fake timers, and a client that waits is led by the cl
     }
   }
   const answer = client()
-  // A real client takes some turns until it waits.
+  // A real client needs some turns before it waits.
   const { setImmediate: turn } = await vi.importActual<typeof import('node:timers/promises')>('node:timers/promises')
   while (vi.getTimerCount() === 0) await turn()
   await sandbox.clock.advance('2s')

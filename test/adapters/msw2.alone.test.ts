@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 
-// The major version before, under its own names for the same things.
+// Imports the previous major version, under its own names.
 vi.mock('msw', () => import('msw2' as string))
 const { mswHandlers, passthroughHandlers } = await import('../../src/adapters/msw.js')
 const { http, HttpResponse } = await import('msw')
@@ -20,7 +20,7 @@ contractSuite({
   echoesOnly: true,
   connector: {
     passesOtherOrigins: true,
-    // Its interceptors read a copy of each response, and do not cancel it.
+    // Its interceptors read a copy of each response and do not cancel it.
     exceptions: ['a body on GET is taken', 'a stream does not see that its client stopped reading'],
     connect: async (target) => {
       const server = setupServer(...mswHandlers(target))
@@ -31,14 +31,14 @@ contractSuite({
 })
 
 describe('msw 2', () => {
-  test('is what is tested here', async () => {
+  test('is the version under test', async () => {
     const { default: manifest } = (await import('msw2/package.json', { with: { type: 'json' } } as never)) as {
       default: { version: string }
     }
     expect(manifest.version).toMatch(/^2\./)
   })
 
-  test("our handlers stand beside the user's, and passthroughHandlers let a server through", async () => {
+  test("mswHandlers() work together with the user's handlers, and passthroughHandlers() let requests pass", async () => {
     const quiet = vi.spyOn(console, 'error').mockReturnValue(undefined)
     using sandbox = createSandbox()
     const handlers = [...mswHandlers(sandbox), ...passthroughHandlers('http://127.0.0.1:9/')]
@@ -51,7 +51,7 @@ describe('msw 2', () => {
       const answer = await fetch(`${sandbox.urls.store}/echo/hi?_token=${sandbox.tokens.store}`)
       expect(await answer.json()).toEqual({ result: 'hi' })
       expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
-      // Nobody listens there: that it was tried shows that msw let it through.
+      // Nothing listens there, so a refused connection shows that msw let the request pass.
       await expect(fetch('http://127.0.0.1:9/')).rejects.toMatchObject({
         cause: { message: expect.not.stringContaining('onUnhandledRequest') },
       })

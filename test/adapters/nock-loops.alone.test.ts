@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { nockScopes } from '../../src/adapters/nock.js'
 import { createSandbox } from '../../src/index.js'
 
-// In a process of its own because nock replaces the network.
+// Runs in a process of its own, because nock replaces the network.
 
-test('a loop of requests over nock lets a timer that is due fire within 200 rounds', async () => {
+test('a loop of requests over nock lets a due timer fire within 200 rounds', async () => {
   using sandbox = createSandbox({ onWarning() {} })
   nockScopes(sandbox)
   const headers = { authorization: `Bearer ${sandbox.tokens.store}` }

@@ -30,7 +30,7 @@ interface Sent {
 }
 
 function send(
-  // The module, because nock 14 replaces its functions.
+  // The module object, because nock 14 replaces its functions.
   client: Pick<typeof http, 'request'>,
   url: string,
   { body, ...options }: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
@@ -46,10 +46,10 @@ function send(
   })
 }
 
-describe('what nock says is pending', () => {
+describe('nock.pendingMocks()', () => {
   const sent = { method: 'POST', body: '["SET","k","v"]' } as const
 
-  test('is about the mocks of the test, whatever the sandbox was asked', async () => {
+  test('lists only mocks of the test, regardless of requests to the sandbox', async () => {
     const sandbox = sandboxThroughNock({ urls: { regions: { 'us-east-1': 'https://us.queue.test' } } })
     sandbox.outbound.on('https://api.shop.test', () => new Response('ours'))
     expect(nock.pendingMocks()).toEqual([])
@@ -79,8 +79,8 @@ describe('what nock says is pending', () => {
   })
 })
 
-describe('clients', () => {
-  test('https', async () => {
+describe('clients over nockScopes()', () => {
+  test('can use https', async () => {
     const { urls, tokens, store } = sandboxThroughNock()
     const headers = { authorization: `Bearer ${tokens.store}` }
     const body = JSON.stringify(['SET', 'greeting', 'grüße'])
@@ -89,7 +89,7 @@ describe('clients', () => {
       text: '{"result":"OK"}',
     })
     expect(store.get('greeting')).toBe('grüße')
-    // Bytes that are no text, and a text that looks like the bytes of nock 14.
+    // Bytes that are not text, and text that resembles the hexadecimal bytes of nock 14.
     for (const value of [Buffer.from([0, 255, 128]), '00ff80']) {
       await send(https, `${urls.store}/set/bytes`, { method: 'POST', headers, body: value })
       expect(
@@ -98,7 +98,7 @@ describe('clients', () => {
     }
   })
 
-  test('http, at an address of its own', async () => {
+  test('can use http with a custom URL', async () => {
     const { urls, tokens } = sandboxThroughNock({ urls: { base: 'http://double.test:8080/a' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
     expect(urls.store).toBe('http://double.test:8080/a/store')
@@ -108,7 +108,7 @@ describe('clients', () => {
     })
   })
 
-  test('a broken connection is the error of a client over http', async () => {
+  test('get the error of a broken connection over http', async () => {
     const { urls, faults, tokens } = sandboxThroughNock()
     faults.add({ on: 'store.request', fault: { kind: 'reset' } })
     const headers = { authorization: `Bearer ${tokens.store}` }
@@ -118,8 +118,8 @@ describe('clients', () => {
   })
 })
 
-describe('others', () => {
-  test("the user's own scopes answer beside ours, and stay when ours are gone", async () => {
+describe('other nock scopes', () => {
+  test("of the user respond as well, and stay when the sandbox's scopes are removed", async () => {
     const sandbox = sandboxThroughNock()
     const own = nock('https://shop.test').persist().get('/me').reply(200, { id: 42 })
     expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
@@ -129,12 +129,12 @@ describe('others', () => {
     expect(nock.activeMocks()).toEqual(['GET https://shop.test:443/me'])
   })
 
-  test('nothing of ours is pending for those who ask nock', () => {
+  test('report no pending mocks of the sandbox', () => {
     sandboxThroughNock().dispose()
     expect([nock.pendingMocks(), nock.isDone()]).toEqual([[], true])
   })
 
-  test('disableNetConnect() goes on refusing what is not ours', async () => {
+  test('disableNetConnect() still rejects requests to other hosts', async () => {
     const server = createServer((_request, response) => response.end('real'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     ends.push(() => new Promise((resolve) => server.close(resolve)))
@@ -148,7 +148,7 @@ describe('others', () => {
     await expect(fetch(real)).rejects.toThrow()
   })
 
-  test('two sandboxes with names of their own', async () => {
+  test('two sandboxes with different names can be active', async () => {
     const [a, b] = [sandboxThroughNock({ name: 'a' }), sandboxThroughNock({ name: 'b' })]
     await fetch(`${b.urls.store}/set/k/of-b?_token=${b.tokens.store}`)
     expect([a.store.get('k'), b.store.get('k')]).toEqual([null, 'of-b'])

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-// The same tests with the first release of the version before.
+// Runs the same tests with the first release of the previous version.
 vi.mock('nock', async () => {
   const { default: nock } = await import('../versions/clients/node_modules/nock/index.js' as string)
   return { default: nock }

@@ -6,7 +6,7 @@ import { mswHandlers } from 'stuntdouble/msw'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Entry } from '../../src/kernel/traffic-log.js'
 
-// An app that lives on timers of the host: whatever the steps in which time is moved, it has the same history.
+// An app with many host timers has the same history, regardless of the steps in which time is moved.
 
 const app = 'https://shop.test/work'
 
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What an app does when one of its timers fires. */
+/** Action of the app when one of its timers fires. */
 type Act =
   | { do: 'request' | 'two requests' | 'after promises' | 'nothing' }
   | { do: 'publish' | 'set with expiry' | 'wait and request'; ms: number }
@@ -22,7 +22,7 @@ type Act =
 type Habit = { kind: 'once' | 'interval' | 'loop'; every: number; act: Act }
 
 const span = 60_000
-/** Many of them coincide, with each other and with timers of ours. */
+/** Delays of which many coincide, with each other and with timers of the sandbox. */
 const wait = fc.oneof(
   fc.integer({ min: 1, max: 12 }).map((seconds) => seconds * 1000),
   fc.integer({ min: 700, max: 20_000 }),
@@ -85,7 +85,7 @@ function start(sandbox: Sandbox, habits: readonly Habit[]): void {
   }
 }
 
-/** The log as the app made it: moves of the test are no part of it, and neither are the numbers that they took. */
+/** Returns the log of the app, without clock moves and their sequence numbers. */
 function historyOf({ traffic }: Sandbox): string {
   const entries = JSON.parse(JSON.stringify(traffic)).entries as (Entry & { endedAfterSeq?: number })[]
   const own = entries.filter(({ type }) => type !== 'clock')
@@ -138,7 +138,7 @@ const ways: [string, Way, number][] = [
 ]
 
 describe.each(ways)('over %s', (_, via, numRuns) => {
-  test('every split of a move gives the same history', async () => {
+  test('every split of a clock move gives the same history', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(habit, { minLength: 1, maxLength: 5 }),
@@ -156,7 +156,7 @@ describe.each(ways)('over %s', (_, via, numRuns) => {
 })
 
 describe('many timers', () => {
-  test('a timer that sets itself again at the same instant does not go on for ever', async () => {
+  test('a timer that sets itself again at the same instant does not run forever', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
     sandbox.clock.follow(fakeTimers(vi))
@@ -166,7 +166,7 @@ describe('many timers', () => {
     }
     setTimeout(again, 10)
     await expect(sandbox.clock.advance('1s', { maxTimers: 5 })).rejects.toThrow(
-      /timers fired at one instant\. Most often: "a timer of the host"/,
+      /timers fired at one instant, the limit maxTimers\. Most often: "a timer of the host"/,
     )
   })
 

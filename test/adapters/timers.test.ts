@@ -6,7 +6,7 @@ import { createSandbox, fakeTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-// Not one of our dependencies, but Jest's own: what its fake timers are made of.
+// A dependency of Jest, not of this package: the implementation of Jest's fake timers.
 const jestRequire = createRequire(createRequire(import.meta.url).resolve('@jest/fake-timers'))
 const sinonTimers = jestRequire('@sinonjs/fake-timers') as {
   install(options: { now: number; toFake?: string[] }): { tickAsync(by: number): Promise<number>; uninstall(): void }
@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 describe('fakeTimers(vi)', () => {
-  test("the client's own timeout fires in step with the sandbox's time", async () => {
+  test("fires a client's own timeout in step with the sandbox's time", async () => {
     using sandbox = createSandbox()
     const { clock, queue, destinations } = sandbox
     vi.useFakeTimers({ now: clock.now() })
@@ -41,7 +41,7 @@ describe('fakeTimers(vi)', () => {
     expect(Date.now()).toBe(clock.now())
   })
 
-  test('a client that retries on its own timers reaches the sandbox', async () => {
+  test('lets a client that retries on its own timers reach the sandbox', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
     sandbox.clock.follow(fakeTimers(vi))
@@ -64,7 +64,7 @@ describe('fakeTimers(vi)', () => {
     ['in one step', ['1m']],
     ['in uneven steps', ['9s', '3s', '29s', '19s']],
     ['until a later timer of ours has fired', ['drain']],
-  ] as const)('a lock that is renewed every 10 s outlives its 15 s: %s', async (_, steps) => {
+  ] as const)('renews a lock every 10 s that expires after 15 s: %s', async (_, steps) => {
     using sandbox = createSandbox()
     const { clock, store } = sandbox
     vi.useFakeTimers({ now: clock.now() })
@@ -85,7 +85,7 @@ describe('fakeTimers(vi)', () => {
     expect(store.run('TTL', 'lock')).toBe(15)
   })
 
-  test('timers of one instant fire before ours, each when the work of the one before has its answer', async () => {
+  test("fires host timers of one instant before the sandbox's, each after the work of the previous one got its response", async () => {
     using sandbox = createSandbox()
     const { clock, queue, destinations, traffic } = sandbox
     vi.useFakeTimers({ now: clock.now() })
@@ -104,7 +104,7 @@ describe('fakeTimers(vi)', () => {
     expect(new Set(traffic.ofType('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
   })
 
-  describe('a handler that awaits a timer of the host', () => {
+  describe('a handler that awaits a host timer', () => {
     const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
     const opened = (): Sandbox => {
       const sandbox = createSandbox()
@@ -114,7 +114,7 @@ describe('fakeTimers(vi)', () => {
     }
 
     test.each(['advance', 'drain'] as const)(
-      'sleeps in virtual time, and its work is where it was done: %s',
+      'sleeps in virtual time, and its work happens at the right instant: %s',
       async (move) => {
         using sandbox = opened()
         const { destinations, queue, clock, traffic } = sandbox
@@ -134,7 +134,7 @@ describe('fakeTimers(vi)', () => {
       },
     )
 
-    test('meets the time-out of its delivery, and others go on meanwhile', async () => {
+    test('runs into the timeout of its delivery, and others continue', async () => {
       using sandbox = opened()
       const { destinations, queue, clock, traffic } = sandbox
       destinations.on('https://shop.test/slow', async () => {
@@ -154,7 +154,7 @@ describe('fakeTimers(vi)', () => {
       ])
     })
 
-    test('a handler that is guarded by a timer, and answers, is waited for', async () => {
+    test('is awaited if it responds before a timer of its own', async () => {
       using sandbox = opened()
       const { destinations, queue, clock } = sandbox
       destinations.on('https://shop.test/', async () => {
@@ -172,7 +172,7 @@ describe('fakeTimers(vi)', () => {
     })
   })
 
-  test('drain does not wait for timers of the host, which may renew themselves for ever', async () => {
+  test('drain() does not wait for host timers, which may be recurring', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
     sandbox.clock.follow(fakeTimers(vi))
@@ -182,7 +182,7 @@ describe('fakeTimers(vi)', () => {
     expect([fired, sandbox.clock.now()]).toEqual([0, start])
   })
 
-  test('in mode auto, too, time stops at timers of the host', async () => {
+  test('mode auto stops at host timers', async () => {
     using sandbox = createSandbox({ clock: 'auto' })
     const { clock } = sandbox
     vi.useFakeTimers({ now: clock.now() })
@@ -195,7 +195,7 @@ describe('fakeTimers(vi)', () => {
     expect(seen).toEqual([10_000, 20_000, 30_000])
   })
 
-  test('an error in a timer reaches whoever moves time, and the rest fires with the next move', async () => {
+  test('an error in a host timer rejects the clock move, and the next move fires the remaining timers', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
     sandbox.clock.follow(fakeTimers(vi))
@@ -210,7 +210,7 @@ describe('fakeTimers(vi)', () => {
     expect([fired, Date.now() - start]).toEqual([1, 5000])
   })
 
-  test('leaves the timers alone once it is ended', async () => {
+  test('ignores the timers after following has ended', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: 0 })
     const leave = sandbox.clock.follow(fakeTimers(vi))
@@ -219,17 +219,17 @@ describe('fakeTimers(vi)', () => {
     expect(Date.now()).toBe(0)
   })
 
-  test('says what is missing when the timers are real', async () => {
+  test('throws an error with the calls to use when the timers are not faked', async () => {
     using sandbox = createSandbox()
     sandbox.clock.follow(fakeTimers(vi))
     await expect(sandbox.clock.advance('5s')).rejects.toThrow(
-      'clock.follow(fakeTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
+      'clock.follow(fakeTimers(…)): no fake timers are installed. Call vi.useFakeTimers(',
     )
   })
 })
 
 describe('fakeTimers() of @sinonjs/fake-timers', () => {
-  test('follows', async () => {
+  test('follows the clock', async () => {
     using sandbox = createSandbox()
     const installed = sinonTimers.install({ now: sandbox.clock.now(), toFake: ['setTimeout', 'Date'] })
     try {
@@ -250,13 +250,13 @@ describe('fakeTimers() of @sinonjs/fake-timers', () => {
 test.each([
   'new Map([[1, { callAt: 1700 }], [2, { callAt: 1200 }]])',
   '({ 1: { callAt: 1700 }, 2: { callAt: 1200 } })',
-])('the next timer is found in %s, of another realm as in Jest', (timers) => {
+])('finds the next timer in %s of another realm, as in Jest', (timers) => {
   const clock = { now: 1000, timers: runInNewContext(timers), tickAsync: async () => undefined }
   expect(fakeTimers(clock).nextIn?.()).toBe(200)
 })
 
-test.each([[undefined], [null], [{}], [setTimeout]])('%o is no host', (host) => {
+test.each([[undefined], [null], [{}], [setTimeout]])('throws a TypeError for %o', (host) => {
   expect(() => fakeTimers(host as never)).toThrow(
-    'fakeTimers() takes the fake timers of the test runner: fakeTimers(vi)',
+    'fakeTimers(): the argument must be the fake timers of the test runner. Use fakeTimers(vi)',
   )
 })

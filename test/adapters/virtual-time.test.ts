@@ -10,7 +10,7 @@ import { neutralDialect } from '../../src/protocol/dialect.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
-/** A service whose every answer takes ten milliseconds of virtual time. */
+/** A service whose responses take 10 ms of virtual time. */
 function slowWorld() {
   const clock = new Clock({ startAt: 0 })
   const arrivals: number[] = []
@@ -50,8 +50,8 @@ const ways: Readonly<Record<string, (world: SlowWorld) => () => void>> = {
   },
 }
 
-describe.each(Object.keys(ways))('a client held by a slow service, through %s', (way) => {
-  test('sends its next request at the instant of the answer, however far the clock is told to go', async () => {
+describe.each(Object.keys(ways))('a client of a slow service, through %s', (way) => {
+  test('sends its next request at the instant of the response, regardless of how far the clock is moved', async () => {
     const world = slowWorld()
     const close = ways[way]!(world)
     try {
@@ -63,7 +63,7 @@ describe.each(Object.keys(ways))('a client held by a slow service, through %s', 
         }
       }
       const done = client()
-      // A real client takes a moment until its first request has arrived.
+      // A real client needs a moment until its first request has arrived.
       while (world.arrivals.length === 0) await new Promise((resolve) => setImmediate(resolve))
       await world.clock.advance('1h')
       await done

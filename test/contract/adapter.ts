@@ -10,7 +10,7 @@ export interface ConnectedSandbox {
   close(): Promise<void> | void
 }
 
-/** What an adapter leads to: a sandbox, or the echo world. */
+/** Target of an adapter: a sandbox, or the echo service. */
 export type Target = Sandbox | EchoWorld
 
 export interface Connection {
@@ -18,12 +18,12 @@ export interface Connection {
   close(): Promise<void> | void
 }
 
-/** How a tool is connected to any target, and where it differs from fetch. */
+/** How a tool is connected to any target, and how it differs from fetch. */
 export interface Connector {
   connect(target: Target): Promise<Connection>
   /** Whether requests to other origins pass through and must be left alone. */
   readonly passesOtherOrigins: boolean
-  /** Part of the error for an event stream, for a tool that cannot carry them. */
+  /** Part of the error for an event stream, for a tool that does not support them. */
   readonly streamError?: string
   readonly exceptions?: readonly (
     | 'a body on GET is taken'
@@ -36,29 +36,29 @@ export interface Connector {
 
 interface AdapterBase {
   readonly name: string
-  /** Why it cannot be opened on this machine. */
+  /** Reason why it cannot be opened on this machine. */
   readonly missing?: string
-  /** What it cannot carry, and why. */
+  /** What it does not support, and the reason. */
   readonly cannot: Partial<Record<Need, string>>
-  /** What its clients see of faults. */
+  /** Effects of faults that its clients observe. */
   readonly visibility?: FaultVisibility
 }
 
-/** Leads to any target. */
+/** Connects to any target. */
 export interface ConnectingAdapter extends AdapterBase {
   readonly connector: Connector
-  /** An older version of a tool: its differences show in the echo world. */
+  /** An older version of a tool, whose differences show in the echo service. */
   readonly echoesOnly?: boolean
 }
 
-/** Leads to a sandbox only. */
+/** Connects to a sandbox only. */
 export interface SandboxAdapter extends AdapterBase {
   openSandbox(options: SandboxOptions): Promise<ConnectedSandbox>
 }
 
 export type Adapter = ConnectingAdapter | SandboxAdapter
 
-/** The limit is lowered, so that a body over it is not 10 MB. */
+/** The limit is low, so that a body over it is smaller than 10 MB. */
 export const maxRequest = 400_000
 export const options: SandboxOptions = {
   seed: 7,

@@ -494,7 +494,10 @@ const statistics: readonly Case[] = [
   }),
 ]
 
-/** The full table: the three APIs and faults of every kind. It runs through `sandbox.fetch`, and `repeat` says what else. */
+/**
+ * The full table: the three APIs and faults of every kind. It runs through `sandbox.fetch`; `repeat` names additional
+ * adapters.
+ */
 export const cases: readonly Case[] = [
   ...forms,
   ...replies,

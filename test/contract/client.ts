@@ -6,16 +6,16 @@ import type { Need } from './transport.js'
 export interface Case {
   readonly title: string
   readonly need: Need
-  /** The adapters that run the case in addition to `sandbox.fetch`. Absent: none. */
+  /** Adapters that run the case in addition to `sandbox.fetch`. Default: none. */
   readonly repeat?: Repeat
-  /** The name under which an adapter says what its clients see instead. */
+  /** Name under which an adapter states what its clients observe instead. */
   readonly fault?: string
   run(client: Client): Promise<void>
 }
 
 /**
- * `'each adapter'`: the outcome depends on the adapter.
- * `'without echoes'`: adapters that lead to the echo world prove the same there, the others run the case.
+ * `'each adapter'`: the outcome depends on the adapter. `'without echoes'`: adapters with the echo service prove the
+ * same with it, the others run the case.
  */
 type Repeat = 'each adapter' | 'without echoes'
 
@@ -26,7 +26,7 @@ export class Client {
 
   constructor(
     { sandbox, fetch }: Pick<ConnectedSandbox, 'sandbox' | 'fetch'>,
-    /** What its adapter shows of faults. */
+    /** Effects of faults that its adapter shows. */
     readonly visibility: FaultVisibility = {},
   ) {
     this.sandbox = sandbox
@@ -74,22 +74,22 @@ export const post = (body: BodyInit | object, headers: Record<string, string> = 
 
 export const shop = 'https://shop.test/orders'
 
-/** A case about a service, which runs through `sandbox.fetch` only. */
+/** Creates a case about a service, which runs through `sandbox.fetch` only. */
 export function one(need: Need, title: string, run: Case['run']): Case {
   return { title, need, run }
 }
 
-/** A case about transport, for adapters that cannot lead to the echo world. */
+/** Creates a case about transport, for adapters that cannot connect to the echo service. */
 export function transport(need: Need, title: string, run: Case['run']): Case {
   return { title, need, run, repeat: 'without echoes' }
 }
 
-/** A case whose outcome depends on the adapter: a manner in which responses fail. */
+/** Creates a case whose outcome depends on the adapter: a way in which responses fail. */
 export function onEachAdapter(given: Case): Case {
   return { ...given, repeat: 'each adapter' }
 }
 
-/** Moves time until a call has its end. */
+/** Moves time until a call has ended. */
 export async function movedUntil<T>({ sandbox }: Client, work: Promise<T>): Promise<T> {
   let over = false
   const done = work.finally(() => {

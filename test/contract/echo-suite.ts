@@ -7,9 +7,9 @@ import { allBytes, type Echo, EchoWorld, numberedHeaders } from './echo-world.js
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes as Uint8Array).toString('base64')
 
-/** What every adapter must do, whatever its target is. */
+/** Requirements for every adapter, regardless of its target. */
 export function echoSuite({ passesOtherOrigins, exceptions = [], streamError, connect }: Connector): void {
-  describe('the echo world', () => {
+  describe('the echo service', () => {
     let world: EchoWorld
     let connection: Connection
     let closed: boolean
@@ -72,7 +72,7 @@ export function echoSuite({ passesOtherOrigins, exceptions = [], streamError, co
           authorization: 'Bearer t',
           'service-encoding': 'base64',
           'x-empty': '',
-          // fetch adds it.
+          // fetch adds this header.
           'content-type': 'text/plain;charset=UTF-8',
           ...Object.fromEntries(numberedHeaders),
         })
@@ -170,7 +170,7 @@ export function echoSuite({ passesOtherOrigins, exceptions = [], streamError, co
           expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
           return answer.body!.getReader()
         }
-        /** Events may arrive in chunks of any size: reads until this many have come. */
+        /** Events may arrive in chunks of any size, so this reads until enough have arrived. */
         const events = async (reader: ReadableStreamDefaultReader<Uint8Array>, count: number): Promise<string> => {
           let text = ''
           while (text.split('\n\n').length <= count) {
@@ -231,8 +231,8 @@ export function echoSuite({ passesOtherOrigins, exceptions = [], streamError, co
         await vi.waitFor(() => expect(world.received[0]?.signal?.aborted).toBe(true))
       })
 
-      // Stays between the two: with nock, a broken connection right after an abort leaves a socket in the pool of fetch
-      // that throws inside undici when 'carries nothing any more' uses it.
+      // This test stays between its neighbors: with nock, a broken connection right after an abort leaves a socket in
+      // the pool of fetch, which throws inside undici when 'carries no requests after it is closed' uses it.
       test('carries a response that takes its time', async () => {
         const answer = send('/slow')
         await vi.waitFor(() => expect(world.received).toHaveLength(1))
@@ -246,7 +246,7 @@ export function echoSuite({ passesOtherOrigins, exceptions = [], streamError, co
       })
     })
 
-    test('carries nothing any more once it is closed', async () => {
+    test('carries no requests after it is closed', async () => {
       await close()
       await send('/echo', { signal: AbortSignal.timeout(200) }).catch(() => undefined)
       expect(world.received).toEqual([])

@@ -7,7 +7,7 @@ import { type EventStream, eventStream } from '../../src/protocol/event-stream.j
 import type { Exchange, RawRequest, RawResponse } from '../../src/protocol/service.js'
 import { fetchThrough } from '../../src/protocol/web.js'
 
-/** Takes the place of the services: it does on request what a sandbox does rarely. */
+/** Replaces the services, and does on request what a sandbox does rarely. */
 export class EchoWorld {
   readonly dialect = neutralDialect
   readonly received: RawRequest[] = []

@@ -24,7 +24,7 @@ function inject(client: Client, on: InjectionPoint, fault: Fault, more: FaultCon
   client.sandbox.faults.add({ on, times: 1, fault, ...more } as FaultRule)
 }
 
-/** The deliveries of one message when a fault is injected into the first. */
+/** Returns the deliveries of one message when a fault is injected into the first. */
 async function deliveriesOf(client: Client, fault: Fault): Promise<readonly Delivered[]> {
   const { clock, destinations } = client.sandbox
   const begun = clock.now()
@@ -39,7 +39,7 @@ async function deliveriesOf(client: Client, fault: Fault): Promise<readonly Deli
 }
 
 interface Delivered {
-  /** Milliseconds after it was published. */
+  /** Milliseconds since it was published. */
   readonly at: number
   readonly claims: Claims
 }
@@ -53,7 +53,7 @@ function claimsOf(token: string): Claims {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? 'e30', 'base64url').toString()) as Claims
 }
 
-/** Every kind once; the compiler keeps the list complete. */
+/** Cases for every kind. The compiler keeps the list complete. */
 const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
   latency: [onEachAdapter(seen('latency', fault.latency('300ms'), { ...increment, head: 300 }, '1'))],
   status: [

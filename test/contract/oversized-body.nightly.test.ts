@@ -5,11 +5,11 @@ import { playwright } from './adapters/playwright.js'
 import { nodeListener, serve } from './adapters/server.js'
 import { Client, post } from './client.js'
 
-// Bodies of the size that the service takes. The contract lowers its limit, so that it does not send them.
+// Bodies at the size limit of the service. The contract lowers the limit, so it does not send them.
 
 const { policy: _, ...unlimited } = options
 const limit = 10_485_760
-/** What the words SET and large count for. */
+/** Bytes of the arguments SET and large. */
 const words = 100
 
 describe.each([msw, nodeListener, serve, playwright])('$name', (adapter) => {

@@ -2,17 +2,17 @@ import { type Fault, type FaultAt, type FaultConditions, fault } from 'stuntdoub
 import { expect } from 'vitest'
 import { type Case, type Client, one, transport } from './client.js'
 
-// What a client must see of a fault of its request, through any adapter.
+// Effects that a client must observe for a fault of its request, through any adapter.
 
-/** How faults look through an adapter that cannot show all of them; the catalog and the pages say the same. */
+/** Effects of faults through an adapter that cannot show all of them. The catalog and the pages state the same. */
 export interface FaultVisibility {
-  /** What is seen instead, by the `fault` of the case. */
+  /** Effect that is observed instead, by the `fault` of the case. */
   readonly instead?: Readonly<Record<string, object>>
-  /** Codes of network errors, where an adapter does not distinguish them. */
+  /** Codes of network errors, if an adapter does not distinguish them. */
   readonly networkErrors?: RegExp
-  /** How the readers of a stream can tell that it broke off, where not by an error after its last event. */
+  /** How readers of a stream notice that it broke off, if not by an error after its last event. */
   readonly streams?: 'break quietly' | 'lose their end'
-  /** Whether headers such as Retry-After are kept from the client. */
+  /** Whether the adapter hides headers such as Retry-After from the client. */
   readonly headers?: 'hidden'
 }
 
@@ -21,9 +21,9 @@ interface Seen {
   type?: string | null
   retryAfter?: string | null
   body?: string
-  /** What could be read before it broke. */
+  /** Text that could be read before the break. */
   part?: string
-  /** What the client was told instead of an answer, or of the rest of its body. */
+  /** Error that the client received instead of a response, or of the rest of its body. */
   error?: string
   code?: string
   /** Virtual milliseconds until the head, and until the end. */
@@ -31,7 +31,7 @@ interface Seen {
   end?: number
 }
 
-/** Sends a command and reads what comes; time moves on until there is an end. */
+/** Sends a command and reads the response. Time moves until there is an end. */
 async function look({ sandbox, fetch }: Client, url: string, token: string): Promise<Seen> {
   const since = sandbox.clock.now()
   const past = (): number => sandbox.clock.now() - since
@@ -57,7 +57,7 @@ async function look({ sandbox, fetch }: Client, url: string, token: string): Pro
     over = true
   }
   void read()
-  // A request over a socket, or through msw, takes turns of the event loop to arrive.
+  // A request over a socket, or through msw, needs turns of the event loop to arrive.
   while (!over) {
     await new Promise((resolve) => setTimeout(resolve, 1))
     await sandbox.clock.drain()
@@ -73,7 +73,7 @@ export const broken = (part: string): object => ({
   error: expect.stringMatching(/terminated|aborted|other side closed/),
 })
 
-/** Codes in the cause of a rejected fetch: what really happened, where the adapter can tell. */
+/** Codes in the cause of a rejected fetch: the actual error, if the adapter can distinguish it. */
 const codes: Partial<Record<Fault['kind'], string>> = {
   reset: 'ECONNRESET',
   refused: 'ECONNREFUSED',
@@ -82,8 +82,8 @@ const codes: Partial<Record<Fault['kind'], string>> = {
 }
 
 /**
- * A fault of a request that increments `a`.
- * @param stored what `a` is then: whether the work was done
+ * Creates a case for a fault of a request that increments `a`. @param stored value of `a` afterwards: whether the
+ * request was processed
  */
 export function seen(
   title: string,
@@ -109,7 +109,7 @@ export function seen(
   return { title: `shows the client: ${title}`, need, run, fault: title }
 }
 
-/** Each code of a network error, which an adapter may have to translate. */
+/** Codes of network errors, which an adapter may have to translate. */
 export const networkErrors: Case = transport(
   'fault',
   'turns each network error into a rejected fetch',
@@ -132,7 +132,7 @@ export const networkErrors: Case = transport(
   },
 )
 
-/** `Retry-After` in both forms. */
+/** Cases for `Retry-After` in both forms. */
 export const retryAfter: readonly Case[] = (
   [
     [transport, 'seconds', '2'],
@@ -160,7 +160,7 @@ export const stalledStream: Case = one('stream', 'holds events for a while, then
   ),
 )
 
-/** Subscribes while two messages are published, and reads until the text has come. */
+/** Subscribes, publishes two messages, and reads until the text has arrived. */
 async function listened(
   { sandbox, visibility, fetch }: Client,
   fault: FaultAt<'stream.open'>,

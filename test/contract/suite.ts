@@ -4,7 +4,7 @@ import { cases } from './cases.js'
 import { type Case, Client } from './client.js'
 import { echoSuite } from './echo-suite.js'
 
-/** The echo world through one adapter, and the cases about transport, except what `cannot` names. */
+/** Runs the echo service through one adapter, and the cases about transport, except those that `cannot` names. */
 export function contractSuite(adapter: Adapter, chosen: readonly Case[] = transportCases(adapter)): void {
   describe.skipIf(adapter.missing !== undefined)(adapter.name, () => {
     if ('connector' in adapter) echoSuite(adapter.connector)
@@ -33,7 +33,7 @@ function transportCases(adapter: Adapter): readonly Case[] {
   return cases.filter(({ repeat }) => repeat === 'each adapter' || (repeat === 'without echoes' && !hasEchoes))
 }
 
-/** Where an adapter names what its clients see instead, they must see that. */
+/** If an adapter states another effect, its clients must observe that effect. */
 function isCarried({ cannot, visibility }: Adapter, { need, fault }: Case): boolean {
   return cannot[need] === undefined || (fault !== undefined && visibility?.instead?.[fault] !== undefined)
 }

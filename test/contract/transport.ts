@@ -1,4 +1,4 @@
-/** What a request needs of the adapter that carries it. */
+/** Feature of an adapter that a request needs. */
 const needs = {
   plain: 'requests and responses',
   bytes: 'bodies of any bytes',
@@ -17,7 +17,7 @@ export type Need = keyof typeof needs
 const noStreams = 'nock takes no stream as a body: such a request fails with an error that names alternatives'
 const noAborts = 'a route does not hear that its page aborted a request'
 
-/** The adapters, and what each cannot carry and why. The contract tests hold them to everything else. */
+/** The adapters, with what each does not support and the reason. The contract tests hold them to everything else. */
 export const unsupported = {
   'sandbox.fetch': {},
   'stuntdouble/fetch': {},
@@ -36,7 +36,7 @@ export const unsupported = {
   'a server that adopts a sandbox': {},
 } as const satisfies Readonly<Record<string, Partial<Record<Need, string>>>>
 
-/** docs/adapters/index.md. */
+/** Returns the table of the page docs/adapters/index.md. */
 export function transportTable(): string {
   const adapters = Object.entries(unsupported) as [string, Partial<Record<Need, string>>][]
   const notes: string[] = []

@@ -3,9 +3,9 @@ import { createSandbox, type FaultAt, fault, type SandboxOptions } from 'stuntdo
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ioredisConnector } from '../../packages/server/src/redis-port/in-process.js'
 
-// Clients of the native protocol have no words of a vendor: the addresses in texts are the vendor's, as over REST with an SDK.
+// Clients of the Redis protocol have no dialect, so URLs in texts are the vendor's, as over REST with an SDK.
 
-/** What a connection answers to these lines, from the last of them on. */
+/** Returns the replies of a connection to these lines, from the last line on. */
 async function answered(
   options: SandboxOptions,
   lines: readonly string[],
@@ -60,13 +60,13 @@ describe.each(cases)('$what', ({ options, lines, fault }) => {
     ['auto', 'https://upstash.com/docs'],
     ['upstash', 'https://upstash.com/docs'],
     ['neutral', 'https://docs.service.test'],
-  ] as const)('with dialect %s points to %s', async (dialect, docs) => {
+  ] as const)('points to the documentation with dialect %s: %s', async (dialect, docs) => {
     const got = await answered({ ...options, dialect }, lines, fault)
     expect(got.match(/https:\/\/(?:[\w.-]+)(?:\/docs)?/g)).toEqual([docs])
   })
 })
 
-test('a request over REST after it is answered in its own words', async () => {
+test('a later REST request gets a response in its own dialect', async () => {
   const sandbox = createSandbox()
   onTestFinished(() => sandbox.dispose())
   const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()

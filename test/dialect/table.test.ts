@@ -4,18 +4,19 @@ import { fromBase64, text } from '../../src/kernel/bytes.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { shop, type World, world } from '../queue/world.js'
 
-// What is published in which words, and in which it comes back: issue 18, section 2. Rows of the dialects: queue.md 0.2.
+// Dialects of publishes and of everything that results from them: issue 18, section 2. Tables of the dialects: queue.md
+// 0.2.
 
 const neutral = neutralDialect
 const vendor = upstashDialect
 
 interface Manner {
   readonly name: string
-  /** Headers that say `retries: 1` and this in the words of the manner. */
+  /** Headers that set `retries: 1` and this, in the dialect of the row. */
   say(settings: Readonly<Record<string, string>>): Record<string, string>
-  /** In whose words it is delivered. */
+  /** Dialect of the delivery. */
   readonly heard: readonly Dialect[]
-  /** In whose words it is answered. */
+  /** Dialect of the response. */
   readonly answered: Dialect
 }
 
@@ -69,8 +70,8 @@ function heardIn(attempt: Attempt, dialects: readonly Dialect[], more: readonly 
 const back = 'https://shop.test/back'
 const failed = 'https://shop.test/failed'
 
-describe.each(manners)('words of a request: $name', ({ say, heard, answered }) => {
-  test('a publish, its callback and its failure callback', async () => {
+describe.each(manners)('dialect of a request: $name', ({ say, heard, answered }) => {
+  test('applies to a publish, its callback and its failure callback', async () => {
     const at = world()
     at.destinations.on(shop, () => new Response('no', { status: 500 }))
     at.destinations.record('https://shop.test/*')
@@ -82,7 +83,7 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
     expect(attemptsTo(at, shop)[0]!.header('x-order')).toBe('7')
   })
 
-  test('a url group, a queue, and a batch whose items say nothing', async () => {
+  test('applies to a URL group, a FIFO queue, and a batch whose items have no dialect', async () => {
     const at = world()
     at.destinations.record('https://*.test/*')
     at.queue.urlGroups.addEndpoints('all', ['https://a.test/1', 'https://a.test/2'])
@@ -98,7 +99,7 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
     for (const n of [3, 4, 5]) heardIn(attemptsTo(at, `https://a.test/${n}`)[0]!, heard)
   })
 
-  test('a batch item with words of its own', async () => {
+  test('does not apply to a batch item with a dialect of its own', async () => {
     const at = world()
     at.destinations.record('https://*.test/*')
     const items = [
@@ -112,7 +113,7 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
     heardIn(attemptsTo(at, 'https://a.test/v')[0]!, [vendor])
   })
 
-  test('a schedule', async () => {
+  test('applies to a schedule', async () => {
     const at = world()
     at.destinations.record(shop)
     const answer = await at.send('POST', `/v2/schedules/${shop}`, { headers: say({ Cron: '* * * * *' }) })
@@ -121,7 +122,7 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
     heardIn(attemptsTo(at, shop)[0]!, heard, ['schedule-id'])
   })
 
-  test('a dead letter that is published again in other words is still its publisher’s', async () => {
+  test('stays that of the publisher when a dead letter is published again in another dialect', async () => {
     const at = world()
     at.destinations.on(shop, () => new Response('no', { status: 500 }))
     await at.send('POST', `/v2/publish/${shop}`, { headers: say({ Retries: '0' }) })
@@ -138,7 +139,7 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
     }
   })
 
-  test('an answer of the app forbids retries in the words of the message', async () => {
+  test('determines the header with which an app forbids retries', async () => {
     const statuses = async (name: string): Promise<number> => {
       const at = world()
       at.destinations.on(shop, () => new Response('no', { status: 489, headers: { [name]: 'true' } }))
@@ -150,14 +151,14 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
       expect(await statuses(`${one.headerPrefix}NonRetryable-Error`)).toBe(heard.includes(one) ? 1 : 2)
   })
 
-  test('what is wrong is told in them', async () => {
+  test('applies to errors', async () => {
     const at = world()
     const { json } = await at.send('POST', `/v2/publish/${shop}`, { headers: say({ Delay: 'soon' }) })
     expect(json.error).toContain(`${answered.headerPrefix}Delay`)
   })
 })
 
-describe('a request without any word, and a publish in process', () => {
+describe('a request without a dialect, and a local publish', () => {
   const ways: readonly (readonly [string, (at: World) => unknown])[] = [
     ['request', (at) => at.send('POST', `/v2/publish/${shop}`, { body: '{}' })],
     ['publish', (at) => at.queue.publish({ to: shop, retries: 3 })],
@@ -167,7 +168,7 @@ describe('a request without any word, and a publish in process', () => {
     ],
   ]
 
-  test.each(ways)('%s: both sets of headers, each signature with its own issuer', async (_, publish) => {
+  test.each(ways)('%s: sends headers of both dialects, each signature with its own issuer', async (_, publish) => {
     const at = world()
     at.destinations.record(shop)
     await publish(at)
@@ -175,7 +176,7 @@ describe('a request without any word, and a publish in process', () => {
     heardIn(attemptsTo(at, shop)[0]!, [neutral, vendor])
   })
 
-  test.each(ways)('%s: an answer in either words forbids retries', async (_, publish) => {
+  test.each(ways)('%s: accepts a response of either dialect that forbids retries', async (_, publish) => {
     for (const name of ['Service-NonRetryable-Error', 'Upstash-NonRetryable-Error']) {
       const at = world()
       at.destinations.on(shop, () => new Response('no', { status: 489, headers: { [name]: 'TRUE' } }))
@@ -185,7 +186,7 @@ describe('a request without any word, and a publish in process', () => {
     }
   })
 
-  test('the promises of the engine hold, and are broken by one wrong signature', async () => {
+  test('keeps the invariants, and violates one with a wrong signature', async () => {
     const at = world()
     at.destinations.record(shop)
     at.queue.publish({ to: shop })
@@ -194,12 +195,12 @@ describe('a request without any word, and a publish in process', () => {
   })
 })
 
-describe('the query', () => {
+describe('dialect of a query', () => {
   test.each([
     ['upstash-retries=0', [vendor]],
     ['SERVICE-retries=0', [neutral]],
     ['%75pstash-retries=0', [vendor]],
-  ])('%s gives the words', async (query, heard) => {
+  ])('%s selects the dialect', async (query, heard) => {
     const at = world()
     at.destinations.on('https://shop.test/*', () => new Response('no', { status: 500 }))
     await at.send('POST', `/v2/publish/${shop}?${query}&x=1`)
@@ -209,7 +210,7 @@ describe('the query', () => {
     heardIn(attempts[0]!, heard)
   })
 
-  test('the token counts, too, and the parameter of the other set is the destination’s', async () => {
+  test('a token parameter selects the dialect, and the parameter of the other dialect belongs to the destination', async () => {
     const at = world()
     at.destinations.record('https://shop.test/*')
     const { token } = { token: at.sandbox.tokens.queue }
@@ -220,11 +221,11 @@ describe('the query', () => {
     expect(attempt!.url).toBe(`${shop}?service-retries=0`)
     heardIn(attempt!, [vendor])
     expect(at.traffic.ofType('request')[0]!.url).toContain('qstash_token=***')
-    expect(at.traffic.ofType('request')[0]!.note).toMatch(/words of two dialects/)
+    expect(at.traffic.ofType('request')[0]!.note).toMatch(/names of two dialects/)
   })
 })
 
-test('words of both sets: the vendor’s count, the others are plain headers, and the timeline says so', async () => {
+test("applies the vendor's dialect if a request mixes two, and notes it in the timeline", async () => {
   const at = world()
   at.destinations.record(shop)
   const headers = { 'Upstash-Header-Forward': 'true', 'Service-Delay': '1h', 'Service-Signature': 'mine' }
@@ -235,15 +236,15 @@ test('words of both sets: the vendor’s count, the others are plain headers, an
   expect(attempt!.header('service-signature')).toBe('mine')
   expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
   expect(at.traffic.timeline()).toContain(
-    'it has words of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
+    'it has names of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
   )
 })
 
-describe('strict dialects tell of foreign words', () => {
+describe('strict dialects report names of another dialect', () => {
   test.each([
     ['neutral', 'Upstash-Retries', 'upstash'],
     ['upstash', 'Service-Retries', 'neutral'],
-  ] as const)('%s hears %s', async (dialect, header, other) => {
+  ] as const)('%s reports %s', async (dialect, header, other) => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
     const sandbox = createSandbox({ dialect, onWarning: (sentence) => warnings.push(sentence) })
@@ -257,24 +258,24 @@ describe('strict dialects tell of foreign words', () => {
     await publish()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(header)
-    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or leave it out: 'auto'`)
-    expect(sandbox.traffic.timeline()).toContain(`is a word of dialect '${other}'`)
+    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or omit it`)
+    expect(sandbox.traffic.timeline()).toContain(`is a name of dialect '${other}'`)
     await sandbox.clock.drain()
     expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
       namesOf([dialect === 'neutral' ? neutral : vendor], own),
     )
   })
 
-  test('the path of the statistics', async () => {
+  test('reports the path of the statistics', async () => {
     const warnings: string[] = []
     const { createSandbox } = await import('stuntdouble')
     const sandbox = createSandbox({ dialect: 'neutral', onWarning: (sentence) => warnings.push(sentence) })
     await sandbox.fetch(`${sandbox.urls.mgmt}/v2/qstash/users`)
-    expect(warnings.join()).toContain("/v2/qstash is a word of dialect 'upstash'")
+    expect(warnings.join()).toContain("/v2/qstash is a name of dialect 'upstash'")
   })
 })
 
-test('the statistics answer to both words of the path', async () => {
+test('the statistics accept both dialects of the path', async () => {
   const { createSandbox } = await import('stuntdouble')
   const sandbox = createSandbox()
   const headers = { authorization: `Basic ${btoa(`${sandbox.tokens.mgmtUser}:${sandbox.tokens.mgmtKey}`)}` }
@@ -288,7 +289,7 @@ test('the statistics answer to both words of the path', async () => {
   expect(bodies[0]![0]).toBe(200)
 })
 
-test('the store answers in the words of the request, those of its documentation among them', async () => {
+test('the store responds in the dialect of the request, including URLs of its documentation', async () => {
   const { createSandbox } = await import('stuntdouble')
   const sandbox = createSandbox()
   const ask = async (headers: Record<string, string>, token = sandbox.tokens.store) => {
@@ -305,7 +306,7 @@ test('the store answers in the words of the request, those of its documentation 
   )
 })
 
-test('a message keeps its words in a dump; an older dump has none, and is for everybody', async () => {
+test('a message keeps its dialect in a dump; older dumps have none, so both apply', async () => {
   const { createSandbox } = await import('stuntdouble')
   const at = world()
   await at.send('POST', `/v2/publish/${shop}`, { headers: { 'Upstash-Delay': '1h' } })
@@ -331,7 +332,7 @@ test('a message keeps its words in a dump; an older dump has none, and is for ev
   expect(await headersAfter(older, 'neutral')).toEqual([['Service'], ['Service'], ['Service']])
 })
 
-test('the environment has both sets of names, and real hosts are refused as destinations', async () => {
+test('the environment has variables of both dialects, and real hosts are rejected as destinations', async () => {
   const at = world()
   const { env, urls } = at.sandbox
   expect(env).toMatchObject({ QSTASH_URL: urls.queue, QUEUE_URL: urls.queue })
@@ -349,7 +350,7 @@ test('the environment has both sets of names, and real hosts are refused as dest
   expect(open.traffic.timeline()).toContain('production host of the vendor')
 })
 
-test('a signature of one’s own is the vendor’s, or whose it is told to be', () => {
+test("queue.sign() uses the vendor's dialect unless another one is given", () => {
   const at = world()
   const iss = (token: string): string => issuers({ headers: [['x-signature', token]] })[0]!
   expect(iss(at.queue.sign({ url: shop }))).toBe('Upstash')

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { app, type WorkflowWorld, workflowWorld } from '../workflow/world.js'
 
-// Runs of the vendor's workflow SDK on a sandbox without any option, begun and told of in requests without any word.
+// Runs of the vendor's workflow SDK in a sandbox with default options, triggered and observed by requests without a
+// dialect.
 
 function own({ headers }: { readonly headers: readonly (readonly [string, string])[] }): Set<string> {
   return new Set(headers.flatMap(([name]) => /^(?:service|upstash)/i.exec(name)?.[0].toLowerCase() ?? []))
@@ -14,7 +15,7 @@ function words({ traffic }: WorkflowWorld, url: string): string[] {
     .map((attempt) => [...own(attempt)].sort().join('+'))
 }
 
-test('a run of every kind of step, triggered without any word', async () => {
+test('a run with every kind of step works when triggered without a dialect', async () => {
   const made = workflowWorld()
   made.destinations.on('https://bank.test/*', () => Response.json({ charged: true }))
   const child = made.serve('/child', async (context) => context.run('inside', () => 'from the child'))
@@ -40,7 +41,7 @@ test('a run of every kind of step, triggered without any word', async () => {
   expect(made.workflow.runs.map(({ state, result }) => [state, result])).toEqual([['RUN_SUCCESS', 'done']])
   expect(results.slice(-2)).toEqual(['l', 'r'])
   const heard = words(made, url)
-  // Nobody has said a word before the SDK's first answer; what it submits is in its own.
+  // No request had a dialect before the SDK's first response; its submissions have their own.
   expect(heard[0]).toBe('service+upstash')
   expect(new Set(heard.slice(1))).toEqual(new Set(['upstash']))
   expect(words(made, 'https://bank.test/pay')).toEqual(['upstash'])
@@ -48,7 +49,7 @@ test('a run of every kind of step, triggered without any word', async () => {
   made.assertInvariants()
 })
 
-test('a run that is triggered in neutral words is spoken to in those, until its endpoint speaks', async () => {
+test('a run that was triggered in the neutral dialect uses it until its endpoint responds in another', async () => {
   const made = workflowWorld()
   made.destinations.on(`${app}/neutral`, () => {
     return new Response('{}', { headers: { 'Service-Workflow-Sdk-Version': '1', 'Service-Workflow-Sdk': 'own' } })
@@ -61,7 +62,7 @@ test('a run that is triggered in neutral words is spoken to in those, until its 
   expect(names).toEqual(expect.arrayContaining(['Service-Workflow-RunId', 'Service-Workflow-Init', 'Service-Label']))
 })
 
-test('the answer that a first delivery needs may come in either words when nobody has said any', async () => {
+test('the required header of a first response may have either dialect if the run has none', async () => {
   for (const prefix of ['Service-', 'Upstash-']) {
     const made = workflowWorld()
     made.destinations.on(app, () => {
@@ -75,18 +76,18 @@ test('the answer that a first delivery needs may come in either words when nobod
   }
 })
 
-test('what a test makes of steps is spoken to the endpoint in the words of the run', async () => {
+test('stubbed steps are delivered to the endpoint in the dialect of the run', async () => {
   const made = workflowWorld()
   const url = made.serve('/flow', async (context) => context.run('charge', () => 'never'))
   made.workflow.stubStep('charge').returns('staged')
   await made.ask('POST', `/v2/trigger/${url}`)
   await made.clock.drain()
   expect(made.workflow.runs.map(({ state, result }) => [state, result])).toEqual([['RUN_SUCCESS', 'staged']])
-  // The SDK begins the run that was announced to it, in its own words.
+  // The SDK begins the announced run in its own dialect.
   expect(words(made, url)).toEqual(['service+upstash', 'upstash', 'upstash'])
 })
 
-test('a run goes on in its words after a dump, and after a resume that says none', async () => {
+test('a run keeps its dialect after a dump, and after a resume without a dialect', async () => {
   const made = workflowWorld()
   let isBroken = true
   const url = made.serve('/flow', async (context) => {

@@ -10,7 +10,7 @@ import { createSandbox, type FaultAt, fault, type RateLimitedFault, type Sandbox
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test } from 'vitest'
 
-// What the public SDKs make of faults: the words and headers must be those that they look for.
+// Behavior of the public SDKs under faults: texts and headers must be those that they look for.
 
 const ends: (() => void)[] = []
 afterEach(() => {
@@ -37,7 +37,7 @@ describe('the queue SDK', () => {
     ['burst', QstashRatelimitError, { remaining: '0' }],
     ['daily', QstashDailyRatelimitError, { remaining: '0' }],
     ['chat', QstashChatRatelimitError, { remainingRequests: '0' }],
-  ])('tells the limits apart: %j', async (limit, expected, headers) => {
+  ])('distinguishes the rate limits: %j', async (limit, expected, headers) => {
     const { sandbox, client } = world()
     sandbox.faults.add({ on: 'queue.request', fault: fault.rateLimited({ limit }) })
     const error = await client.publish({ url: 'https://shop.test/', body: 'x' }).catch((thrown) => thrown)
@@ -49,7 +49,7 @@ describe('the queue SDK', () => {
     [fault.status(503), 503, 'service unavailable'],
     [fault.revokedToken(), 401, 'unable to authenticate: invalid token'],
     [fault.quotaExceeded(), 412, 'exceeded, current limit'],
-  ])('%j', async (fault, code, text) => {
+  ])('throws the expected error for %j', async (fault, code, text) => {
     const { sandbox, client } = world()
     sandbox.faults.add({ on: 'queue.request', fault })
     const error = await client.publish({ url: 'https://shop.test/', body: 'x' }).catch((thrown) => thrown)
@@ -57,7 +57,7 @@ describe('the queue SDK', () => {
     expect([error.status, error.message]).toEqual([code, expect.stringContaining(text)])
   })
 
-  test('retries a publish whose answer was lost: two messages, one with an id for deduplication', async () => {
+  test('retries a publish after a lost response: two messages, or one with a deduplication ID', async () => {
     const { sandbox } = world()
     const client = new Client({
       baseUrl: sandbox.urls.queue,
@@ -85,7 +85,7 @@ describe('the store SDK', () => {
     await expect(redis.incr('a')).rejects.toThrow('OOM command not allowed')
   })
 
-  test('retries a broken connection, and counts twice what was done before its answer was lost', async () => {
+  test('retries a broken connection, and counts twice what was processed before its response was lost', async () => {
     const { sandbox, retrying } = world()
     sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
     expect(await retrying.incr('a')).toBe(2)
@@ -93,19 +93,19 @@ describe('the store SDK', () => {
     expect(await retrying.incr('a')).toBe(3)
   })
 
-  test('comes through a restart of the service', async () => {
+  test('survives a restart of the service', async () => {
     const { sandbox, retrying } = world()
     sandbox.faults.add({ on: 'store.request', times: 1, phase: 'before', fault: fault.restart() })
     expect(await retrying.set('a', 'b')).toBe('OK')
   })
 
-  test('fails on an answer that is no JSON', async () => {
+  test('throws for a response that is not JSON', async () => {
     const { sandbox, redis } = world()
     sandbox.faults.add({ on: 'store.request', fault: fault.corruptJson() })
     await expect(redis.get('a')).rejects.toThrow('Unable to parse response body')
   })
 
-  test('waits for a slow answer, while time moves by itself', async () => {
+  test('waits for a slow response with an automatic clock', async () => {
     const { sandbox, redis } = world()
     const before = sandbox.clock.now()
     sandbox.faults.add({ on: 'store.request', fault: fault.latency('2s') })
@@ -114,7 +114,7 @@ describe('the store SDK', () => {
   })
 })
 
-test('a clock that runs with the host waits for real', async () => {
+test('waits in system time with a real clock', async () => {
   const { sandbox, redis } = world({ clock: 'real' })
   sandbox.faults.add({ on: 'store.request', fault: fault.latency(30) })
   const before = sandbox.clock.now()
@@ -122,12 +122,12 @@ test('a clock that runs with the host waits for real', async () => {
   expect(sandbox.clock.now() - before).toBeGreaterThanOrEqual(30)
 })
 
-test('a fault that would go on for ever is bounded by the budget of the clock, and named', async () => {
+test('drain() stops an endless fault after maxTimers timers, and names it', async () => {
   const sandbox = createSandbox({ onWarning: () => {} })
   sandbox.destinations.respond('https://shop.test/*', 200)
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.restart('1s') })
   sandbox.queue.publish({ to: 'https://shop.test/orders' })
   await expect(sandbox.clock.drain({ maxTimers: 500 })).rejects.toThrow(
-    'The clock gave up: 500 timers fired. Most often: "delivery to https://shop.test/orders"',
+    'clock.drain() stopped: 500 timers fired, the limit maxTimers. Most often: "delivery to https://shop.test/orders"',
   )
 })

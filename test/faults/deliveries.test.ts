@@ -40,7 +40,7 @@ const once = (fault: FaultAt<'queue.delivery'>, more: FaultConditions = {}): Fau
 })
 const again = [10_000, 200, '', 10_000]
 
-describe('instead of the handler', () => {
+describe('faults that replace the handler', () => {
   test.each<[FaultAt<'queue.delivery'>, number, string]>([
     [fault.status(503), 503, '503 Service Unavailable'],
     [fault.rateLimited({ limit: 'burst' }), 429, '429 Too Many Requests'],
@@ -48,7 +48,7 @@ describe('instead of the handler', () => {
     [fault.refused(), 0, 'dial tcp: connect: connection refused'],
     [fault.unresolvedHost(), 0, 'dial tcp: lookup: no such host'],
     [fault.badCertificate(), 0, 'tls: failed to verify certificate'],
-  ])('%j: it does not run, and there is a retry', async (fault, code, error) => {
+  ])('%j skips the handler, and the delivery is retried', async (fault, code, error) => {
     const at = world(once(fault))
     at.publish()
     await at.drain()
@@ -56,7 +56,7 @@ describe('instead of the handler', () => {
     expect(at.handled).toHaveLength(1)
   })
 
-  test('489 forbids retries', async () => {
+  test('nonRetryable() responds 489, which forbids retries', async () => {
     const at = world(once(fault.nonRetryable('gone')))
     const message = at.publish()
     await at.drain()
@@ -67,14 +67,14 @@ describe('instead of the handler', () => {
     [fault.rateLimited({ limit: 'burst', retryAfter: '45s' }), 45_000],
     [fault.rateLimited({ limit: 'daily', retryAfter: '1h', form: 'date' }), 3_600_000],
     [fault.rateLimited({ limit: 'chat', retryAfter: '90s', form: 'none' }), 90_000],
-  ])('%j tells when to come again', async (fault, wait) => {
+  ])('%j sets the time of the retry', async (fault, wait) => {
     const at = world(once(fault))
     at.publish()
     await at.drain()
     expect(at.handled).toEqual([[wait, 'a']])
   })
 
-  test('hang: until the time-out, or for a while', async () => {
+  test('hang() lasts until the timeout, or for a duration', async () => {
     const at = world(once(fault.hang()), once(fault.hang('3s')))
     at.publish('a', { timeout: '5s', retries: 2 })
     await at.drain()
@@ -86,7 +86,7 @@ describe('instead of the handler', () => {
   })
 })
 
-describe('after the handler', () => {
+describe('faults after the handler', () => {
   test.each<[string, FaultRule, number, string, string]>([
     [
       'lost-ack',
@@ -116,7 +116,7 @@ describe('after the handler', () => {
       'unexpected EOF',
       'the handler ran and answered 200, its body broke off after 5 of 13 bytes',
     ],
-  ])('%s: it ran, the queue does not know, it runs again', async (_, rule, code, error, note) => {
+  ])('%s: the handler ran, the queue does not know, and the handler runs again', async (_, rule, code, error, note) => {
     const at = world(rule)
     at.publish()
     await at.drain()
@@ -125,7 +125,7 @@ describe('after the handler', () => {
     expect(at.handled).toHaveLength(2)
   })
 
-  test('half-open: headers, then nothing until the time-out', async () => {
+  test('halfOpen() sends headers, then nothing until the timeout', async () => {
     const at = world(once(fault.halfOpen()))
     at.publish('a', { timeout: '5s' })
     await at.drain()
@@ -134,7 +134,7 @@ describe('after the handler', () => {
     expect(at.handled).toHaveLength(2)
   })
 
-  test('a late answer: after the time-out, and the handler runs again', async () => {
+  test('lateResponse() responds after the timeout, and the handler runs again', async () => {
     const at = world(once(fault.lateResponse('2s')))
     at.publish('a', { timeout: '5s' })
     await at.drain()
@@ -144,7 +144,7 @@ describe('after the handler', () => {
   })
 
   test.each([0, 1, 5, 50])(
-    'a late answer: a handler that awaits %d of its own requests works at once',
+    'lateResponse() runs a handler that awaits %d of its own requests without delay',
     async (count) => {
       const at = world(once(fault.lateResponse('2s')))
       const { urls, clock, destinations, fetch, tokens, traffic } = at.sandbox
@@ -172,7 +172,7 @@ describe('after the handler', () => {
     },
   )
 
-  test('a late answer: a handler that takes time of its own answers no later for it', async () => {
+  test('lateResponse() is no later for a handler that takes time of its own', async () => {
     const at = world(once(fault.lateResponse('2s')))
     const { clock, destinations, traffic } = at.sandbox
     destinations.on('https://app.test/work', async (_request, task) => {
@@ -185,7 +185,7 @@ describe('after the handler', () => {
     expect(traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 2 s after the timeout')
   })
 
-  test('a slow body takes its time, or meets the time-out', async () => {
+  test('slowBody() takes time, or runs into the timeout', async () => {
     const at = world(once(fault.slowBody(1), { times: 2 }))
     at.publish('a', { timeout: '5s' })
     at.publish('b')
@@ -195,7 +195,7 @@ describe('after the handler', () => {
     expect(second).toEqual([0, 200, '', 13_000])
   })
 
-  test('what a callback is told suffers: content type and body', async () => {
+  test('the callback contains the changed content type and body', async () => {
     const at = world(once(fault.corruptJson()), { ...once(fault.wrongContentType('text/html')) })
     const told = at.sandbox.destinations.record('https://back.test/done')
     at.publish('a', { callback: 'https://back.test/done' })
@@ -206,17 +206,17 @@ describe('after the handler', () => {
     expect(at.attempts()[0]).toEqual([0, 200, '', 0])
   })
 
-  test('latency before and after', async () => {
+  test('latency() delays before or after the handler', async () => {
     const at = world(once(fault.latency('2s')), once(fault.latency('3s'), { phase: 'after' }))
     at.publish()
     await at.drain()
     expect([at.handled, at.attempts()]).toEqual([[[2000, 'a']], [[0, 200, '', 5000]]])
-    expect(at.faults()).toEqual(['latency: takes 2s more', 'latency: takes 3s more to answer'])
+    expect(at.faults()).toEqual(['latency: takes 2s more', 'latency: takes 3s more to respond'])
   })
 })
 
-describe('more than once', () => {
-  test('a duplicate arrives after the first was answered; the queue sees the first answer', async () => {
+describe('repeated deliveries', () => {
+  test('duplicate() delivers after the first response; the queue sees the first response', async () => {
     const at = world(once(fault.duplicate({ copies: 2, after: '1s' })))
     at.publish()
     await at.drain()
@@ -229,11 +229,11 @@ describe('more than once', () => {
       [[0, 200, '', 0]],
     ])
     expect(at.faults()).toEqual([
-      'duplicate: delivered 3 times, the queue sees the first answer only; the others: 200, 200',
+      'duplicate: delivered 3 times, the queue sees the first response only; the others: 200, 200',
     ])
   })
 
-  test('concurrent ones are in the handler together', async () => {
+  test('duplicate({ concurrent: true }) delivers to the handler at the same instant', async () => {
     const at = world(once(fault.duplicate({ concurrent: true })))
     const log: string[] = []
     let number = 0
@@ -250,7 +250,7 @@ describe('more than once', () => {
     expect(at.attempts()).toEqual([[0, 200, '', 1000]])
   })
 
-  test('the copies carry the same message id and count', async () => {
+  test('copies have the same message ID and attempt number', async () => {
     const at = world(once(fault.duplicate()))
     const seen: unknown[] = []
     at.sandbox.destinations.on(shop, (request) => {
@@ -266,8 +266,8 @@ describe('more than once', () => {
   })
 })
 
-describe('later, or never', () => {
-  test('delay: the attempt begins later, and says why', async () => {
+describe('delayed and dropped deliveries', () => {
+  test('delay() begins the attempt later, with a reason', async () => {
     const at = world(once(fault.delay('90s')))
     const { id } = at.publish()
     await at.sandbox.clock.advance('1s')
@@ -279,7 +279,7 @@ describe('later, or never', () => {
     expect(at.sandbox.traffic.ofType('attempt')[0]!.waitReason).toBe('held by a fault, 1m30s')
   })
 
-  test('reorder: held until a later one has gone', async () => {
+  test('reorder() holds a delivery until a later one has left', async () => {
     const at = world(once(fault.reorder('1m')))
     at.publish('a')
     at.publish('b', { delay: '5s' })
@@ -294,7 +294,7 @@ describe('later, or never', () => {
     expect(at.faults()[0]).toMatch(/^reorder: held until msg_\w+ had ended$/)
   })
 
-  test('reorder in vain: goes when nobody comes', async () => {
+  test('reorder() delivers after its limit if no other delivery comes', async () => {
     const at = world(once(fault.reorder('1m')))
     at.publish('a')
     await at.drain()
@@ -302,7 +302,7 @@ describe('later, or never', () => {
     expect(at.faults()).toEqual(['reorder: held: no later delivery within 1m'])
   })
 
-  test('reorder cannot break the order of a queue', async () => {
+  test('reorder() cannot change the order of a FIFO queue', async () => {
     const at = world(once(fault.reorder('1m')))
     at.publish('a', { queue: 'line' })
     at.publish('b', { queue: 'line' })
@@ -310,7 +310,7 @@ describe('later, or never', () => {
     expect(at.handled.map(([, body]) => body)).toEqual(['a', 'b'])
   })
 
-  test('drop: no attempt, no retry, no dead letter, and a queue goes on', async () => {
+  test('drop() makes no attempt, retry or dead letter, and a FIFO queue continues', async () => {
     const at = world(once(fault.drop()))
     const lost = at.publish('a', { queue: 'line' })
     at.publish('b', { queue: 'line' })
@@ -325,7 +325,7 @@ describe('later, or never', () => {
     expect(at.sandbox.queue.explain(lost.id)).toMatch(/was dropped by a fault and will not be delivered\.$/)
   })
 
-  test('a callback that is delayed, one that is dropped, one that fails', async () => {
+  test('callbacks can be delayed, dropped, and fail', async () => {
     const at = world(
       { on: 'queue.callback', fault: fault.delay('30s'), times: 1, match: { url: 'https://back.test/a' } },
       { on: 'queue.callback', fault: fault.drop(), match: { url: 'https://back.test/b' } },
@@ -351,7 +351,7 @@ describe('later, or never', () => {
   })
 })
 
-describe('signatures, as the SDK of a receiver sees them', () => {
+describe('signatures verified by the SDK of a receiver', () => {
   const verify = async (...rules: FaultRule[]) => {
     const at = world(...rules)
     const { current, next } = at.sandbox.queue.signingKeys
@@ -371,20 +371,20 @@ describe('signatures, as the SDK of a receiver sees them', () => {
     return verdicts
   }
 
-  test('without a fault', async () => {
+  test('are accepted without a fault', async () => {
     expect(await verify()).toEqual(['ok'])
   })
 
-  test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('%s is refused', async (flaw) => {
+  test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('are rejected with the defect %s', async (flaw) => {
     const [verdict] = await verify(once(fault.badSignature(flaw)))
     expect(verdict).not.toBe('ok')
   })
 
-  test('signed with the next key: still accepted, as during a rotation', async () => {
+  test('are accepted with the next key, as during a rotation', async () => {
     expect(await verify(once(fault.badSignature('rotated')))).toEqual(['ok'])
   })
 
-  test('a clock far behind: expired; a little behind, or ahead: accepted by this SDK, which does not look at iat', async () => {
+  test('are rejected with a clock far behind, and accepted with one slightly behind or ahead, because this SDK ignores iat', async () => {
     expect(await verify(once(fault.clockSkew('-10m')))).toEqual([
       expect.stringContaining('signature verification failed'),
     ])
@@ -392,7 +392,7 @@ describe('signatures, as the SDK of a receiver sees them', () => {
     expect(await verify(once(fault.clockSkew('10m')))).toEqual(['ok'])
   })
 
-  test('only the struck attempt: the retry is signed well', async () => {
+  test('have the defect only in the affected attempt, not in its retry', async () => {
     const at = world(once(fault.badSignature('key')))
     const { current, next } = at.sandbox.queue.signingKeys
     const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
@@ -406,8 +406,8 @@ describe('signatures, as the SDK of a receiver sees them', () => {
   })
 })
 
-describe('the service itself', () => {
-  test('a restart after the handler: done, and made again without counting as a retry', async () => {
+describe('restarts and outages', () => {
+  test('a restart after the handler repeats the delivery without counting a retry', async () => {
     const at = world(once(fault.restart('20s')))
     at.publish('a', { retries: 0 })
     await at.drain()
@@ -422,7 +422,7 @@ describe('the service itself', () => {
     expect(at.notes()[0]).toBe('the handler ran and answered 200, the service restarted before it knew')
   })
 
-  test('a restart before the handler: it does not run', async () => {
+  test('a restart before the handler skips it', async () => {
     const at = world(once(fault.restart(), { phase: 'before' }))
     at.publish('a', { retries: 0 })
     await at.drain()
@@ -433,7 +433,7 @@ describe('the service itself', () => {
     ])
   })
 
-  test('everything in flight is cut off, what is due waits, and publishers meet a closed door', async () => {
+  test('a restart breaks everything in flight, delays due deliveries, and refuses publishers', async () => {
     const at = world({ on: 'queue.request', match: { path: '/v2/keys' }, fault: fault.restart('1m') })
     at.sandbox.destinations.on(shop, async (_request, task) => {
       at.handled.push([at.sandbox.clock.now() - start, 'slow'])
@@ -459,7 +459,7 @@ describe('the service itself', () => {
     expect(at.notes()[0]).toBe('the handler answered 200 5 s after the restart')
   })
 
-  test('an outage of the region: deliveries wait for its end', async () => {
+  test('deliveries wait for the end of an outage of the region', async () => {
     const at = world({ on: 'queue.delivery', fault: fault.outage({ region: 'eu-central-1' }), until: '10m' })
     at.publish()
     await at.drain()
@@ -467,7 +467,7 @@ describe('the service itself', () => {
   })
 })
 
-describe('the trigger of a schedule', () => {
+describe('fires of a schedule', () => {
   const nightly = async (...rules: FaultRule[]) => {
     const at = world(...rules)
     const { urls, tokens, clock } = at.sandbox
@@ -497,14 +497,14 @@ describe('the trigger of a schedule', () => {
     ],
     ['another schedule', { on: 'schedule.fire', fault: fault.drop(), match: { scheduleId: 'other' } }, [3, 27]],
     ['on the second night only, by cron', { on: 'schedule.fire', fault: fault.drop(), cron: '0 3 2 1 *' }, [3]],
-  ])('%s', async (_, rule, hours) => {
+  ])('publish at the expected hours when affected by: %s', async (_, rule, hours) => {
     const { handled } = await nightly(rule)
     expect(handled.map(([time]) => time / hour)).toEqual(hours)
   })
 })
 
-describe('in the script of a destination', () => {
-  test('every step that a rule can be', async () => {
+describe('faults in the script of a destination', () => {
+  test('can be every fault that a rule can inject into an attempt', async () => {
     const at = world()
     at.sandbox.destinations.script(shop, [
       fault.latency('1s'),
@@ -526,7 +526,7 @@ describe('in the script of a destination', () => {
     expect(at.handled.filter(([, body]) => body === 'c')).toHaveLength(2)
   })
 
-  test('a rule that answers leaves the script as it is; one that shapes lies around it', async () => {
+  test('are not used if a rule determines the response, and are used if a rule changes it', async () => {
     const at = world(once(fault.status(500)), once(fault.latency('3s')))
     at.sandbox.destinations.script(shop, [fault.status(501), fault.status(502)])
     at.publish('a', { retries: 2 })
@@ -539,16 +539,16 @@ describe('in the script of a destination', () => {
   })
 
   test.each([
-    [{ kind: 'restart' }, 'there is no step "restart"'],
+    [{ kind: 'restart' }, 'restart cannot be a step of a script'],
     [{ kind: 'constructor' }, 'there is no step "constructor"'],
     [{ kind: 'resett' }, 'there is no step "resett". Did you mean "reset"?'],
-  ])('%j is refused', (step, sentence) => {
+  ])('throw for %j', (step, sentence) => {
     const at = world()
     expect(() => at.sandbox.destinations.script(shop, [step as never])).toThrow(sentence)
   })
 })
 
-describe('what rules match', () => {
+describe('conditions of a rule', () => {
   test.each<[string, FaultRule['match'], boolean]>([
     ['the url', { url: shop }, true],
     ['another url', { url: 'https://shop.test/refunds' }, false],
@@ -562,7 +562,7 @@ describe('what rules match', () => {
     ['another header', { headers: { 'x-own': 'no' } }, false],
     ['the method', { method: 'POST' }, true],
     ['a group', { urlGroup: 'g' }, false],
-  ])('%s', async (_, match, strikes) => {
+  ])('select a delivery by %s, or not', async (_, match, strikes) => {
     const at = world(once(fault.status(500), { match: match! }))
     at.publish('a', {
       queue: 'line',
@@ -582,7 +582,7 @@ describe('what rules match', () => {
     ['every second moment after the first', { skip: 1, every: 2 }, [503, 500, 503, 500]],
     ['the minutes of a pattern', { cron: '2 * * * *' }, [503, 503, 500, 503]],
     ['a window that begins later', { from: '1m' }, [503, 500, 500, 500]],
-  ])('of one message: %s', async (_, more, statuses) => {
+  ])('select attempts of one message: %s', async (_, more, statuses) => {
     const at = world({ on: 'queue.delivery', fault: fault.status(500), ...more })
     at.sandbox.destinations.respond(shop, 503)
     at.publish('a', { retries: 3, retryDelay: '60000' })
@@ -590,7 +590,7 @@ describe('what rules match', () => {
     expect(at.attempts().map(([, found]) => found)).toEqual(statuses)
   })
 
-  test('an endpoint of a group, by its name', async () => {
+  test('select a group endpoint by its name', async () => {
     const at = world(once(fault.status(500), { match: { urlGroup: 'g', endpointName: 'two' } }))
     at.sandbox.queue.urlGroups.addEndpoints('g', [
       { url: 'https://shop.test/1', name: 'one' },
@@ -604,7 +604,7 @@ describe('what rules match', () => {
     ])
   })
 
-  test('one message by its id', async () => {
+  test('select one message by its ID', async () => {
     const at = world()
     at.publish('a')
     const { id } = at.publish('b')

@@ -4,14 +4,14 @@ import { catalog, faultKinds } from '../../src/faults/catalog.js'
 
 const shop = 'https://shop.test/orders'
 
-// A fault is bad weather, not a broken promise of the queue: whatever strikes, the queue keeps what it promises. The
-// invariants know which faults suspend which of them by design.
+// Faults must not violate the invariants of the queue. The invariants know which faults suspend which of them by
+// design.
 
 test.each(
   faultKinds.filter((kind) =>
     catalog[kind].points.some((point) => point.startsWith('queue.') && point !== 'queue.request'),
   ),
-)('under %s the queue keeps its promises', async (kind) => {
+)('the queue keeps its invariants under %s', async (kind) => {
   for (const on of injectionPoints.filter((point) => catalog[kind].points.includes(point))) {
     if (on !== 'queue.delivery' && on !== 'queue.callback') continue
     const sandbox = createSandbox({ onWarning: () => {} })

@@ -1,13 +1,15 @@
 import { createSandbox, type FaultMatch, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
-// What a rule can ask about a request, by the path of the request as the API describes it.
+// Facts of a request for rules, by the path of the request as the API describes it.
 
 const teapot = 418
 
 type Asked = readonly [method: string, path: string, body?: string | undefined]
 
-/** Whether a rule with this match strikes the request, beside one that matches nothing like it. */
+/**
+ * Returns whether a rule with this match is injected into the request, in the presence of a rule that never matches.
+ */
 async function strikes(on: 'queue.request' | 'store.request', match: FaultMatch, asked: Asked): Promise<boolean> {
   const sandbox = createSandbox({ onWarning: () => {} })
   sandbox.faults.add({ on, match, fault: fault.status(teapot) })
@@ -36,7 +38,7 @@ const queueCases: readonly (readonly [...Asked, match: FaultMatch])[] = [
   ['GET', '/v2/schedules/nightly', '', { scheduleId: 'nightly' }],
   ['DELETE', '/v2/schedules/nightly', '', { scheduleId: 'nightly' }],
   ['PATCH', '/v2/schedules/nightly/pause', '', { scheduleId: 'nightly' }],
-  // Another method for the same thing is no schedule for a destination called nightly/pause.
+  // With another method, the same path is not a schedule for a destination called nightly/pause.
   ['POST', '/v2/schedules/nightly/pause', '', { scheduleId: 'nightly' }],
   ['POST', '/v2/schedules/nightly/resume', '', { scheduleId: 'nightly' }],
   ['GET', '/v2/messages/msg_1', '', { messageId: 'msg_1' }],
@@ -53,7 +55,7 @@ const queueCases: readonly (readonly [...Asked, match: FaultMatch])[] = [
   ['DELETE', '/v2/topics/team/endpoints', '{}', { urlGroup: 'team' }],
   ['GET', '/v2/flowControl/key', '', { flowControlKey: 'key' }],
   ['POST', '/v2/flowControl/key/pause', '', { flowControlKey: 'key' }],
-  // A key may have slashes, written as they are or escaped.
+  // A key can contain slashes, literal or escaped.
   ['GET', '/v2/flowControl/a/b', '', { flowControlKey: 'a/b' }],
   ['POST', '/v2/flowControl/a%2Fb/resetRate', '', { flowControlKey: 'a/b' }],
   ['POST', '/v2/flowControl/a/b/unpin?rate=true', '', { flowControlKey: 'a/b' }],
@@ -77,15 +79,15 @@ const other = (match: FaultMatch): FaultMatch[] =>
 describe.each([
   ['queue.request', queueCases],
   ['store.request', storeCases],
-] as const)('%s', (on, cases) => {
-  test.each(cases)('%s %s (%s) is %j', async (method, path, given, match) => {
+] as const)('facts at %s', (on, cases) => {
+  test.each(cases)('match %s %s (%s) as %j', async (method, path, given, match) => {
     const asked: Asked = given === '' ? [method, path] : [method, path, given]
     expect(await strikes(on, match, asked)).toBe(true)
     for (const wrong of other(match)) expect(await strikes(on, wrong, asked), JSON.stringify(wrong)).toBe(false)
   })
 })
 
-test('a request that cannot be read has no commands and no keys', async () => {
+test('of an invalid request contain no commands and no keys', async () => {
   expect(await strikes('store.request', { key: '*' }, ['POST', '/', '{"a":1}'])).toBe(false)
   expect(await strikes('store.request', { key: '*' }, ['GET', '/get/%ZZ'])).toBe(false)
   expect(await strikes('store.request', {}, ['GET', '/get/%ZZ'])).toBe(true)

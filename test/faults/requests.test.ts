@@ -33,7 +33,7 @@ const onStore = (fault: FaultAt<'store.request'>, more: FaultConditions = {}): F
   fault,
   ...more,
 })
-/** The answer, or the error that fetch rejects with, at the time at which it comes. */
+/** Returns the response, or the error that fetch rejects with, and its virtual time. */
 async function outcome(sandbox: Sandbox, asked: Promise<Response>): Promise<unknown[]> {
   const told = asked.then(
     async (answer) => {
@@ -51,8 +51,8 @@ async function outcome(sandbox: Sandbox, asked: Promise<Response>): Promise<unkn
 const networkError = (code: string) =>
   expect.objectContaining({ name: 'TypeError', message: 'fetch failed', cause: expect.objectContaining({ code }) })
 
-describe('before the work', () => {
-  test('a status, in the words of each service', async () => {
+describe('faults before the request is processed', () => {
+  test('status() responds with the error body of each service', async () => {
     const { command, publish, usage, sandbox } = world({
       on: ['store.request', 'queue.request', 'stats.request'],
       fault: fault.status(503),
@@ -68,7 +68,7 @@ describe('before the work', () => {
     expect(sandbox.queue.messages).toEqual([])
   })
 
-  test('a status with headers and body of its own', async () => {
+  test('status() can set headers and a body', async () => {
     const { command } = world(onStore(fault.status(418, { headers: { 'X-Own': ['a', 'b'] }, body: { tea: true } })))
     const answer = await command('GET', 'a')
     expect([
@@ -85,20 +85,20 @@ describe('before the work', () => {
     [fault.unresolvedHost(), 'ENOTFOUND'],
     [fault.badCertificate(), 'CERT_HAS_EXPIRED'],
     [fault.outage(), 'ECONNREFUSED'],
-  ])('%j: no connection, and nothing is done', async (fault, code) => {
+  ])('%j breaks the connection, and the request is not processed', async (fault, code) => {
     const { command, sandbox } = world(onStore(fault))
     await expect(command('SET', 'a', '1')).rejects.toEqual(networkError(code))
     expect(sandbox.store.get('a')).toBeNull()
     expect(sandbox.traffic.ofType('request')[0]!.response).toMatchObject({ status: 0 })
   })
 
-  test('latency, fixed', async () => {
+  test('latency() waits for a fixed duration', async () => {
     const { command, sandbox, faults } = world(onStore(fault.latency('300ms')))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([300, 200, '{"result":1}', 300])
     expect(faults()).toEqual(['latency: takes 300ms more'])
   })
 
-  test('latency within a range, by the seed: the same again, and not always the same', async () => {
+  test('latency() waits for a random duration that the seed determines', async () => {
     const times = async (): Promise<number[]> => {
       const { command, sandbox } = world(
         onStore(fault.latency({ min: 100, max: 200 })),
@@ -118,16 +118,16 @@ describe('before the work', () => {
     for (const wait of waits) expect(wait >= 1050 && wait <= 1250).toBe(true)
   })
 
-  test('hang: for a while, or until a client would give up', async () => {
+  test('hang() lasts for a duration, or until a client would give up', async () => {
     const a = world(onStore(fault.hang('10s')))
     expect(await outcome(a.sandbox, a.command('SET', 'a', '1'))).toEqual([10_000, networkError('ECONNRESET')])
     const b = world(onStore(fault.hang()))
     expect(await outcome(b.sandbox, b.command('SET', 'a', '1'))).toEqual([300_000, networkError('ETIMEDOUT')])
     expect([a.sandbox.store.get('a'), b.sandbox.store.get('a')]).toEqual([null, null])
-    expect(b.faults()).toEqual(['hang: no answer for 5m, then given up'])
+    expect(b.faults()).toEqual(['hang: no response for 5m, then given up'])
   })
 
-  test('a client that gives up ends the wait', async () => {
+  test('a client that aborts ends the wait', async () => {
     const { sandbox } = world(onStore(fault.hang()))
     const client = new AbortController()
     sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
@@ -138,7 +138,7 @@ describe('before the work', () => {
     expect(sandbox.clock.now() - start).toBe(2000)
   })
 
-  test('a request on its way arrives, although its client has given up', async () => {
+  test('a request in transit is processed although its client has aborted', async () => {
     const { sandbox } = world(onStore(fault.latency('5s')))
     const client = new AbortController()
     sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
@@ -152,7 +152,7 @@ describe('before the work', () => {
     expect(sandbox.store.get('a')).toBe('1')
   })
 
-  test('a revoked token, in the words of each service', async () => {
+  test('revokedToken() responds with the error of each service', async () => {
     const { command, publish, usage } = world({
       on: ['store.request', 'queue.request', 'stats.request'],
       fault: fault.revokedToken(),
@@ -168,7 +168,7 @@ describe('before the work', () => {
     for (const [index, answer] of answers.entries()) expect(await answer.text()).toBe(await without[index]!.text())
   })
 
-  test('quota, in the words of each service', async () => {
+  test('quotaExceeded() responds with the error of each service', async () => {
     const { command, publish } = world({ on: ['store.request', 'queue.request'], fault: fault.quotaExceeded() })
     const [store, queue] = await Promise.all([command('PING'), publish()])
     expect([store.status, (await store.json()).error]).toEqual([
@@ -198,14 +198,17 @@ describe('before the work', () => {
         'retry-after': 'Tue, 01 Jan 2030 00:01:30 GMT',
       },
     ],
-  ])('rate-limited %j: 429 with the headers by which clients tell the limits apart', async (options, headers) => {
-    const { publish } = world({ on: 'queue.request', fault: fault.rateLimited(options) })
-    const answer = await publish()
-    expect(answer.status).toBe(429)
-    expect(Object.fromEntries(answer.headers)).toMatchObject(headers)
-  })
+  ])(
+    'rateLimited(%j) responds 429 with the headers by which clients distinguish the limits',
+    async (options, headers) => {
+      const { publish } = world({ on: 'queue.request', fault: fault.rateLimited(options) })
+      const answer = await publish()
+      expect(answer.status).toBe(429)
+      expect(Object.fromEntries(answer.headers)).toMatchObject(headers)
+    },
+  )
 
-  test('an outage of one region leaves the other alone', async () => {
+  test('an outage of one region does not affect the other', async () => {
     const { sandbox } = world({ on: 'queue.request', fault: fault.outage({ region: 'us-east-1', status: 502 }) })
     const ask = async (base: string): Promise<number> =>
       (await sandbox.fetch(`${base}/v2/keys`, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } })).status
@@ -214,36 +217,36 @@ describe('before the work', () => {
   })
 })
 
-describe('after the work', () => {
+describe('faults after the request is processed', () => {
   test.each<[string, FaultRule]>([
     ['lost-ack', onStore(fault.lostAck())],
     ['reset after', onStore(fault.reset(), { phase: 'after' })],
-  ])('%s: it is done, the answer is lost', async (_, rule) => {
+  ])('%s: the request is processed, and its response is lost', async (_, rule) => {
     const { command, sandbox } = world(rule)
     await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
     expect(sandbox.store.get('a')).toBe('1')
   })
 
-  test('a status instead of the answer', async () => {
+  test('status() with phase after replaces the response', async () => {
     const { command, sandbox } = world(onStore(fault.status(502), { phase: 'after' }))
     expect((await command('INCR', 'a')).status).toBe(502)
     expect(sandbox.store.get('a')).toBe('1')
   })
 
-  test('hang after', async () => {
+  test('hang() with phase after sends no response', async () => {
     const { command, sandbox } = world(onStore(fault.hang('1s'), { phase: 'after' }))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([1000, networkError('ECONNRESET')])
     expect(sandbox.store.get('a')).toBe('1')
   })
 
-  test('a late answer: done at once, answered later', async () => {
+  test('lateResponse() processes the request immediately and responds later', async () => {
     const { command, sandbox } = world(onStore(fault.lateResponse('20s')))
     const asked = command('INCR', 'a')
     expect(sandbox.store.get('a')).toBe('1')
     expect(await outcome(sandbox, asked)).toEqual([20_000, 200, '{"result":1}', 20_000])
   })
 
-  test('half-open: headers at once, then nothing, then the end', async () => {
+  test('halfOpen() sends the headers immediately, then nothing, then breaks', async () => {
     const { command, sandbox } = world(onStore(fault.halfOpen('5s')))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([
       0,
@@ -254,7 +257,7 @@ describe('after the work', () => {
     expect(sandbox.store.get('a')).toBe('1')
   })
 
-  test('truncated: so many bytes can be read, then it breaks', async () => {
+  test('truncate() breaks the body after this many bytes', async () => {
     const { command, sandbox, faults } = world(onStore(fault.truncate(8)))
     const answer = await command('INCR', 'a')
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '12'])
@@ -265,20 +268,20 @@ describe('after the work', () => {
     expect(faults()).toEqual(['truncate: the work is done, the body breaks off after 8 bytes'])
   })
 
-  test('truncated beyond its end it is whole, and the log says so', async () => {
+  test('truncate() beyond the end of the body changes nothing, and the log notes it', async () => {
     const { command, faults } = world(onStore(fault.truncate(12)))
     expect(await (await command('INCR', 'a')).text()).toBe('{"result":1}')
     expect(faults()).toEqual(['truncate: the body has 12 bytes only, nothing is cut'])
   })
 
-  test('corrupt JSON: whole and wrong', async () => {
+  test('corruptJson() sends the whole body with an invalid last character', async () => {
     const { command } = world(onStore(fault.corruptJson()))
     const answer = await command('INCR', 'a')
     expect(answer.status).toBe(200)
     await expect(answer.json()).rejects.toThrow(SyntaxError)
   })
 
-  test('a body that would be silent for longer than clients wait is broken off', async () => {
+  test('slowBody() breaks a body that would be silent for longer than clients wait', async () => {
     const { command, sandbox } = world(onStore(fault.slowBody(1e-9)))
     const answer = command('incr', 'a').then((found) => found.text())
     const broken = expect(answer).rejects.toThrow('terminated')
@@ -287,24 +290,24 @@ describe('after the work', () => {
     expect(sandbox.clock.now() - start).toBe(300_000)
   })
 
-  test('a slow body: headers at once, the body at so many bytes a second', async () => {
+  test('slowBody() sends the headers immediately, and the body at this many bytes per second', async () => {
     const { command, sandbox } = world(onStore(fault.slowBody(10)))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([0, 200, '{"result":1}', 1200])
   })
 
-  test('another content type', async () => {
+  test('wrongContentType() replaces the content type', async () => {
     const { command } = world(onStore(fault.wrongContentType('text/html')))
     const answer = await command('INCR', 'a')
     expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/html', '{"result":1}'])
   })
 
-  test('twice, and the client sees the first answer', async () => {
+  test('duplicate() processes the request twice, and the client gets the first response', async () => {
     const { command, sandbox } = world(onStore(fault.duplicate({ copies: 2, after: '1s' })))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([2000, 200, '{"result":1}', 2000])
     expect(sandbox.store.get('a')).toBe('3')
   })
 
-  test('all at once: none waits for the one before', async () => {
+  test('duplicate({ concurrent: true }) processes the requests without waiting for the first', async () => {
     const { command, sandbox } = world(
       onStore(fault.duplicate({ copies: 2, after: '1s', concurrent: true })),
       onStore(fault.latency('3s')),
@@ -313,7 +316,7 @@ describe('after the work', () => {
     expect(sandbox.store.get('a')).toBe('3')
   })
 
-  test('a restart: the connection breaks, and nobody is there for a while', async () => {
+  test('restart() breaks the connection and refuses connections for a while', async () => {
     const { command, sandbox } = world(onStore(fault.restart('10s'), { times: 1 }))
     await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
     expect(sandbox.store.get('a')).toBe('1')
@@ -325,7 +328,7 @@ describe('after the work', () => {
 })
 
 describe('several rules', () => {
-  test('shaping ones lie around what follows, in the order in which they were added', async () => {
+  test('that change a response are applied around later rules, in the order of their addition', async () => {
     const { command, sandbox, faults } = world(
       onStore(fault.latency(100)),
       onStore(fault.wrongContentType('text/plain')),
@@ -336,7 +339,7 @@ describe('several rules', () => {
     expect(faults().map((text) => text.split(':')[0])).toEqual(['latency', 'wrong-content-type', 'latency', 'status'])
   })
 
-  test('the first that answers ends the question: later ones are not even counted', async () => {
+  test('end with the first one that determines the response; later ones do not count a match', async () => {
     const { command, sandbox } = world(
       onStore(fault.pass(), { times: 1 }),
       onStore(fault.status(500), { times: 1 }),
@@ -353,7 +356,7 @@ describe('several rules', () => {
   })
 })
 
-describe('what rules match', () => {
+describe('conditions of a rule', () => {
   test.each<[string, FaultRule['match'], boolean]>([
     ['the api', { service: 'store' }, true],
     ['another api', { service: 'queue' }, false],
@@ -371,12 +374,12 @@ describe('what rules match', () => {
     ['another header', { headers: { authorization: 'Basic *' } }, false],
     ['everything at once', { service: 'store', command: 'SET', key: 'user:*', method: 'POST' }, true],
     ['all but one', { service: 'store', command: 'SET', key: 'order:*' }, false],
-  ])('store.request: %s', async (_, match, strikes) => {
+  ])('select a store.request by %s, or not', async (_, match, strikes) => {
     const { command } = world(onStore(fault.status(503), { match: match! }))
     expect((await command('SET', 'user:1', 'Ada')).status).toBe(strikes ? 503 : 200)
   })
 
-  test('a row of a pipeline', async () => {
+  test('select one command of a pipeline', async () => {
     const { sandbox } = world(onStore(fault.status(503), { match: { command: 'INCR', key: 'b' } }))
     const send = async (rows: string[][]): Promise<number> =>
       (
@@ -410,7 +413,7 @@ describe('what rules match', () => {
     ['a flow-control key', { flowControlKey: 'k' }, true],
     ['the region', { region: 'eu-central-1' }, true],
     ['another region', { region: 'us-east-1' }, false],
-  ])('queue.request: %s', async (_, match, strikes) => {
+  ])('select a queue.request by %s, or not', async (_, match, strikes) => {
     const { publish } = world({ on: 'queue.request', match: match!, fault: fault.status(503) })
     const headers = {
       'Service-Label': 'a,b',
@@ -420,7 +423,7 @@ describe('what rules match', () => {
     expect((await publish(undefined, headers)).status).toBe(strikes ? 503 : 200)
   })
 
-  test('the tenant: the name of the sandbox', async () => {
+  test('select by tenant: the name of the sandbox', async () => {
     for (const [name, code] of [
       ['a', 503],
       ['b', 200],
@@ -435,7 +438,7 @@ describe('what rules match', () => {
   })
 })
 
-test('a handler that asks a slow store in its own delivery gets on', async () => {
+test('a handler that sends a request to a slow store within its own delivery continues', async () => {
   const { sandbox } = world(onStore(fault.latency('2s')))
   const at: number[] = []
   sandbox.destinations.on('https://shop.test/*', async () => {
@@ -451,7 +454,7 @@ test('a handler that asks a slow store in its own delivery gets on', async () =>
   expect(sandbox.traffic.ofType('attempt')[0]!.outcome).toMatchObject({ status: 200, at: start + 2000 })
 })
 
-test('a handler that waits for a slow body meets the time-out of its delivery', async () => {
+test('a handler that waits for a slow body runs into the timeout of its delivery', async () => {
   const { sandbox } = world(onStore(fault.slowBody(1)))
   sandbox.destinations.on('https://shop.test/*', async () => {
     const answer = await sandbox.fetch(`${sandbox.urls.store}/incr/a`, {

@@ -9,8 +9,8 @@ import { catalogTable } from '../support/fault-tables.js'
 const sentences = (rule: unknown): string[] => ruleProblems(rule).map(({ sentence }) => sentence)
 const reset = { kind: 'reset' }
 
-describe('good rules', () => {
-  test.each(faultKinds)('the example of %s is one', (kind) => {
+describe('valid rules', () => {
+  test.each(faultKinds)('include the example of %s', (kind) => {
     const { example, points } = catalog[kind]
     expect(faultProblems(example)).toEqual([])
     for (const on of points) expect(sentences({ on, fault: example, until: '1h' })).toEqual([])
@@ -23,22 +23,22 @@ describe('good rules', () => {
     ['a cron pattern with a zone', { on: 'store.request', cron: 'CRON_TZ=Europe/Berlin 0 3 * * 1-5', fault: reset }],
     ['all counters', { on: 'store.request', skip: 0, times: 1, every: 2, chance: [1, 10], fault: reset }],
     ['a range of attempts', { on: 'queue.delivery', match: { attempt: { from: 2 } }, fault: reset }],
-  ])('%s', (_, rule) => {
+  ])('include %s', (_, rule) => {
     expect(sentences(rule)).toEqual([])
   })
 })
 
-describe('refused, with the place and the nearest word', () => {
+describe('invalid rules: the problem names the field and the nearest valid name', () => {
   test.each<[string, unknown, string]>([
-    ['no object', 'reset', 'A fault rule is an object such as { on:'],
+    ['no object', 'reset', 'a fault rule must be an object such as { on:'],
     [
       'unknown fault',
       { on: 'store.request', fault: { kind: 'latancy' } },
       'fault.kind: there is no fault "latancy". Did you mean "latency"?',
     ],
-    ['no kind', { on: 'store.request', fault: {} }, 'fault.kind is missing: latency, status,'],
+    ['no kind', { on: 'store.request', fault: {} }, 'fault.kind is missing. Use one of latency, status,'],
     ['no fault', { on: 'store.request' }, 'fault is missing'],
-    ['no point', { fault: reset }, 'on is missing: store.request,'],
+    ['no point', { fault: reset }, 'on is missing. Use one of store.request,'],
     [
       'unknown point',
       { on: 'store.requests', fault: reset },
@@ -52,72 +52,80 @@ describe('refused, with the place and the nearest word', () => {
     [
       'unknown field of a rule',
       { on: 'store.request', tims: 2, fault: reset },
-      'it: there is no "tims" here. Did you mean "times"?',
+      'there is no field "tims". Did you mean "times"?',
     ],
     [
       'unknown field of a match',
       { on: 'store.command', match: { keys: 'a' }, fault: { kind: 'error-reply', error: 'x' } },
-      'match: there is no "keys" here. Did you mean "key"?',
+      'match: there is no field "keys". Did you mean "key"?',
     ],
     [
       'unknown field of a fault',
       { on: 'store.request', fault: { kind: 'latency', waitMS: 3 } },
-      'fault: there is no "waitMS" here. Did you mean "waitMs"?',
+      'fault: there is no field "waitMS". Did you mean "waitMs"?',
     ],
     [
       'times as a text',
       { on: 'store.request', times: '2', fault: reset },
-      'times is a whole number, 1 or more, got "2"',
+      'times must be a whole number, at least 1 (got "2")',
     ],
-    ['a fault that is a text', { on: 'store.request', fault: 'reset' }, "fault is an object such as { kind: 'status'"],
+    [
+      'a fault that is a text',
+      { on: 'store.request', fault: 'reset' },
+      "fault must be an object such as { kind: 'status'",
+    ],
     [
       'a slip in a range of attempts',
       { on: 'queue.delivery', match: { attempt: { form: 3 } }, fault: reset },
-      'match.attempt: there is no "form" here. Did you mean "from"? It takes from, to.',
+      'match.attempt: there is no field "form". Did you mean "from"? The fields are from, to.',
     ],
     [
       'headers as a text',
       { on: 'store.request', match: { headers: 'a' }, fault: reset },
-      'match.headers is an object of',
+      'match.headers must be an object of',
     ],
-    ['times: 0', { on: 'store.request', times: 0, fault: reset }, 'times: 0 would never strike'],
-    ['chance 0', { on: 'store.request', chance: [0, 10], fault: reset }, 'chance: [0,10] would never strike'],
-    ['chance over 1', { on: 'store.request', chance: [3, 2], fault: reset }, 'chance strikes 3 of 2'],
+    ['times: 0', { on: 'store.request', times: 0, fault: reset }, 'times must be a whole number, at least 1 (got 0)'],
+    [
+      'chance 0',
+      { on: 'store.request', chance: [0, 10], fault: reset },
+      'chance must be above 0, such as [1, 10] for one in ten (got [0,10])',
+    ],
+    ['chance over 1', { on: 'store.request', chance: [3, 2], fault: reset }, 'chance must not be above 1 (got [3,2])'],
     [
       'a window that ends before it begins',
       { on: 'store.request', from: '30s', until: '10s', fault: reset },
-      'until ends the window at "10s", before or as it begins at "30s"',
+      'until must be after from (got "10s", from "30s")',
     ],
     [
       'a window that ends as it begins',
       { on: 'store.request', until: 0, fault: reset },
-      'until ends the window at 0, before or as it begins at 0',
+      'until must be after from (got 0, from 0)',
     ],
     [
       'a window of instants that is over',
       { on: 'store.request', from: '2030-01-02', until: '2030-01-01', fault: reset },
-      'until ends the window',
+      'until must be after from',
     ],
-    ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from is a span such as '30s'`],
+    ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from must be a duration such as '30s'`],
     [
       'no cron',
       { on: 'store.request', cron: '61 * * * *', fault: reset },
-      'cron is not a cron pattern of five fields:',
+      'cron must be a cron pattern of five fields:',
     ],
     [
       'another point',
       { on: 'store.command', fault: { kind: 'status', status: 500 } },
-      `fault status cannot strike at store.command.`,
+      `fault status has no effect at store.command.`,
     ],
     [
-      'a phase that is none',
+      'an invalid phase',
       { on: 'store.request', phase: 'before', fault: { kind: 'truncate', afterBytes: 3 } },
-      `phase is always 'after' for truncate`,
+      `phase must be 'after' or omitted for truncate`,
     ],
     [
-      'a status that is none',
+      'an invalid status',
       { on: 'store.request', fault: { kind: 'status', status: 99 } },
-      'fault.status is an HTTP status from 200 to 599, got 99.',
+      'fault.status must be an HTTP status from 200 to 599 (got 99).',
     ],
     [
       'a header with a line end',
@@ -132,44 +140,44 @@ describe('refused, with the place and the nearest word', () => {
     [
       'latency from more to less',
       { on: 'store.request', fault: { kind: 'latency', minMs: 3, maxMs: 2 } },
-      'fault goes from minMs 3 down to maxMs 2',
+      'fault must have minMs not above maxMs (got minMs 3, maxMs 2)',
     ],
     [
       'attempts from more to less',
       { on: 'queue.delivery', match: { attempt: { from: 3, to: 2 } }, fault: reset },
-      'match names attempts from 3 to 2',
+      'match must not have attempt.from above attempt.to (got from 3 to 2)',
     ],
     [
       'attempt 0',
       { on: 'queue.delivery', match: { attempt: 0 }, fault: reset },
-      'match.attempt is the number of an attempt',
+      'match.attempt must be the number of an attempt',
     ],
     [
-      'a url that is none',
+      'an invalid URL',
       { on: 'queue.delivery', match: { url: 'shop.test' }, fault: reset },
-      `match.url is an absolute url`,
+      `match.url must be an absolute URL`,
     ],
     [
-      'a flaw that is none',
+      'an unknown flaw',
       { on: 'queue.delivery', fault: { kind: 'bad-signature', flaw: 'expird' } },
-      'fault.flaw is one of',
+      'fault.flaw must be one of',
     ],
-    ['an outage of deliveries without an end', { on: 'queue.delivery', fault: { kind: 'outage' } }, 'until is needed'],
-  ])('%s', (_, rule, expected) => {
+    ['an outage of deliveries without an end', { on: 'queue.delivery', fault: { kind: 'outage' } }, 'until is missing'],
+  ])('reports %s', (_, rule, expected) => {
     const found = sentences(rule)
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(expected)
   })
 })
 
-test.each(faultKinds)('what the page says of how %s is written runs, and is a fault of that kind', (kind) => {
+test.each(faultKinds)('the documented constructor call of %s returns a fault of that kind', (kind) => {
   const code = new RegExp(`^\\| \`${kind}\` \\| \`(.+?)\` \\|`, 'm').exec(catalogTable())?.[1]
   const made = new Function('fault', `return ${code}`)(fault)
   expect(made).toEqual(catalog[kind].example)
   expect(faultProblems(made)).toEqual([])
 })
 
-test('every kind has a constructor, which is called as the kind', () => {
+test('every kind has a constructor, named as the kind in camel case', () => {
   const made = faultKinds.flatMap((kind) => Object.entries(catalog[kind].made))
   expect(Object.fromEntries(made)).toEqual({ ...fault })
   const camelCase = (kind: string) => kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -193,13 +201,13 @@ test.each([
   [fault.clockSkew(5), { kind: 'clock-skew', byMs: 5 }],
   [fault.duplicate({ copies: 2, after: '1s' }), { kind: 'duplicate', copies: 2, afterMs: 1000 }],
   [fault.delay('1s', fault.reset()), JSON.parse('{"kind":"delay","waitMs":1000,"then":{"kind":"reset"}}')],
-])('constructors make plain data: %j', (made, expected) => {
+])('constructors return plain data: %j', (made, expected) => {
   expect(made).toEqual(expected)
   expect(JSON.parse(JSON.stringify(made))).toEqual(made)
   if (made.kind !== 'delay') expect(faultProblems(made)).toEqual([])
 })
 
-test('a fault is one row: what a rule has to know of it, its row says, and no file of the rules names it', () => {
+test('no file in src/rules names a kind of fault', () => {
   const folder = new URL('../../src/rules/', import.meta.url)
   const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'))
   expect(sources.filter((source) => /\bkind *[!=]== *'/.test(source))).toEqual([])

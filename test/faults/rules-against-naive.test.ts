@@ -7,7 +7,7 @@ import { createRandom, type Random } from '../../src/kernel/random.js'
 import type { TrafficLog } from '../../src/kernel/traffic-log.js'
 import { Faults } from '../../src/rules/fault-rules.js'
 
-// Rules the slow way: every rule is looked at each time, patterns are regular expressions, nothing is indexed.
+// Reference implementation: every rule is evaluated each time, patterns are regular expressions, and there is no index.
 
 const wild = (pattern: string, flags = ''): RegExp =>
   new RegExp(
@@ -172,8 +172,8 @@ function someFacts(random: Random): FaultFacts {
   }
 }
 
-describe('rules found by an index strike as rules found one by one', () => {
-  test.each(Array.from({ length: 20 }, (_, seed) => seed))('seed %i', (seed) => {
+describe('rules found by an index are injected as rules evaluated one by one', () => {
+  test.each(Array.from({ length: 20 }, (_, seed) => seed))('agree for seed %i', (seed) => {
     const random = createRandom(seed)
     let now = 0
     const log: string[] = []

@@ -6,7 +6,7 @@ import { injectionPoints } from '../../src/faults/points.js'
 function world(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ onWarning: () => {}, ...options })
   const { clock, faults } = sandbox
-  /** Whether each of so many requests is struck, a while apart. */
+  /** Returns for each of this many requests whether a fault was injected, with time between the requests. */
   const pings = async (count: number, apart: number | string = 0): Promise<string> => {
     let out = ''
     for (let index = 0; index < count; index++) {
@@ -32,13 +32,13 @@ describe('counters', () => {
     ['every of what is not skipped', { skip: 1, every: 4 }, '.x...x...x'],
     ['every so often, so many times', { every: 2, times: 2 }, 'x.x.......'],
     ['certain chance', { chance: [10, 10], times: 2 }, 'xx........'],
-  ])('%s', async (_, more, expected) => {
+  ])('select matches: %s', async (_, more, expected) => {
     const { faults, pings } = world()
     faults.add(down(more))
     expect(await pings(10)).toBe(expected)
   })
 
-  test('a rule that does not match does not count', async () => {
+  test('do not count requests that do not match', async () => {
     const { faults, pings, sandbox } = world()
     faults.add(down({ match: { command: 'PING' }, skip: 1, times: 1 }))
     await sandbox.fetch(`${sandbox.urls.store}/get/a`, {
@@ -55,17 +55,17 @@ describe('chance', () => {
     return pings(60)
   }
 
-  test('the same seed throws the same dice, another seed others', async () => {
+  test('draws the same for the same seed, and differently for another seed', async () => {
     const rule = down({ chance: [1, 3] })
     const first = await run(1, rule)
     expect(await run(1, rule)).toBe(first)
     expect(await run(2, rule)).not.toBe(first)
     const struck = [...first].filter((mark) => mark === 'x').length
-    // One in three of 60: outside of 8 to 32 once in ten thousand seeds.
+    // One in three of 60 requests: outside of 8 to 32 for one in ten thousand seeds.
     expect(struck > 7 && struck < 33).toBe(true)
   })
 
-  test('a rule with a name keeps its dice, whatever other rules there are', async () => {
+  test('draws the same for a rule with a name, regardless of other rules', async () => {
     const rule = down({ name: 'flaky', chance: [1, 3] })
     const quiet: FaultRule = { on: 'queue.delivery', chance: [1, 2], fault: fault.reset() }
     expect(await run(1, quiet, quiet, rule)).toBe(await run(1, rule))
@@ -80,36 +80,34 @@ describe('windows', () => {
     ['instants', { from: '2030-01-01T00:00:02Z', until: '2030-01-01T00:00:04Z' }, '..xx......'],
     ['one of each', { from: '1s', until: '2030-01-01T00:00:04Z' }, '.xxx......'],
     ['times within a window', { from: '2s', times: 2 }, '..xx......'],
-  ])('%s', async (_, more, expected) => {
+  ])('limit a rule in time: %s', async (_, more, expected) => {
     const { faults, pings } = world()
     faults.add(down(more))
     expect(await pings(10, '1s')).toBe(expected)
   })
 
-  test('spans count from the moment at which the rule is added', async () => {
+  test('count durations from the addition of the rule', async () => {
     const { faults, pings, clock } = world()
     await clock.advance('1h')
     faults.add(down({ until: '2s' }))
     expect(await pings(4, '1s')).toBe('xx..')
   })
 
-  test('an instant that is over by the time the rule begins is refused then', () => {
+  test('faults.add() throws for a window that ends before the rule begins', () => {
     const { faults } = world()
-    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow(
-      'before or as it begins at "1h"',
-    )
+    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow('until must be after from')
   })
 
   test.each<[string, string, string]>([
     ['minutes that a pattern names', '*/3 * * * *', 'x..x..x..x'],
     ['an hour in a zone', 'CRON_TZ=Asia/Tokyo 4-6 9 * * *', '....xxx...'],
-  ])('cron: %s', async (_, cron, expected) => {
+  ])('limit a rule by cron: %s', async (_, cron, expected) => {
     const { faults, pings } = world()
     faults.add(down({ cron }))
     expect(await pings(10, '1m')).toBe(expected)
   })
 
-  test('cron: the whole minute, to its last millisecond', async () => {
+  test('include the whole minute of a cron pattern, to its last millisecond', async () => {
     const { faults, pings, clock } = world()
     faults.add(down({ cron: '1 * * * *' }))
     await clock.advance(59_999)
@@ -120,7 +118,7 @@ describe('windows', () => {
 })
 
 describe('adding and removing', () => {
-  test('by handle, by name, by scope, all of them', async () => {
+  test('removes rules by handle, by name, by scope, and all of them', async () => {
     const { faults, pings } = world()
     const handle = faults.add(down())
     expect(await pings(1)).toBe('x')
@@ -140,22 +138,22 @@ describe('adding and removing', () => {
     expect([await pings(1), faults.rules]).toEqual(['.', []])
   })
 
-  test('a reset of the sandbox takes them along', () => {
+  test('a reset of the sandbox removes all rules', () => {
     const { sandbox } = world()
     sandbox.faults.add(down())
     sandbox.reset()
     expect(sandbox.faults.rules).toEqual([])
   })
 
-  test('one bad rule adds none', () => {
+  test('faults.add() adds none of several rules if one is invalid', () => {
     const { faults } = world()
     expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: fault.reset() }])).toThrow(
-      'faults.add(): rule 2: times: 0 would never strike',
+      'faults.add(): rule 2: times must be a whole number, at least 1 (got 0)',
     )
     expect(faults.rules).toEqual([])
   })
 
-  test('a point without rules is as cheap as before', () => {
+  test('a point whose rules were removed costs nothing', () => {
     const { faults } = world()
     const handle = faults.add(down())
     expect(Object.keys(faults.activeByPoint)).toEqual(['store.request'])
@@ -165,7 +163,7 @@ describe('adding and removing', () => {
 })
 
 describe('the index', () => {
-  test('rules are asked in the order in which they were added, however they are found', async () => {
+  test('evaluates rules in the order of their addition, regardless of how they are found', async () => {
     const { sandbox, faults } = world()
     const marks: FaultRule[] = [
       { on: 'store.request', name: 'any', fault: fault.latency(0) },
@@ -184,7 +182,7 @@ describe('the index', () => {
     )
   })
 
-  test('a rule that is found in two ways strikes once', async () => {
+  test('injects a rule once that is found in two ways', async () => {
     const { sandbox, faults } = world()
     faults.add({ on: 'store.request', match: { command: 'GET' }, fault: fault.latency(0) })
     await sandbox.fetch(`${sandbox.urls.store}/pipeline`, {
@@ -196,8 +194,8 @@ describe('the index', () => {
   })
 })
 
-describe('unused()', () => {
-  test('names the line, the rule, and why it was never injected', async () => {
+describe('faults.unused', () => {
+  test('names the line, the rule, and the reason', async () => {
     const { faults, pings } = world()
     const declared = (): void => {
       faults.add(down({ match: { key: 'nobody' }, name: 'never' }))
@@ -224,15 +222,15 @@ describe('unused()', () => {
     )
     expect(skipped).toMatch(/matched 4 times.*\{"skip":10\}/)
     expect(delivery).toMatch(/^Fault 'lost-ack' on queue\.delivery .*no delivery was attempted after it was added\./)
-    expect(late).toMatch(/4 store requests were made .* none came within its window/)
-    // The cure fits the cause.
+    expect(late).toMatch(/4 store requests were made .* none happened within its window/)
+    // The advice matches the reason.
     for (const sentence of [never, skipped, late]) expect(sentence).toMatch(/Fix the rule or remove it\.$/)
     expect(delivery).toMatch(/nothing was published, or time has not moved.*or the rule isn't needed\.$/)
   })
 
-  test('of a service that nobody asked says so, and does not take the rule for wrong', async () => {
+  test('names a service without requests, and does not call the rule wrong', async () => {
     const { faults, sandbox } = world()
-    // What the test itself does is no request.
+    // Direct calls of the test are not requests.
     sandbox.store.run('SET', 'page:home', 'Welcome!')
     faults.add(down())
     const { message: sentence } = faults.unused[0]!
@@ -240,7 +238,7 @@ describe('unused()', () => {
     expect(sentence).toContain('Either the app skipped the store')
   })
 
-  test('counts from the moment at which the rule was added', async () => {
+  test('counts from the addition of the rule', async () => {
     const { faults, pings } = world()
     faults.add({ ...down(), match: { key: 'k' } })
     await pings(3)
@@ -251,18 +249,18 @@ describe('unused()', () => {
     expect(faults.unused[1]!.message).toContain('1 store request was made')
   })
 
-  test('of a rule behind one that answered does not say that nothing matched', async () => {
+  test('reports an earlier rule that determined the outcome, instead of a mismatch', async () => {
     const { faults, pings } = world()
     faults.add([down({ times: 2 }), down({ name: 'second' }), down({ name: 'third', match: { key: 'nobody' } })])
     await pings(2)
     const told = faults.unused.map(({ message: sentence }) => sentence)
-    expect(told[0]).toMatch(/"second".*it matched 2 times, and each time a rule that was added before it answered/)
+    expect(told[0]).toMatch(/"second".*it matched 2 times, but each time an earlier rule determined the outcome/)
     expect(told[1]).toMatch(/"third".*2 store requests were made .* none matched/)
     await pings(1)
     expect(faults.unused.map(({ rule }) => rule.name)).toEqual(['third'])
   })
 
-  test('of a rule at a wider point of the same moment, too', async () => {
+  test('reports an earlier rule at a wider point of the same event', async () => {
     const { sandbox, faults, clock } = world()
     faults.add([
       { on: 'workflow.step', fault: fault.status(500) },
@@ -274,29 +272,29 @@ describe('unused()', () => {
     for (const { message: sentence } of faults.unused) expect(sentence).not.toContain('no delivery was attempted')
   })
 
-  test('of a service that was down does not say that no request was made', async () => {
+  test('reports a service that was down, instead of missing requests', async () => {
     const { faults, pings, clock } = world()
     const asked = (): Promise<unknown> => pings(1).catch(() => undefined)
-    // Before it goes down, and while it is.
+    // Requests before and during the downtime.
     faults.add(down({ name: 'before', match: { key: 'k' }, from: '1h' }), { location: '' })
     faults.add({ on: 'store.request', times: 1, fault: fault.restart('1h') })
     await asked()
     faults.add(down({ name: 'while' }))
     await asked()
     const [, during] = faults.unused.map(({ message: sentence }) => sentence)
-    expect(during).toContain('a service was down meanwhile')
+    expect(during).toContain('a service was down in the meantime')
     await clock.advance('2h')
     faults.add(down({ name: 'after' }))
     expect(faults.unused.at(-1)!.message).toContain('no store request was made')
   })
 
-  test('of several points names each', () => {
+  test('names each of several points', () => {
     const { faults } = world()
     faults.add({ on: ['store.request', 'queue.request'], fault: fault.status(503) })
     expect(faults.unused[0]!.message).toContain('no store request was made, and no queue request was made')
   })
 
-  test.each(injectionPoints)('has words for %s', (on) => {
+  test.each(injectionPoints)('describes %s', (on) => {
     const { faults } = world()
     const fault = Object.values(catalog).find(({ points }) => (points as readonly string[]).includes(on))!.example
     faults.add({ on, fault: fault as never })
@@ -304,7 +302,7 @@ describe('unused()', () => {
     expect(sentence).toMatch(/was never injected: no .+ after it was added\. Either .+, or the rule isn't needed\.$/)
   })
 
-  test('a rule with chance counts once dice were thrown', async () => {
+  test('does not list a rule with chance after its first draw', async () => {
     const { faults, pings } = world()
     faults.add(down({ chance: [1, 1_000_000] }))
     expect(faults.unused).toHaveLength(1)
@@ -312,14 +310,14 @@ describe('unused()', () => {
     expect(faults.unused).toEqual([])
   })
 
-  test('somebody else may say where a rule was declared', () => {
+  test('uses the location that the caller of add() gives', () => {
     const { faults } = world()
     faults.add(down(), { location: 'outage.yaml:12:3' })
     expect(faults.unused[0]!.location).toBe('outage.yaml:12:3')
   })
 })
 
-test('the timeline and the diagram tell what struck, by which rule, and what came of it', async () => {
+test('the timeline and the diagram show each injection with its rule and its effect', async () => {
   const { sandbox, faults, clock } = world()
   faults.add({ on: 'queue.delivery', name: 'night', times: 1, fault: fault.lostAck() })
   sandbox.destinations.respond('https://shop.test/orders', 200)
@@ -328,7 +326,7 @@ test('the timeline and the diagram tell what struck, by which rule, and what cam
   expect(sandbox.traffic.timeline()).toContain(
     'fault lost-ack of rule night strikes queue.delivery at https://shop.test/orders\n',
   )
-  expect(sandbox.traffic.timeline()).toContain('the work is done, its answer is lost\n')
+  expect(sandbox.traffic.timeline()).toContain('the work is done, its response is lost\n')
   for (const format of ['text', 'mermaid'] as const) {
     expect(sandbox.traffic.diagram({ format })).toContain('fault lost-ack at queue.delivery')
   }

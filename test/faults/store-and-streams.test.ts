@@ -19,8 +19,8 @@ const onCommand = (fault: FaultAt<'store.command'>, more: FaultConditions = {}):
 })
 const oom = 'OOM command not allowed'
 
-describe('one command', () => {
-  test('fails instead of running: the third INCR, once', async () => {
+describe('faults of one command', () => {
+  test('errorReply() fails the third INCR once, without running it', async () => {
     const { command, sandbox } = world(
       onCommand(fault.errorReply(oom), { match: { command: 'INCR' }, skip: 2, times: 1 }),
     )
@@ -30,13 +30,13 @@ describe('one command', () => {
     expect(sandbox.traffic.ofType('command').map(({ error }) => error)).toEqual([undefined, undefined, oom, undefined])
   })
 
-  test('fails although it ran', async () => {
+  test('errorReply() with phase after runs the command first', async () => {
     const { command, sandbox } = world(onCommand(fault.errorReply(oom), { phase: 'after' }))
     expect(await command('INCR', 'a')).toEqual({ error: oom })
     expect(sandbox.store.get('a')).toBe('1')
   })
 
-  test('fails in its row of a pipeline, and of a transaction; the others run', async () => {
+  test('errorReply() fails one command of a pipeline or a transaction; the others run', async () => {
     for (const path of ['/pipeline', '/multi-exec']) {
       const { send } = world(onCommand(fault.errorReply(oom), { match: { key: 'b' } }))
       const rows = [
@@ -48,7 +48,7 @@ describe('one command', () => {
     }
   })
 
-  test('breaks the connection between two rows of a pipeline: those before it ran', async () => {
+  test('reset() breaks the connection between two commands of a pipeline; those before it ran', async () => {
     for (const [rule, ran] of [
       [onCommand(fault.reset(), { match: { key: 'b' } }), ['1', null, null]],
       [onCommand(fault.lostAck(), { match: { key: 'b' } }), ['1', '2', null]],
@@ -66,13 +66,13 @@ describe('one command', () => {
     }
   })
 
-  test('meets the quota', async () => {
+  test('quotaExceeded() fails a command', async () => {
     const { command } = world(onCommand(fault.quotaExceeded(), { match: { command: 'SET' } }))
     expect(await command('SET', 'a', '1')).toEqual({ error: expect.stringContaining('max requests limit exceeded') })
     expect(await command('GET', 'a')).toEqual({ result: null })
   })
 
-  test('the entry of a strike follows from the command that it hit', async () => {
+  test('the entry of an injection has the affected command as its cause', async () => {
     const { command, sandbox, faults } = world(onCommand(fault.errorReply(oom)))
     await command('INCR', 'a')
     const [entry] = faults()
@@ -85,15 +85,15 @@ describe('one command', () => {
     expect(sandbox.traffic.get(entry!.cause!)).toMatchObject({ type: 'command', error: oom })
   })
 
-  test('the test itself is never struck', () => {
+  test('commands of the test itself are never affected', () => {
     const { sandbox } = world(onCommand(fault.errorReply(oom)))
     expect(sandbox.store.run('INCR', 'a')).toBe(1)
     expect(sandbox.faults.unused).toHaveLength(1)
   })
 })
 
-describe('a stale read', () => {
-  test('is answered from the change before; the next one from the present', async () => {
+describe('staleRead()', () => {
+  test('replies from the change before, and the next read from the present', async () => {
     const { command, sandbox } = world(onCommand(fault.staleRead(), { times: 1 }))
     await command('SET', 'a', 'old')
     await command('SET', 'a', 'new')
@@ -102,7 +102,7 @@ describe('a stale read', () => {
     expect(sandbox.store.get('a')).toBe('new')
   })
 
-  test('several changes ago; where the key was not there, it is not there', async () => {
+  test('replies from several changes ago, also when the key did not exist', async () => {
     const { command } = world(onCommand(fault.staleRead(3)))
     for (const value of ['1', '2', '3']) await command('SET', 'a', value)
     expect(await command('GET', 'a')).toEqual({ result: null })
@@ -110,7 +110,7 @@ describe('a stale read', () => {
     expect(await command('GET', 'a')).toEqual({ result: '1' })
   })
 
-  test('knows what was there before the rule', async () => {
+  test('replies from values that existed before the rule was added', async () => {
     const { command, sandbox } = world()
     sandbox.store.run('SET', 'a', 'before')
     sandbox.faults.add(onCommand(fault.staleRead()))
@@ -173,7 +173,7 @@ describe('a stale read', () => {
       ['XLEN', 'k'],
       1,
     ],
-  ])('of a %s', async (_, writes, read, expected) => {
+  ])('replies with the earlier value of a %s', async (_, writes, read, expected) => {
     const { command, sandbox } = world(onCommand(fault.staleRead()))
     for (const write of writes) await command(...write)
     const before = sandbox.store.dump()
@@ -181,22 +181,22 @@ describe('a stale read', () => {
     expect(sandbox.store.dump()).toEqual(before)
   })
 
-  test('a key that has not changed so often is answered as it is, and the log says so', async () => {
+  test('replies with the present value if the key has changed less often, and the log notes it', async () => {
     const { command, faults } = world(onCommand(fault.staleRead(2)))
     await command('SET', 'a', '1')
     expect(await command('GET', 'a')).toEqual({ result: '1' })
     expect(faults().map(({ effect }) => effect)).toEqual([
-      'its keys have not changed that often: answered from their present values',
+      'its keys have not changed that often: replied from their present values',
     ])
   })
 
-  test('writes are not matched: an increment counts on', async () => {
+  test('does not match writes: increments count on', async () => {
     const { command, sandbox } = world(onCommand(fault.staleRead()))
     for (let count = 0; count < 3; count++) await command('INCR', 'a')
     expect([sandbox.store.get('a'), sandbox.traffic.ofType('fault')]).toEqual(['3', []])
   })
 
-  test('nothing is kept once the rule is gone', async () => {
+  test('keeps no earlier values after the rule was removed', async () => {
     const { command, sandbox } = world()
     const rule = sandbox.faults.add(onCommand(fault.staleRead()))
     await command('SET', 'a', '1')
@@ -239,14 +239,14 @@ describe('event streams', () => {
   const confirmed = 'data: subscribe,news,1'
   const line = (message: string): string => `data: message,news,${message}`
 
-  test('one breaks off after so many events', async () => {
+  test('cutStream() breaks a stream after this many events', async () => {
     const at = world({ on: 'stream.open', fault: fault.cutStream(2) })
     const stream = await opened(at)
     await say(at, 'a', 'b', 'c')
     expect([texts(stream.seen), stream.end()]).toEqual([[confirmed, line('a'), line('b')], 'terminated'])
   })
 
-  test('one falls silent for a while; what was said meanwhile follows', async () => {
+  test('stallStream() pauses a stream, then sends the events it held', async () => {
     const at = world({ on: 'stream.open', fault: fault.stallStream(1, '30s') })
     const stream = await opened(at)
     await say(at, 'a', 'b', 'c')
@@ -260,7 +260,7 @@ describe('event streams', () => {
     ])
   })
 
-  test('one falls silent for ever', async () => {
+  test('stallStream() without a duration pauses a stream forever', async () => {
     const at = world({ on: 'stream.open', fault: fault.stallStream(0) })
     const stream = await opened(at)
     await say(at, 'a', 'b')
@@ -268,7 +268,7 @@ describe('event streams', () => {
     expect([texts(stream.seen), stream.end()]).toEqual([[], 'open'])
   })
 
-  test('one is not opened at all; one is opened later; one claims to be something else', async () => {
+  test('status() refuses a stream, latency() delays its opening, wrongContentType() changes its type', async () => {
     const a = world({ on: 'stream.open', fault: fault.status(503) })
     expect((await a.sandbox.fetch(`${a.sandbox.urls.store}/subscribe/news`, { headers: a.headers })).status).toBe(503)
     expect(await (await a.send('/', ['PING'])).json()).toEqual({ result: 'PONG' })
@@ -282,21 +282,21 @@ describe('event streams', () => {
   })
 
   test.each<[string, FaultAt<'stream.event'>, FaultConditions, string[], string]>([
-    ['is let through', fault.pass(), {}, [line('a'), line('b'), line('c')], 'open'],
-    ['is lost', fault.drop(), {}, [line('a'), line('c')], 'open'],
-    ['comes twice', fault.duplicate(), {}, [line('a'), line('b'), line('b'), line('c')], 'open'],
-    ['is no JSON any more', fault.corruptJson(), {}, [line('a'), line('<'), line('c')], 'open'],
-    ['comes late', fault.latency('1500ms'), {}, [line('a'), line('c'), line('b')], 'open'],
+    ['is passed', fault.pass(), {}, [line('a'), line('b'), line('c')], 'open'],
+    ['is dropped', fault.drop(), {}, [line('a'), line('c')], 'open'],
+    ['is sent twice', fault.duplicate(), {}, [line('a'), line('b'), line('b'), line('c')], 'open'],
+    ['is not JSON', fault.corruptJson(), {}, [line('a'), line('<'), line('c')], 'open'],
+    ['is sent late', fault.latency('1500ms'), {}, [line('a'), line('c'), line('b')], 'open'],
     ['breaks the stream', fault.reset(), {}, [line('a')], 'terminated'],
     ['is the last one', fault.reset(), { phase: 'after' }, [line('a'), line('b')], 'terminated'],
-  ])('the second event %s', async (_, fault, more, expected, end) => {
+  ])('affects one event: the second event %s', async (_, fault, more, expected, end) => {
     const at = world({ on: 'stream.event', fault, skip: 1, times: 1, ...more })
     const stream = await opened(at)
     await say(at, 'a', 'b', 'c')
     expect([texts(stream.seen), stream.end()]).toEqual([[confirmed, ...expected], end])
   })
 
-  test('a restart of the store ends all of them', async () => {
+  test('restart() of the store ends all streams', async () => {
     const at = world({ on: 'store.request', match: { command: 'INCR' }, fault: fault.restart('5s') })
     const stream = await opened(at)
     await expect(at.send('/', ['INCR', 'a'])).rejects.toThrow('fetch failed')
@@ -305,7 +305,7 @@ describe('event streams', () => {
     expect(at.sandbox.store.run('PUBLISH', 'news', 'a')).toBe(0)
   })
 
-  test('only of one channel', async () => {
+  test('affects only one channel', async () => {
     const at = world({ on: 'stream.event', match: { key: 'new?' }, fault: fault.drop() })
     const stream = await opened(at, '/psubscribe/n*')
     at.sandbox.store.run('PUBLISH', 'news', 'a')

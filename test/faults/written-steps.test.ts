@@ -5,10 +5,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { ended, kinds, shop } from '../../packages/server/test/both-sandboxes.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 
-// A number where a step belongs is the answer with that status, wherever a script is written.
+// A number as a script step means a response with that status, wherever scripts are accepted.
 
 const bank = 'https://bank.test/charges'
-/** As JSON has it. */
+/** A delay step as JSON. */
 const wait = (then: unknown) => ({ kind: 'delay', waitMs: 5, then })
 const numbers = [503, fault.delay('1s', 429), wait(wait(500)), 200]
 const steps = [
@@ -18,11 +18,11 @@ const steps = [
   fault.status(200),
 ]
 
-describe.each(kinds)('%s', (_, make) => {
+describe.each(kinds)('status numbers in scripts: %s', (_, make) => {
   let sandbox: Sandbox | RemoteSandbox
   afterEach(() => ended(sandbox))
 
-  test('a destination meets the same', async () => {
+  test('have the same effect as steps at a destination', async () => {
     const seen: unknown[] = []
     for (const script of [numbers, steps]) {
       sandbox = await make()
@@ -39,25 +39,25 @@ describe.each(kinds)('%s', (_, make) => {
     expect(seen[1]).toHaveLength(4)
   })
 
-  test('a call meets the same', async () => {
+  test('have the same effect as steps at an external host', async () => {
     sandbox = await make()
     await sandbox.outbound.script(bank, [503, fault.pass()])
     expect(await sandbox.outbound.unused).toMatchObject([{ steps: [fault.status(503), fault.pass()] }])
   })
 
   test.each([
-    [[99], 'step 1: 99 is not the status of an answer: give one from 200 to 599.'],
-    [[200, 600.5], 'step 2: 600.5 is not the status'],
-    [[fault.delay(1), wait(99)], 'step 2: 99 is not the status'],
-    [['503'], 'step 1: "503" is a text: give the number 503.'],
-    [[null], 'A step is a status such as 503, or an object such as'],
+    [[99], 'step 1: a status must be a whole number from 200 to 599 (got 99).'],
+    [[200, 600.5], 'from 200 to 599 (got 600.5)'],
+    [[fault.delay(1), wait(99)], 'from 200 to 599 (got 99)'],
+    [['503'], 'step 1: a status must be a number (got "503"). Write 503.'],
+    [[null], 'a step must be a status such as 503 or an object such as'],
     [[fault.reset(), {}], 'step 2: kind is missing'],
-  ])('%j is told', async (script, sentence) => {
+  ])('throw at a destination if invalid: %j', async (script, sentence) => {
     sandbox = await make()
     await expect((async () => sandbox.destinations.script(shop, script as never))()).rejects.toThrow(sentence)
   })
 
-  test.each([[[99]], [['503']], [[fault.pass(), 1000]]])('%j is told of calls', async (script) => {
+  test.each([[[99]], [['503']], [[fault.pass(), 1000]]])('throw at an external host if invalid: %j', async (script) => {
     sandbox = await make()
     await expect((async () => sandbox.outbound.script(bank, script as never))()).rejects.toThrow(
       /status|array of steps such as 503/,
@@ -65,8 +65,8 @@ describe.each(kinds)('%s', (_, make) => {
   })
 })
 
-describe('in a scenario', () => {
-  test('it holds the same', async () => {
+describe('status numbers in a scenario', () => {
+  test('have the same effect as steps', async () => {
     const scenario = (script: unknown) => ({
       name: 'statuses',
       destinations: [{ url: shop, script }],
@@ -78,20 +78,20 @@ describe('in a scenario', () => {
   })
 
   test.each([
-    [{ destinations: [{ url: shop, script: [99] }] }, '99 is not the status of an answer'],
-    [{ destinations: [{ url: shop, script: [wait(700)] }] }, '700 is not the status'],
-    [{ destinations: [{ url: shop, script: ['503'] }] }, '"503" is a text'],
+    [{ destinations: [{ url: shop, script: [99] }] }, 'from 200 to 599 (got 99)'],
+    [{ destinations: [{ url: shop, script: [wait(700)] }] }, 'from 200 to 599 (got 700)'],
+    [{ destinations: [{ url: shop, script: ['503'] }] }, 'a status must be a number (got "503")'],
     [{ destinations: [{ url: shop, script: [{ kind: 'stauts', status: 503 }] }] }, 'Did you mean "status"?'],
     [{ outbound: [{ url: bank, script: [99] }] }, 'status'],
     [{ outbound: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop is not a fault for outbound requests'],
-  ])('%j is told', (part, sentence) => {
+  ])('are reported if invalid: %j', (part, sentence) => {
     const problems = scenarioProblems({ name: 'mistaken', ...part })
     expect(problems.map(({ sentence }) => sentence).join('\n')).toContain(sentence)
     expect(problems).toHaveLength(1)
   })
 })
 
-describe('steps that are like one before', () => {
+describe('steps that resemble an earlier one', () => {
   test.each([
     [503, 603],
     [200, 200.5],
@@ -102,13 +102,13 @@ describe('steps that are like one before', () => {
     [{ kind: 'delay', waitMs: 5 }, { kind: 'delay' }],
     [503, '503'],
     [503, { kind: 503 }],
-  ])('are refused for themselves, and nothing is taken: %j and %j', (right, wrong) => {
+  ])('are validated separately, and an invalid one rejects the whole script: %j and %j', (right, wrong) => {
     const { destinations } = createSandbox()
     expect(() => destinations.script(shop, [right, right, right, wrong] as never)).toThrow(/step 4: /)
     expect(destinations.unused).toEqual([])
   })
 
-  test('are all played, and stay what they were when given', () => {
+  test('are all used, and do not change with the given objects', () => {
     const { destinations } = createSandbox()
     const given = [
       503,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Account } from '../../src/kernel/account.js'
 
-test('bytes are taken from the account and from those above it, or not at all', () => {
+test('take() counts bytes in the account and all its parents, or in none', () => {
   const all = new Account(1000)
   const first = new Account(800, all)
   const second = new Account(800, all)
@@ -15,7 +15,7 @@ test('bytes are taken from the account and from those above it, or not at all', 
   expect(second.take(1)).toBe(false)
 })
 
-test('what is given back twice is given back once', () => {
+test('release() of more bytes than were taken releases the rest only', () => {
   const all = new Account(10)
   const account = new Account(10, all)
   new Account(10, all).take(4)
@@ -25,7 +25,7 @@ test('what is given back twice is given back once', () => {
   expect([account.held, all.held]).toEqual([0, 4])
 })
 
-test('an account holds what those below it hold, and never more than its limit', () => {
+test('counts what its children hold, and never exceeds its limit', () => {
   const step = fc.record({ of: fc.nat(3), bytes: fc.nat(120), gives: fc.boolean() })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -50,7 +50,7 @@ test('an account holds what those below it hold, and never more than its limit',
   )
 })
 
-test('what is there already is put, whether or not it is left, and nothing more is taken then', () => {
+test('put() counts bytes even beyond the limit, and take() then fails', () => {
   const all = new Account(100)
   const part = new Account(1_000, all)
   part.put(150)
@@ -61,7 +61,7 @@ test('what is there already is put, whether or not it is left, and nothing more 
   expect(all.held).toBe(100)
 })
 
-test('who leaves gives back what it holds, and counts for nobody else from then on', () => {
+test('leave() releases the bytes from the parent, which then ignores the account', () => {
   const all = new Account(100)
   const [one, other] = [new Account(100, all), new Account(100, all)]
   one.take(40)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { AddressPattern, normalUrl, wildcard } from '../../src/kernel/address-pattern.js'
 import { runs } from '../support/effort.js'
 
-/** The second way: the same pattern as a regular expression, whose engine may backtrack. */
+/** Reference implementation: the same pattern as a regular expression, whose engine may backtrack. */
 function expression(pattern: string, flags: string): RegExp {
   const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, flags)
@@ -12,7 +12,7 @@ function expression(pattern: string, flags: string): RegExp {
 const letters = fc.constantFrom('a', 'b', 'A', '*', '/', '.', '+', '\n', '[', 'ß', 'ſ', 'K', 'é', 'É', 'İ', '\ud83d')
 const text = (maxLength: number) => fc.array(letters, { maxLength }).map((chars) => chars.join(''))
 
-describe('a pattern with stars', () => {
+describe('wildcard()', () => {
   test('matches what the regular expression matches', () => {
     fc.assert(
       fc.property(text(8), text(12), (pattern, given) => {
@@ -41,7 +41,7 @@ describe('a pattern with stars', () => {
   })
 })
 
-describe('a url', () => {
+describe('URL normalization', () => {
   const part = fc.constantFrom(
     'a',
     'B',
@@ -74,7 +74,7 @@ describe('a url', () => {
   )
   const tail = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''))
 
-  test('is compared as the URL standard writes it, though most are not parsed', () => {
+  test('compares URLs as the URL standard does, although most are not parsed', () => {
     fc.assert(
       fc.property(fc.constantFrom('http', 'https', 'HTTP'), host, tail, (scheme, at, path) => {
         const url = `${scheme}://${at}/${path}`
@@ -84,7 +84,7 @@ describe('a url', () => {
     )
   })
 
-  test('scheme and host in any case, the rest as it is written; with a star in any case', () => {
+  test('ignores the case of scheme and host, and with a star of the whole URL', () => {
     expect(new AddressPattern('HTTPS://Shop.Test/Orders').matches('https://shop.test/Orders')).toBe(true)
     expect(new AddressPattern('https://shop.test/Orders').matches('https://shop.test/orders')).toBe(false)
     expect(new AddressPattern('https://shop.test/Orders/*').matches('https://shop.test/orders/1')).toBe(true)

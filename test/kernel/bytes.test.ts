@@ -20,7 +20,7 @@ const anyBytes = fc.uint8Array({ maxLength: 64 })
 const anyText = fc.string({ unit: 'binary', maxLength: 40 })
 
 describe('UTF-8', () => {
-  test('text becomes the bytes that TextEncoder gives', () => {
+  test('utf8() returns the bytes that TextEncoder returns', () => {
     fc.assert(
       fc.property(anyText, (given) => {
         expect([...toArray(utf8(given))]).toEqual([...new TextEncoder().encode(given)])
@@ -28,7 +28,7 @@ describe('UTF-8', () => {
     )
   })
 
-  test('valid bytes become the text that TextDecoder gives', () => {
+  test('text() returns the text that TextDecoder returns for valid bytes', () => {
     fc.assert(
       fc.property(anyText, (given) => {
         const encoded = new TextEncoder().encode(given)
@@ -37,11 +37,11 @@ describe('UTF-8', () => {
     )
   })
 
-  test('a lone surrogate becomes U+FFFD', () => {
+  test('replaces a lone surrogate by U+FFFD', () => {
     expect([...toArray(utf8('\ud800'))]).toEqual([0xef, 0xbf, 0xbd])
   })
 
-  test('a byte order mark stays', () => {
+  test('keeps a byte order mark', () => {
     expect(text(utf8('\ufeffa'))).toBe('\ufeffa')
   })
 
@@ -56,13 +56,13 @@ describe('UTF-8', () => {
     ['beyond U+10FFFF', [0xf4, 0x90, 0x80, 0x80], '\ufffd\ufffd\ufffd\ufffd'],
     ['valid text around an invalid byte', [0x61, 0xc3, 0xa9, 0xff, 0xe2, 0x82, 0xac, 0x62], 'aé\ufffd€b'],
     ['a sequence cut by the next lead byte', [0xe2, 0xc3, 0xa9], '\ufffdé'],
-  ])('%s', (_, bytes, expected) => {
+  ])('replaces each invalid byte: %s', (_, bytes, expected) => {
     expect(text(bytesOf(...bytes))).toBe(expected)
     expect(isUtf8(bytesOf(...bytes))).toBe(false)
   })
 
-  test('invalid bytes are replaced one by one, as Go does', () => {
-    // A second way to compute it: take the longest valid sequence at each place, as TextDecoder sees it.
+  test('replaces random invalid bytes one by one, as Go does', () => {
+    // Reference implementation: take the longest valid sequence at each position, as TextDecoder sees it.
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     const slow = (bytes: Uint8Array): string => {
       let out = ''
@@ -95,7 +95,7 @@ describe('UTF-8', () => {
     )
   })
 
-  test('isUtf8 agrees with a fatal TextDecoder', () => {
+  test('isUtf8() agrees with a fatal TextDecoder', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         let valid = true
@@ -111,7 +111,7 @@ describe('UTF-8', () => {
 })
 
 describe('arrays', () => {
-  test('bytes survive the way into an array and back', () => {
+  test('toArray() and fromArray() keep all bytes', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         expect([...toArray(fromArray(bytes))]).toEqual([...bytes])
@@ -119,7 +119,7 @@ describe('arrays', () => {
     )
   })
 
-  test('more bytes than a function takes arguments', () => {
+  test('fromArray() accepts more bytes than a function can have arguments', () => {
     const large = new Uint8Array(300_000).map((_, index) => index % 251)
     const bytes = fromArray(large)
     expect(bytes).toHaveLength(300_000)
@@ -137,7 +137,7 @@ describe('arrays', () => {
 })
 
 describe('base64 and hexadecimal', () => {
-  test('agree with Buffer', () => {
+  test('encode as Buffer does', () => {
     fc.assert(
       fc.property(anyBytes, (array) => {
         const bytes = fromArray(array)
@@ -151,7 +151,7 @@ describe('base64 and hexadecimal', () => {
     )
   })
 
-  test.each(['a', 'ab*=', 'a===', 'é'])('%j is no base64', (encoded) => {
+  test.each(['a', 'ab*=', 'a===', 'é'])('fromBase64() returns undefined for %j', (encoded) => {
     expect(fromBase64(encoded)).toBeUndefined()
   })
 })
@@ -162,7 +162,7 @@ describe('without Buffer, as in a browser', () => {
     globalThis.Buffer = host
   })
 
-  test('everything works', () => {
+  test('bytes.ts works without Buffer', () => {
     // @ts-expect-error Browsers have none.
     delete globalThis.Buffer
     const results = [

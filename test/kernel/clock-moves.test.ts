@@ -4,7 +4,7 @@ import { accompany, Clock, stop } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
-/** A clock with a timer that renews itself each minute, as a schedule does. */
+/** Returns a clock with a recurring timer each minute, as a schedule has. */
 function minutes(): { clock: Clock; fired: () => number } {
   const clock = new Clock({ startAt: start })
   let fired = 0
@@ -16,11 +16,11 @@ function minutes(): { clock: Clock; fired: () => number } {
   return { clock, fired: () => fired }
 }
 
-/** What comes from outside, a socket for example, is looked at after this. */
+/** Lets the host read inputs such as sockets. */
 const outside = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a long move', () => {
-  test('lets others have their turns', async () => {
+  test('yields to other code', async () => {
     const { clock } = minutes()
     let isOver = false
     const move = clock.advance('30d').then(() => {
@@ -33,7 +33,7 @@ describe('a long move', () => {
     expect(turns).toBeGreaterThan(300)
   })
 
-  test('so does one whose work is asynchronous', async () => {
+  test('yields to other code when its work is asynchronous', async () => {
     const clock = new Clock({ startAt: start })
     for (let n = 0; n < 5_000; n++) clock.schedule(start + n, 'work', async () => undefined)
     let isOver = false
@@ -46,43 +46,46 @@ describe('a long move', () => {
     expect(turns).toBeGreaterThan(40)
   })
 
-  test.each(['advance', 'advanceTo'] as const)('%s ends by a signal, and goes on from there', async (call) => {
-    const { clock, fired } = minutes()
-    const client = new AbortController()
-    const reason = new Error('the client is gone')
-    const { signal } = client
-    const move =
-      call === 'advance' ? clock.advance('365000d', { signal }) : clock.advanceTo('3000-01-01T00:00:00Z', { signal })
-    await outside()
-    client.abort(reason)
-    await expect(move).rejects.toBe(reason)
-    // All that fell due has run, and nothing else has.
-    expect(fired()).toBe(Math.floor((clock.now() - start) / 60_000))
-    expect(clock.pending).toHaveLength(1)
-    const reached = fired()
-    await clock.advance('10m')
-    expect(fired()).toBe(reached + 10)
-  })
+  test.each(['advance', 'advanceTo'] as const)(
+    'clock.%s() ends when its signal aborts, and can be continued',
+    async (call) => {
+      const { clock, fired } = minutes()
+      const client = new AbortController()
+      const reason = new Error('the client is gone')
+      const { signal } = client
+      const move =
+        call === 'advance' ? clock.advance('365000d', { signal }) : clock.advanceTo('3000-01-01T00:00:00Z', { signal })
+      await outside()
+      client.abort(reason)
+      await expect(move).rejects.toBe(reason)
+      // Everything due until then has run, and nothing else.
+      expect(fired()).toBe(Math.floor((clock.now() - start) / 60_000))
+      expect(clock.pending).toHaveLength(1)
+      const reached = fired()
+      await clock.advance('10m')
+      expect(fired()).toBe(reached + 10)
+    },
+  )
 
-  test('does not begin with a signal that is aborted', async () => {
+  test('does not begin if its signal is already aborted', async () => {
     const { clock, fired } = minutes()
     await expect(clock.advance('1h', { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
     expect([clock.now(), fired()]).toEqual([start, 0])
   })
 
-  test('ends by interrupt(), which says what it ended', async () => {
+  test('ends with interrupt(), which returns the name of the call', async () => {
     const { clock } = minutes()
     expect(clock.interrupt()).toBeUndefined()
     const move = clock.advance('365000d')
     await outside()
     expect(clock.interrupt()).toBe('advance')
     await expect(move).rejects.toThrow(
-      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to continue\.$/,
+      /^clock\.advance\(\) was interrupted at 20\d\d-.*, after everything due until then\. Call it again to continue\.$/,
     )
     expect(clock.interrupt()).toBeUndefined()
   })
 
-  test('ends although work runs that never ends; that work goes on to hold time up', async () => {
+  test('ends with interrupt() although its work never ends; that work still blocks time', async () => {
     const clock = new Clock({ startAt: start, warn: () => {} })
     let finish = (): void => {}
     clock.schedule(start + 5, 'slow', () => new Promise<void>((resolve) => (finish = resolve)))
@@ -90,7 +93,7 @@ describe('a long move', () => {
     const move = clock.drain()
     await outside()
     clock.interrupt()
-    await expect(move).rejects.toThrow('clock.drain() was interrupted at 2030-01-01T00:00:00.005Z.')
+    await expect(move).rejects.toThrow('clock.drain() was interrupted at 2030-01-01T00:00:00.005Z,')
     const again = clock.drain()
     await outside()
     expect(clock.now()).toBe(start + 5)
@@ -99,7 +102,7 @@ describe('a long move', () => {
     expect(clock.now()).toBe(start + 10)
   })
 
-  test.each(['reset', 'dispose', 'load'] as const)('ends with its world by %s', async (how) => {
+  test.each(['reset', 'dispose', 'load'] as const)('ends when the sandbox is ended by %s', async (how) => {
     using sandbox = createSandbox({ onWarning: () => {} })
     const { clock, destinations, queue } = sandbox
     const dump = sandbox.dump()
@@ -111,12 +114,12 @@ describe('a long move', () => {
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
     await expect(move).rejects.toThrow(
-      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed of.',
+      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed.',
     )
     await settled
   })
 
-  test('a queued one of a clock that moves by itself does not begin when its world is over', async () => {
+  test('does not begin on an automatic clock if the sandbox was reset while it was queued', async () => {
     const clock = new Clock({ startAt: start, mode: 'auto', warn: () => {} })
     clock.schedule(start, 'never', () => new Promise<void>(() => {}))
     const [first, second] = [clock.advance('1h'), clock.advance('1h')]
@@ -127,10 +130,10 @@ describe('a long move', () => {
   })
 })
 
-describe('the budget of one instant', () => {
+describe('the limit of timers at one instant', () => {
   const shop = 'https://shop.test/x'
 
-  test('what is just many is told so, with what allows more', async () => {
+  test('stops advance() with an error that names the option for more', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
     destinations.respond(shop, 200)
@@ -140,25 +143,25 @@ describe('the budget of one instant', () => {
     })
     queue.publish({ to: 'https://shop.test/start' })
     await expect(clock.advance('1s')).rejects.toThrow(
-      /^The clock gave up: 20040 timers fired at one instant\. Most often: "delivery to https:\/\/shop\.test\/x" .* if they are just many, allow more with clock\.advance\(…, \{ maxTimers \}\)\.$/,
+      /^clock\.advance\(\) stopped: 20040 timers fired at one instant, the limit maxTimers\. Most often: "delivery to https:\/\/shop\.test\/x" .* Otherwise, raise the limit with clock\.advance\(…, \{ maxTimers \}\)\.$/,
     )
     await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])
   }, 60_000)
 
-  test('a budget that is no number is a misuse', async () => {
+  test('throws a TypeError for a maxTimers that is not a number', async () => {
     using sandbox = createSandbox()
     await expect(sandbox.clock.advance('1s', { maxTimers: Number.NaN })).rejects.toThrow(
-      'clock.advance() takes a number of timers as maxTimers, got NaN.',
+      'clock.advance(): maxTimers must be a number of timers (got NaN).',
     )
   })
 })
 
-describe('the budget of drain()', () => {
+describe('the limit of timers in drain()', () => {
   const loop = 'https://shop.test/loop'
 
   test.each(['at once', 'with a delay'])(
-    'tells a handler that publishes to itself for ever, %s',
+    'stops a handler that publishes to itself forever %s',
     async (how) => {
       using sandbox = createSandbox()
       const { clock, destinations, queue } = sandbox
@@ -167,13 +170,15 @@ describe('the budget of drain()', () => {
         return new Response()
       })
       queue.publish({ to: loop })
-      await expect(clock.drain()).rejects.toThrow(`timers fired. Most often: "delivery to ${loop}"`)
+      await expect(clock.drain()).rejects.toThrow(
+        `timers fired, the limit maxTimers. Most often: "delivery to ${loop}"`,
+      )
       expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
     },
     60_000,
   )
 
-  test('advance tells one that never leaves an instant', async () => {
+  test('stops advance() that never leaves an instant', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
     destinations.on(loop, () => {
@@ -184,14 +189,14 @@ describe('the budget of drain()', () => {
     await expect(clock.advance(0)).rejects.toThrow(`Most often: "delivery to ${loop}"`)
   }, 60_000)
 
-  test('grows with what waits, in a line too, and does not count schedules', async () => {
+  test('grows with waiting messages, also in a FIFO queue, and ignores schedules', async () => {
     const clock = new Clock({ startAt: start })
     const chain = (left: number): void => {
       if (left > 0) clock.schedule(clock.now() + 1, 'one after the other', () => chain(left - 1))
     }
     for (let n = 0; n < 2_000; n++) chain(20)
     await clock.drain()
-    // A line of which only the first has a timer.
+    // A FIFO queue of which only the first message has a timer.
     const lined = new Clock({ startAt: start })
     accompany(lined, { waiting: { line: { size: 2_000 } } })
     const line = (left: number): void => {
@@ -206,13 +211,13 @@ describe('the budget of drain()', () => {
   })
 })
 
-describe('what is no option of a move', () => {
+describe('invalid options of a clock move', () => {
   test.each([
-    ['a time', (clock: Clock) => clock.drain('30s' as never), 'got "30s". To move time by a span call clock.advance'],
+    ['a time', (clock: Clock) => clock.drain('30s' as never), '(got "30s"). To move time, use clock.advance'],
     [
       'nothing',
       (clock: Clock) => clock.advance('1s', null as never),
-      'takes options such as { maxTimers: 50_000 }, got null',
+      'options must be an object such as { maxTimers: 50_000 } (got null)',
     ],
     [
       'another name',
@@ -222,9 +227,9 @@ describe('what is no option of a move', () => {
     [
       'a time as the end',
       (clock: Clock) => clock.drain({ until: '30s' } as never),
-      'until of clock.drain() is a function that says whether to stop, got "30s". To move time by a span',
+      'clock.drain(): until must be a function that returns whether to stop (got "30s"). To move time',
     ],
-  ])('%s is told', async (_, move, sentence) => {
+  ])('throws an error for %s', async (_, move, sentence) => {
     using sandbox = createSandbox()
     await expect(move(sandbox.clock)).rejects.toThrow(sentence)
     expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T00:00:00Z'))

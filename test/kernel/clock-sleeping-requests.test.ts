@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Clock } from '../../src/kernel/clock.js'
 import type { Task } from '../../src/kernel/time.js'
 
-/** A service whose answers take time, asked from inside the work of timers. */
+/** Returns a service whose responses take time, for requests from the work of timers. */
 function world() {
   const clock = new Clock({ startAt: 0, warn: () => {} })
   const request = (wait: number): Promise<void> => clock.track('request GET /', (task) => task.sleep(wait))
@@ -13,7 +13,7 @@ function world() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('work that waits for a request that sleeps', () => {
-  test('counts as asleep, so that time reaches the answer', async () => {
+  test('counts as asleep, so that time reaches the response', async () => {
     const { clock, request, log, note } = world()
     clock.schedule(10, 'delivery', async () => {
       await request(300)
@@ -28,7 +28,7 @@ describe('work that waits for a request that sleeps', () => {
     ])
   })
 
-  test('also when the request arrives turns of the event loop later, as through msw', async () => {
+  test('counts as asleep when the request arrives turns of the event loop later, as with msw', async () => {
     const { clock, request, log, note } = world()
     clock.schedule(10, 'delivery', async () => {
       for (let count = 0; count < 5; count++) await turn()
@@ -40,7 +40,7 @@ describe('work that waits for a request that sleeps', () => {
     expect(log).toEqual([[310, 'answered']])
   })
 
-  test('also when it sleeps itself beside it, whichever is longer', async () => {
+  test('counts as asleep while it also sleeps itself, until the longer one ends', async () => {
     const { clock, request, log, note } = world()
     for (const [at, own, asked] of [
       [10, 50, 300],
@@ -58,7 +58,7 @@ describe('work that waits for a request that sleeps', () => {
     ])
   })
 
-  test('also after it slept itself', async () => {
+  test('counts as asleep after a sleep of its own', async () => {
     const { clock, request, log, note } = world()
     clock.schedule(10, 'delivery', async (task) => {
       await task.sleep(5)
@@ -73,7 +73,7 @@ describe('work that waits for a request that sleeps', () => {
     ])
   })
 
-  test('two at once each get their own answers at their own times', async () => {
+  test('gets the responses to two concurrent requests at their own instants', async () => {
     const { clock, request, log, note } = world()
     for (const [name, wait] of [
       ['a', 300],
@@ -95,7 +95,7 @@ describe('work that waits for a request that sleeps', () => {
     ])
   })
 
-  test('that it does not wait for keeps nobody asleep once the work has ended', async () => {
+  test('does not stay asleep for a request that it does not wait for, once it has ended', async () => {
     const { clock, request, log, note } = world()
     clock.schedule(10, 'delivery', async () => {
       void request(300).then(() => note('answered'))
@@ -114,7 +114,7 @@ describe('work that waits for a request that sleeps', () => {
     ])
   })
 
-  test('of somebody outside is not its own: time stands still while real work runs', async () => {
+  test('blocks time while a client outside the work has a request that sleeps', async () => {
     const { clock, request, log, note } = world()
     clock.schedule(10, 'delivery', async () => {
       for (let count = 0; count < 20; count++) await turn()
@@ -132,7 +132,7 @@ describe('work that waits for a request that sleeps', () => {
   })
 })
 
-test('whenAsleep() hears of every time that a task falls asleep, its requests included', async () => {
+test('whenAsleep() is called each time a task falls asleep, also because of its requests', async () => {
   const { clock, request, log, note } = world()
   clock.schedule(10, 'delivery', async (task) => {
     task.whenAsleep!(() => note('asleep'))
@@ -148,7 +148,7 @@ test('whenAsleep() hears of every time that a task falls asleep, its requests in
   ])
 })
 
-test('a sleep that is broken off ends at once, and leaves no timer', async () => {
+test('an aborted sleep ends immediately and leaves no timer', async () => {
   const { clock, log, note } = world()
   const client = new AbortController()
   const asleep = clock.track('request GET /', async (task) => {
@@ -162,7 +162,7 @@ test('a sleep that is broken off ends at once, and leaves no timer', async () =>
   expect([clock.now(), clock.pending.length]).toEqual([2_000, 0])
 })
 
-test('beside() goes on for the same caller after the task has ended', async () => {
+test('beside() runs work for the same caller after the task has ended', async () => {
   const { clock, log, note } = world()
   const answer = (): Promise<{ body: Promise<void> }> =>
     clock.track('request GET /', async (task: Task) => ({

@@ -3,7 +3,8 @@ import type { Clock } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
-// The clock takes the host's timers when it is loaded: load it anew while they are fake, and a second costs nothing.
+// The clock reads the host's timers when its module loads. Loading it again under fake timers makes a second take no
+// time.
 let create: (warn: (text: string) => void, mode?: 'manual' | 'auto') => Clock
 beforeEach(async () => {
   vi.resetModules()
@@ -15,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('a request that sleeps while nobody moves the clock is warned about, once, with the call to make', async () => {
+test('warns once about a sleeping request while the clock does not move, with the call to use', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))
   void clock.track('request POST /v2/publish', (task) => task.sleep('1m30s'))
@@ -24,13 +25,13 @@ test('a request that sleeps while nobody moves the clock is warned about, once, 
   expect(warnings).toEqual([])
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([
-    'stuntdouble: a request waits in virtual time and a real second has passed without the clock moving. ' +
+    'stuntdouble: a request waits in virtual time, and the clock has not moved for 1 real second. ' +
       'Pending: sleep in request POST /v2/publish (due in 1m30s), sleep in request GET /get/a (due in 2m). ' +
       "Call clock.advance('1m30s') or clock.drain(), or create the sandbox with clock: 'auto'.",
   ])
 })
 
-test('a command of a connection that sleeps is warned about, by its name', async () => {
+test('warns about a sleeping command of a connection by its name', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))
   void clock.track('command INCR', (task) => task.sleep('3s'))
@@ -38,7 +39,7 @@ test('a command of a connection that sleeps is warned about, by its name', async
   expect(warnings).toEqual([expect.stringMatching(/INCR\) waits .* \(due in 3s\)/)])
 })
 
-test('a request that did not have to wait so long is none, whatever else is pending', async () => {
+test('does not warn about a request that ended within the second, regardless of other pending work', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))
   const gone = new AbortController()
@@ -48,13 +49,13 @@ test('a request that did not have to wait so long is none, whatever else is pend
   gone.abort()
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([])
-  // It has not said anything yet.
+  // No warning has been printed yet.
   void clock.track('request GET /get/b', (task) => task.sleep('2m'))
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toHaveLength(1)
 })
 
-test('moving the clock in time keeps it quiet', async () => {
+test('does not warn if the clock moves in time', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))
   void clock.track('request GET /get/a', (task) => task.sleep('1m'))
@@ -63,7 +64,7 @@ test('moving the clock in time keeps it quiet', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a sleeping handler is none of its business: somebody moves the clock already', async () => {
+test('does not warn about a sleeping handler, because the clock is being moved', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))
   clock.schedule(start, 'delivery', (task) => task.sleep('1m'))
@@ -72,7 +73,7 @@ test('a sleeping handler is none of its business: somebody moves the clock alrea
   expect(warnings).toEqual([])
 })
 
-test('a move that waits for work which does not end says for which', async () => {
+test('warns about a move that waits for endless work, and names the work', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text))
   let finish = (): void => undefined
@@ -80,14 +81,14 @@ test('a move that waits for work which does not end says for which', async () =>
   const moved = clock.advance('1m')
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([
-    'stuntdouble: clock.advance() has waited a real second for work that has not ended: delivery of m1. ' +
-      'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
+    'stuntdouble: clock.advance() has waited 1 real second for running work, which blocks virtual time: delivery of m1. ' +
+      'Let it finish, or make it wait with task.sleep().',
   ])
   finish()
   await moved
 })
 
-test('a clock that moves by itself waits for slow work without a word', async () => {
+test('does not warn on an automatic clock that waits for slow work', async () => {
   const warnings: string[] = []
   const clock = create((text) => warnings.push(text), 'auto')
   let finish = (): void => undefined
@@ -98,7 +99,7 @@ test('a clock that moves by itself waits for slow work without a word', async ()
   finish()
 })
 
-test('fake timers that are installed later do not reach the clock', async () => {
+test('ignores fake timers that are installed later', async () => {
   vi.useRealTimers()
   vi.resetModules()
   const { Clock: Fresh, letOutsideContinue } = await import('../../src/kernel/clock.js')

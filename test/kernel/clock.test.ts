@@ -8,14 +8,14 @@ import type { Task } from '../../src/kernel/time.js'
 const start = Date.parse('2030-01-01T00:00:00Z')
 const manual = (): Clock => new Clock({ startAt: start })
 
-/** A clock, and a log in which each note has the virtual time since the start. */
+/** Returns a clock, and a log in which each line has the virtual time since the start. */
 function logged(clock = manual()): { clock: Clock; log: string[]; note: (text: string) => void } {
   const log: string[] = []
   return { clock, log, note: (text) => log.push(`${clock.now() - start} ${text}`) }
 }
 
 describe('time', () => {
-  test('stands still until it is moved', async () => {
+  test('does not move on its own', async () => {
     const clock = manual()
     expect(clock.now()).toBe(start)
     await clock.advance('1m30s')
@@ -28,29 +28,29 @@ describe('time', () => {
     ['milliseconds', start + 5_000],
     ['an ISO text', '2030-01-01T00:00:05Z'],
     ['a Date', new Date(start + 5_000)],
-  ])('advanceTo takes %s', async (_, target) => {
+  ])('advanceTo() accepts %s', async (_, target) => {
     const clock = manual()
     await clock.advanceTo(target)
     expect(clock.now()).toBe(start + 5_000)
   })
 
-  test('advanceTo the present is no move, going back is refused', async () => {
+  test('advanceTo() the present does nothing, and to the past throws', async () => {
     const clock = manual()
     await clock.advanceTo(start)
     await expect(clock.advanceTo(start - 1)).rejects.toThrow(
-      'The clock cannot go back: it is 2030-01-01T00:00:00.000Z, asked for 2029-12-31T23:59:59.999Z. Create a sandbox with an earlier startAt.',
+      'clock.advanceTo(): the instant must not be in the past (got 2029-12-31T23:59:59.999Z, now is 2030-01-01T00:00:00.000Z). Create a sandbox with an earlier startAt.',
     )
   })
 
-  test('a text that is no time is told with the next step', () => {
-    expect(() => instant('tomorrow')).toThrow(`"tomorrow" is not a time: give milliseconds, a Date or a text like`)
+  test('instant() throws for an invalid text, with valid forms', () => {
+    expect(() => instant('tomorrow')).toThrow('"tomorrow" is not a time. Use milliseconds, a Date or a text such as')
   })
 
-  test('a start that is no time is refused', () => {
-    expect(() => new Clock({ startAt: Number.NaN })).toThrow('The clock needs a start time')
+  test('the constructor throws for an invalid startAt', () => {
+    expect(() => new Clock({ startAt: Number.NaN })).toThrow('startAt must be')
   })
 
-  test('listeners hear of every move until they leave', async () => {
+  test('onMove() listeners are called for every move until they unsubscribe', async () => {
     const clock = manual()
     const moves: [number, number][] = []
     const leave = clock.onMove((from, to) => moves.push([from - start, to - start]))
@@ -66,7 +66,7 @@ describe('time', () => {
 })
 
 describe('timers', () => {
-  test('fire in the order of time, then of scheduling, each at its own time', async () => {
+  test('fire in the order of time, then of scheduling, each at its own instant', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 20, 'c', () => note('c'))
     clock.schedule(start + 10, 'a', () => note('a'))
@@ -84,14 +84,14 @@ describe('timers', () => {
     expect(clock.pending).toHaveLength(1)
   })
 
-  test('those of the past fire at the present instant', async () => {
+  test('fire at the present instant if they were scheduled in the past', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start - 1_000, 'late', () => note('late'))
     await clock.advance(0)
     expect(log).toEqual(['0 late'])
   })
 
-  test('those that others schedule take part, at the same instant too', async () => {
+  test('fire if other timers schedule them, also at the same instant', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 10, 'a', () => {
       note('a')
@@ -104,7 +104,7 @@ describe('timers', () => {
     expect(clock.now()).toBe(start + 20)
   })
 
-  test('a cancelled one does not fire; cancelling again, or after it fired, does nothing', async () => {
+  test('do not fire after cancel(), which may be called repeatedly', async () => {
     const { clock, log, note } = logged()
     const fired = clock.schedule(start + 5, 'fired', () => note('fired'))
     const cancelled = clock.schedule(start + 10, 'cancelled', () => note('cancelled'))
@@ -118,7 +118,7 @@ describe('timers', () => {
     expect(clock.pending).toEqual([])
   })
 
-  test('thousands of cancelled ones leave the others in order', async () => {
+  test('keep their order when thousands are canceled', async () => {
     const { clock, log, note } = logged()
     for (let at = 1; at <= 3_000; at++) {
       const timer = clock.schedule(start + at, `t${at}`, () => note('kept'))
@@ -129,7 +129,7 @@ describe('timers', () => {
     expect(log).toEqual(['1000 kept', '2000 kept', '3000 kept'])
   })
 
-  test('pending() lists them earliest first', () => {
+  test('pending lists them, earliest first', () => {
     const clock = manual()
     clock.schedule(start + 20, 'b', () => {})
     clock.schedule(start + 10, 'a', () => {}, { background: true })
@@ -141,15 +141,15 @@ describe('timers', () => {
     ])
   })
 
-  test('a time that is none is refused', () => {
+  test('schedule() throws for an invalid instant', () => {
     expect(() => manual().schedule(Number.NaN, 'x', () => {})).toThrow(
-      'schedule() needs a time in milliseconds, got NaN for "x".',
+      'schedule(): at must be a finite number of milliseconds (got NaN for "x").',
     )
   })
 })
 
-describe('drain', () => {
-  test('runs until nothing is left and time is that of the last timer', async () => {
+describe('drain()', () => {
+  test('runs until no timer is left, and time is that of the last timer', async () => {
     const { clock, log, note } = logged()
     let round = 0
     const again = (): void => {
@@ -162,7 +162,7 @@ describe('drain', () => {
     expect(clock.now()).toBe(start + 180_000)
   })
 
-  test('does not wait for timers that renew themselves for ever, but runs those that fall due on the way', async () => {
+  test('does not wait for recurring timers, but fires those that are due on the way', async () => {
     const { clock, log, note } = logged()
     const tick = (): void => {
       note('tick')
@@ -175,7 +175,7 @@ describe('drain', () => {
     expect(clock.pending.map((timer) => timer.label)).toEqual(['tick'])
   })
 
-  test('gives up after its budget and names the timer that would not stop', async () => {
+  test('throws after maxTimers timers, and names the timer that fired most often', async () => {
     const clock = manual()
     const spin = (): void => {
       clock.schedule(clock.now() + 1, 'spin', spin)
@@ -183,11 +183,11 @@ describe('drain', () => {
     clock.schedule(start + 1, 'spin', spin)
     clock.schedule(start + 2, 'innocent', () => {})
     await expect(clock.drain({ maxTimers: 10 })).rejects.toThrow(
-      /^The clock gave up: 10 timers fired\. Most often: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 still pending\. If they never end, stop what schedules them; if they are just many, allow more with clock\.drain\(\{ maxTimers \}\)\.$/,
+      /^clock\.drain\(\) stopped: 10 timers fired, the limit maxTimers\. Most often: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 pending\. If they never end, stop what schedules them\. Otherwise, raise the limit with clock\.drain\(\{ maxTimers \}\)\.$/,
     )
   })
 
-  test('advance gives up on an endless loop at one instant', async () => {
+  test('advance() throws for an endless loop at one instant', async () => {
     const clock = manual()
     const spin = (): void => {
       clock.schedule(clock.now(), 'spin', spin)
@@ -196,7 +196,7 @@ describe('drain', () => {
     await expect(clock.advance(5)).rejects.toThrow('Most often: "spin"')
   })
 
-  test('on an idle clock it returns at once', async () => {
+  test('returns immediately on an idle clock', async () => {
     const clock = manual()
     await clock.drain()
     expect(clock.now()).toBe(start)
@@ -204,7 +204,7 @@ describe('drain', () => {
 })
 
 describe('tasks', () => {
-  test('time stands still while one runs', async () => {
+  test('block time while they run', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 10, 'slow', async () => {
       note('begins')
@@ -216,7 +216,7 @@ describe('tasks', () => {
     expect(log).toEqual(['10 begins', '10 ends', '11 next'])
   })
 
-  test('advance also waits for work that was tracked from outside', async () => {
+  test('block advance() if they were tracked by outside code', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 10, 'timer', () => note('timer'))
     const work = clock.track('request', async () => {
@@ -231,7 +231,7 @@ describe('tasks', () => {
     expect(clock.running).toEqual([])
   })
 
-  test('a sleeping one lets time move and goes on at its own time', async () => {
+  test('let time move while they sleep, and continue at their own instants', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 10, 'sleeper', async (task) => {
       note('falls asleep')
@@ -243,7 +243,7 @@ describe('tasks', () => {
     expect(log).toEqual(['10 falls asleep', '20 other', '40 wakes'])
   })
 
-  test('sleepers overlap', async () => {
+  test('can sleep concurrently', async () => {
     const { clock, log, note } = logged()
     const sleeper = (name: string, wait: number) => async (task: Task) => {
       await task.sleep(wait)
@@ -257,7 +257,7 @@ describe('tasks', () => {
     expect(log).toEqual(['10 a', '15 b', '20 a', '30 b'])
   })
 
-  test('parallel sleeps of one task do not wait for each other', async () => {
+  test("do not wait for each other's parallel sleeps within one task", async () => {
     const { clock, log, note } = logged()
     clock.schedule(start, 'both', async (task) => {
       await Promise.all([task.sleep(20).then(() => note('long')), task.sleep(10).then(() => note('short'))])
@@ -267,7 +267,7 @@ describe('tasks', () => {
     expect(log).toEqual(['10 short', '20 long', '20 both'])
   })
 
-  test('advance leaves a sleeper asleep that wakes later', async () => {
+  test('stay asleep if they wake after the target of advance()', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start, 'sleeper', async (task) => {
       await task.sleep(50)
@@ -279,7 +279,7 @@ describe('tasks', () => {
     expect(log).toEqual(['50 wakes'])
   })
 
-  test('the client of a request goes on before time does', async () => {
+  test('let the client of a request continue before time moves', async () => {
     const { clock, log, note } = logged()
     const client = async (): Promise<void> => {
       await clock.track('request 1', (task) => task.sleep(10))
@@ -293,7 +293,7 @@ describe('tasks', () => {
     expect(log).toEqual(['10 first answer', '20 second answer'])
   })
 
-  test('sleep after the end of its work is a misuse', async () => {
+  test('reject a sleep after their work has ended', async () => {
     const clock = manual()
     let kept: Task | undefined
     clock.schedule(start, 'work', (task) => {
@@ -301,16 +301,16 @@ describe('tasks', () => {
     })
     await clock.advance(0)
     await expect(kept!.sleep(1)).rejects.toThrow(
-      'task.sleep() was called after "work" had ended. Await the sleep inside the work it belongs to.',
+      'task.sleep() was called after "work" had ended. Await the sleep inside that work.',
     )
   })
 
-  test('a wait that is no duration is refused', async () => {
+  test('reject a sleep with an invalid duration', async () => {
     const clock = manual()
     await expect(clock.track('work', (task) => task.sleep(-1))).rejects.toThrow('-1 is not a duration')
   })
 
-  test('settled resolves when nothing runs, without moving time', async () => {
+  test('settle() resolves when nothing runs, without moving time', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 1, 'later', () => note('later'))
     void clock.track('work', async () => {
@@ -323,7 +323,7 @@ describe('tasks', () => {
 })
 
 describe('errors', () => {
-  test('of a timer reach whoever moves the clock, and the rest still runs on the next move', async () => {
+  test('of a timer reject the clock move, and the next move runs the remaining timers', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 10, 'broken', () => {
       throw new Error('broken at once')
@@ -339,7 +339,7 @@ describe('errors', () => {
     expect(log).toEqual(['20 fine'])
   })
 
-  test('of tracked work reach its caller only', async () => {
+  test('of tracked work reject for its caller only', async () => {
     const clock = manual()
     const work = clock.track('work', () => Promise.reject(new Error('mine')))
     await expect(work).rejects.toThrow('mine')
@@ -347,38 +347,38 @@ describe('errors', () => {
     expect(clock.running).toEqual([])
   })
 
-  test('two moves at once are a misuse', async () => {
+  test('are thrown for two clock moves at once', async () => {
     const clock = manual()
     clock.schedule(start + 1, 'slow', () => hostWork())
     const first = clock.advance(5)
     await expect(clock.drain()).rejects.toThrow(
-      'clock.drain() was called while clock.advance() was still running. Await the first call; inside a handler wait with task.sleep().',
+      'clock.drain() was called while clock.advance() was still running. Await the first call, or use task.sleep() inside a handler.',
     )
     await first
     await clock.advance(1)
     expect(clock.now()).toBe(start + 6)
   })
 
-  test('moving from inside a handler is the same misuse', async () => {
+  test('are thrown for a clock move inside a handler', async () => {
     const clock = manual()
     clock.schedule(start + 1, 'handler', () => clock.advance(1))
     await expect(clock.drain()).rejects.toThrow('clock.advance() was called while clock.drain() was still running.')
   })
 
-  test('a stopped clock has no timers and cannot be moved', async () => {
+  test('are thrown when a stopped clock is moved', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 1, 'a', () => note('a'))
     stop(clock)
     expect(clock.pending).toEqual([])
     await expect(clock.advance(1)).rejects.toThrow(
-      'clock.advance() was called on a disposed sandbox, or on the clock that it had before a reset. Create a new sandbox, or read sandbox.clock again.',
+      'clock.advance() was called on a disposed sandbox or on a clock from before a reset. Create a new sandbox, or read sandbox.clock again.',
     )
     expect(log).toEqual([])
   })
 })
 
 describe('followers', () => {
-  /** As small as a fake clock of a test runner can be. */
+  /** A minimal fake clock, as a test runner could have it. */
   class FakeTimers implements ClockFollower {
     now = 0
     timers: { at: number; run: () => void }[] = []
@@ -398,7 +398,7 @@ describe('followers', () => {
     }
   }
 
-  test('move in step, before our timers of the same time fire', async () => {
+  test("move in step, before the clock's own timers of the same instant fire", async () => {
     const { clock, log, note } = logged()
     const host = new FakeTimers()
     const leave = clock.follow(host)
@@ -413,7 +413,7 @@ describe('followers', () => {
     expect(host.now).toBe(30)
   })
 
-  test('one that answers later is waited for', async () => {
+  test('are awaited if they are asynchronous', async () => {
     const { clock, log, note } = logged()
     clock.follow({
       advanceBy: async (time) => {
@@ -426,7 +426,7 @@ describe('followers', () => {
     expect(log).toEqual(['10 followed 10', '10 ours'])
   })
 
-  test('the fake timers of a runner can follow', async () => {
+  test('can be the fake timers of a runner', async () => {
     const { clock, log, note } = logged()
     vi.useFakeTimers({ now: clock.now() })
     const leave = clock.follow({ advanceBy: (time) => vi.advanceTimersByTimeAsync(time) })
@@ -445,7 +445,7 @@ describe('followers', () => {
     expect(log).toEqual(['10 host timer at 10', '10 ours', '15 woke, host at 15'])
   })
 
-  test('one that cancels the timer which is due has its way', async () => {
+  test('can cancel the timer that is due', async () => {
     const { clock, log, note } = logged()
     const timer = clock.schedule(start + 10, 'ours', () => note('ours'))
     clock.follow({ advanceBy: () => timer.cancel() })
@@ -458,7 +458,7 @@ describe('followers', () => {
 describe('mode auto', () => {
   const auto = (): Clock => new Clock({ startAt: start, mode: 'auto' })
 
-  test('time skips to the next timer when nothing runs', async () => {
+  test('skips time to the next timer when nothing runs', async () => {
     const { clock, log, note } = logged(auto())
     const done = new Promise<void>((resolve) => {
       clock.schedule(start + 3_600_000, 'b', () => {
@@ -475,13 +475,13 @@ describe('mode auto', () => {
     expect(log).toEqual(['60000 a', '660000 a wakes', '3600000 b'])
   })
 
-  test('a request that sleeps is answered without anybody moving the clock', async () => {
+  test('ends the sleep of a request without a clock move', async () => {
     const clock = auto()
     await clock.track('request GET /', (task) => task.sleep('1h'))
     expect(clock.now() - start).toBe(milliseconds('1h'))
   })
 
-  test('it does not chase timers that renew themselves for ever', async () => {
+  test('does not fire recurring timers without end', async () => {
     const { clock, log, note } = logged(auto())
     const tick = (): void => {
       note('tick')
@@ -493,7 +493,7 @@ describe('mode auto', () => {
     expect(log).toEqual(['1000 tick', '2000 tick'])
   })
 
-  test('moves that are asked for while others run wait their turn', async () => {
+  test('queues clock moves that are called during others', async () => {
     const { clock, log, note } = logged(auto())
     clock.schedule(start + 10, 'slow', async () => {
       await hostWork()
@@ -506,7 +506,7 @@ describe('mode auto', () => {
 })
 
 describe('mode real', () => {
-  test('timers fire by themselves, in order, not before their time', async () => {
+  test('fires timers in order, not before their time', async () => {
     const { clock, log } = logged(new Clock({ mode: 'real' }))
     const now = clock.now()
     const early: string[] = []
@@ -525,7 +525,7 @@ describe('mode real', () => {
     stop(clock)
   })
 
-  test('what is late fires in the order of its times, whatever the order it was scheduled in', async () => {
+  test('fires late timers in the order of their times, not of scheduling', async () => {
     const { clock, log } = logged(new Clock({ mode: 'real' }))
     const now = clock.now()
     for (const ago of [10, 30, 20]) clock.schedule(now - ago, `${ago}`, () => void log.push(`${ago} ago`))
@@ -534,17 +534,17 @@ describe('mode real', () => {
     stop(clock)
   })
 
-  test.each(['advance', 'advanceTo', 'drain'] as const)('%s is refused with the mode to use', async (call) => {
+  test.each(['advance', 'advanceTo', 'drain'] as const)('rejects clock.%s() with the modes to use', async (call) => {
     const clock = new Clock({ mode: 'real' })
     const before = Date.now()
     const moved = call === 'drain' ? clock.drain() : call === 'advance' ? clock.advance('1h') : clock.advanceTo(9e12)
-    await expect(moved).rejects.toThrow(`clock.${call}() moves time, and with clock: 'real' time is the host's.`)
+    await expect(moved).rejects.toThrow(`clock.${call}() can't move time with clock: 'real'`)
     await expect(moved).rejects.toThrow("Use clock: 'manual' or 'auto'")
     expect(clock.now() - before).toBeLessThan(3_600_000)
     stop(clock)
   })
 
-  test('an error of a timer that nobody waits for is a warning', async () => {
+  test('prints a warning for the error of a timer', async () => {
     const warnings: string[] = []
     const clock = new Clock({ mode: 'real', warn: (text) => warnings.push(text) })
     clock.schedule(clock.now(), 'broken', () => {
@@ -561,7 +561,7 @@ async function hostWork(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('a timer that was cancelled lets go of what it would have worked on', async () => {
+test('a canceled timer releases its callback', async () => {
   const clock = manual()
   const cancelled = (): WeakRef<object> => {
     const work = { large: true }

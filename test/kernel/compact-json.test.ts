@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { compactJson } from '../../src/kernel/compact-json.js'
 import { runs } from '../support/effort.js'
 
-test('is what JSON.stringify gives', () => {
+test('compactJson() returns what JSON.stringify() returns', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, kind) => {
-      // Around it more levels than the stack has room for.
+      // The value is nested deeper than the stack allows.
       const levels = 20_000
       const [open, close] = [
         ['[', ']'],

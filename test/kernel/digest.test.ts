@@ -6,7 +6,7 @@ import { GrowingHash, hmacSha256, sha1Hex, sha256Bytes } from '../../src/kernel/
 
 const input = fc.uint8Array({ maxLength: 300 })
 
-test('digests are those of node:crypto', () => {
+test('digests equal those of node:crypto', () => {
   fc.assert(
     fc.property(input, (array) => {
       const bytes = fromArray(array)
@@ -16,7 +16,7 @@ test('digests are those of node:crypto', () => {
   )
 })
 
-test('what grows has the digest of all that is there, and of less', () => {
+test('GrowingHash returns the digest of all bytes, and of a prefix', () => {
   const bytes = fromArray(Uint8Array.from({ length: 300_000 }, (_, at) => at % 251))
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat({ max: bytes.length }), input)), (asked) => {
@@ -41,7 +41,7 @@ test('what grows has the digest of all that is there, and of less', () => {
   )
 })
 
-test('message authentication codes are those of node:crypto, for keys of any length', () => {
+test('message authentication codes equal those of node:crypto, for keys of any length', () => {
   fc.assert(
     fc.property(input, input, (key, message) => {
       const expected = createHmac('sha256', key).update(message).digest('hex')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Duration, formatDuration, milliseconds, parseDuration } from '../../src/kernel/duration.js'
 
-describe('parseDuration', () => {
+describe('parseDuration()', () => {
   test.each([
     ['0s', 0],
     ['250ms', 250],
@@ -19,12 +19,12 @@ describe('parseDuration', () => {
     ['1mo', 30 * 86_400_000],
     ['1y', 365 * 86_400_000],
     ['1y2mo3w4d5m', (365 + 60 + 21 + 4) * 86_400_000 + 300_000],
-  ])('%s is %i ms', (text, expected) => {
+  ])('parses %s as %i ms', (text, expected) => {
     expect(parseDuration(text)).toBe(expected)
   })
 
   test.each(['', '5', 's', '5 s', '-5s', '5sec', '5S', '5s ', '1e3s', '.5s', '5.s', '1q', '5sm', '1mO', '1o'])(
-    '%j is none',
+    'returns undefined for %j',
     (text) => {
       expect(parseDuration(text)).toBeUndefined()
     },
@@ -42,8 +42,8 @@ const units = {
   y: ['year', 'yr'],
 }
 
-describe('milliseconds', () => {
-  test('a unit that is written out is told as it is meant, and what it says works', () => {
+describe('milliseconds()', () => {
+  test('suggests a valid text for units that are written in full', () => {
     const written = fc.constantFrom(
       ...Object.entries(units).flatMap(([unit, names]) =>
         names.flatMap((name) => (name === '' ? [] : [name, `${name}s`]).map((word) => [unit, word] as const)),
@@ -60,13 +60,13 @@ describe('milliseconds', () => {
         } catch (error) {
           told = (error as Error).message
         }
-        expect(told).toBe(`${JSON.stringify(text)} is not a duration: give '${count}${unit}'.`)
+        expect(told).toBe(`${JSON.stringify(text)} is not a duration. Use '${count}${unit}'.`)
         expect(milliseconds(`${count}${unit}` as '1s')).toBeGreaterThanOrEqual(0)
       }),
     )
   })
 
-  test('numbers are milliseconds', () => {
+  test('returns numbers unchanged', () => {
     expect(milliseconds(1_500)).toBe(1_500)
     expect(milliseconds('1m30s')).toBe(90_000)
   })
@@ -79,14 +79,14 @@ describe('milliseconds', () => {
     [true as never, 'true'],
     [null as never, 'null'],
     [{ wait: '1s' } as never, '{"wait":"1s"}'],
-  ])('%s is told with the next step', (given, shown) => {
+  ])('throws for %s with valid forms', (given, shown) => {
     expect(() => milliseconds(given)).toThrow(
-      `${shown} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
+      `${shown} is not a duration. Use milliseconds or a text such as '90s', '5m' or '1d10h30m'.`,
     )
   })
 })
 
-describe('formatDuration', () => {
+describe('formatDuration()', () => {
   test.each([
     [0, '0s'],
     [1, '1ms'],
@@ -95,11 +95,11 @@ describe('formatDuration', () => {
     [93_784_005, '1d2h3m4s5ms'],
     [-90_000, '-1m30s'],
     [0.5, '0.5ms'],
-  ])('%d is %s', (given, expected) => {
+  ])('formats %d as %s', (given, expected) => {
     expect(formatDuration(given)).toBe(expected)
   })
 
-  test('what it writes, parseDuration reads', () => {
+  test('writes what parseDuration() reads', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 * 365 * 86_400_000 }), (time) => {
         expect(parseDuration(formatDuration(time))).toBe(time)

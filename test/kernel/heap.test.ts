@@ -12,7 +12,7 @@ function emptied<T extends HeapItem>(heap: Heap<T>): T[] {
   return out
 }
 
-test('items leave as a stable sort by time would have them', () => {
+test('items leave in the order of a stable sort by time', () => {
   fc.assert(
     fc.property(times, (at) => {
       const items = ranked(at)
@@ -45,7 +45,7 @@ test('pushes and pops in any order agree with a sorted list', () => {
   )
 })
 
-test('keep drops what it is told to and leaves a heap', () => {
+test('keep() removes rejected items and leaves a valid heap', () => {
   fc.assert(
     fc.property(times, fc.integer({ min: 1, max: 5 }), (at, modulus) => {
       const heap = new Heap<HeapItem>()

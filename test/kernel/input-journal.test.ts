@@ -10,7 +10,7 @@ function journal(bytes: number, above?: Account): InputJournal {
   return new InputJournal(clock, log, new Account(bytes, above))
 }
 
-test('a journal that is full is given up, and keeps nothing', () => {
+test('a full journal is discarded and keeps nothing', () => {
   const all = new Account(10_000)
   const one = journal(1_000, all)
   for (let count = 0; count < 3; count++) one.note('moved', undefined)
@@ -32,7 +32,7 @@ test.each<[string, (one: InputJournal, body: string) => unknown]>([
   ['a message', (one, body) => one.note('direct', ['queue', ['publish', { to: 'https://shop.test', body: { body } }]])],
   ['an answer', (one, body) => one.outside(task, () => ({ status: 200, body }))],
   ['an answer that came later', async (one, body) => one.outside(task, async () => ({ status: 200, body }))],
-])('what comes with %s is weighed', async (_, bring) => {
+])('counts the size of %s', async (_, bring) => {
   const one = journal(6_000)
   await bring(one, 'x'.repeat(4000))
   expect(one.fullAt).toBeUndefined()
@@ -42,7 +42,7 @@ test.each<[string, (one: InputJournal, body: string) => unknown]>([
 
 const command = { isTransaction: false, user: 'default', via: 'direct', cause: undefined } as const
 
-test('headers that requests share are kept, and weigh, once', () => {
+test('keeps and counts headers once that several requests share', () => {
   const all = new Account(1_000_000)
   const one = journal(1_000_000, all)
   const ask = (id: string): number =>

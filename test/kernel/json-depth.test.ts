@@ -7,7 +7,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
-test('tells the depth of any JSON, whatever its texts contain', () => {
+test('isDeeper() returns the depth of any JSON, regardless of its strings', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 0, max: 9 }), (value, levels) => {
       for (const space of [undefined, 2]) {

@@ -8,12 +8,12 @@ const keyed = (key: string): Random => secretRandom(utf8(key))
 const draws = (random: Random, count: number, below = 1_000): number[] =>
   Array.from({ length: count }, () => random.int(below))
 
-test('the same seed replays the same draws', () => {
+test('the same seed repeats the same draws', () => {
   expect(draws(createRandom(7), 50)).toEqual(draws(createRandom(7), 50))
   expect(draws(createRandom('7'), 50)).toEqual(draws(createRandom(7), 50))
 })
 
-test('other seeds, neighbours too, give other draws', () => {
+test('other seeds, also neighbors, give other draws', () => {
   const firsts = new Set(Array.from({ length: 1_000 }, (_, seed) => draws(createRandom(seed), 4, 1_000_000).join()))
   expect(firsts.size).toBe(1_000)
 })
@@ -22,7 +22,7 @@ describe.each([
   ['a seed', (seed: string): Random => createRandom(seed)],
   ['a key', keyed],
 ])('streams of %s', (_, made) => {
-  test('a stream depends on seed and name only, not on what was drawn elsewhere', () => {
+  test('depend on seed and name only, not on other draws', () => {
     const untouched = made('7').fork('message')
     const busy = made('7')
     draws(busy, 100)
@@ -30,7 +30,7 @@ describe.each([
     expect(draws(busy.fork('message'), 50)).toEqual(draws(untouched, 50))
   })
 
-  test('streams of other names, and of other depths, differ', () => {
+  test('differ by name and by depth', () => {
     const root = made('7')
     const streams = [root, root.fork('a'), root.fork('b'), root.fork('a').fork('b'), root.fork('b').fork('a')]
     expect(new Set(streams.map((stream) => draws(stream, 8).join())).size).toBe(streams.length)
@@ -40,8 +40,9 @@ describe.each([
 describe.each([
   ['a seed', (seed: string): Random => createRandom(seed)],
   ['a key', keyed],
-])('uniformity of what comes of %s', (_, made) => {
-  // With 10 cells the sum below exceeds 33.7 in one of ten thousand honest runs; the seed is fixed, so it never flickers.
+])('uniformity of draws from %s', (_, made) => {
+  // With 10 cells, the sum below exceeds 33.7 in 1 of 10,000 correct runs. The seed is fixed, so the result never
+  // changes.
   test.each([2, 3, 10, 1_000, 2 ** 32])('int(%d) fills ten equal cells evenly', (below) => {
     const cells = Math.min(10, below)
     const counts = new Array<number>(cells).fill(0)
@@ -56,7 +57,7 @@ describe.each([
     expect(chiSquare).toBeLessThan(33.7)
   })
 
-  test('float stays in [0, 1) and averages a half', () => {
+  test('float() stays in [0, 1) and averages a half', () => {
     const random = made('3')
     const floats = Array.from({ length: 10_000 }, () => random.float())
     expect(Math.min(...floats)).toBeGreaterThanOrEqual(0)
@@ -64,7 +65,7 @@ describe.each([
     expect(floats.reduce((sum, value) => sum + value, 0) / floats.length).toBeCloseTo(0.5, 1)
   })
 
-  test('chance(1, 4) is right about every fourth time; chance(0, n) never, chance(n, n) always', () => {
+  test('chance(1, 4) is true about every fourth time; chance(0, n) never; chance(n, n) always', () => {
     const random = made('5')
     let hits = 0
     for (let count = 0; count < 10_000; count++) if (random.chance(1, 4)) hits++
@@ -74,13 +75,13 @@ describe.each([
   })
 })
 
-test.each([0, -1, 2 ** 32 + 1, Number.NaN])('int(%d) is refused', (below) => {
+test.each([0, -1, 2 ** 32 + 1, Number.NaN])('int(%d) throws a RangeError', (below) => {
   for (const random of [createRandom(1), keyed('1')]) {
-    expect(() => random.int(below)).toThrow('random.int() takes 1 to 2^32')
+    expect(() => random.int(below)).toThrow('random.int(): below must be from 1 to 2^32')
   }
 })
 
-test('ids have the length and the alphabet that are asked for', () => {
+test('IDs have the requested length and alphabet', () => {
   const random = createRandom(9)
   expect(base58Id(random, 28)).toMatch(/^[1-9A-HJ-NP-Za-km-z]{28}$/)
   expect(hexId(random, 40)).toMatch(/^[0-9a-f]{40}$/)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventReader, serverEvents } from '../../src/kernel/server-events.js'
 
-// By the standard: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+// Specification: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
@@ -23,7 +23,7 @@ test.each([
   expect(eventReader()(bytes(text))).toEqual(events)
 })
 
-test('reads events that come in pieces, cut anywhere', async () => {
+test('reads events from chunks that are cut anywhere', async () => {
   const whole = bytes('data: Straße\n\nevent: x\ndata: 2\n\n')
   const body = new ReadableStream<Uint8Array>({
     start(stream) {
@@ -36,7 +36,7 @@ test('reads events that come in pieces, cut anywhere', async () => {
   expect(read).toEqual(['message Straße', 'x 2'])
 })
 
-test('cancels a body that is left', async () => {
+test('cancels the body when the caller stops reading', async () => {
   let isCanceled = false
   const body = new ReadableStream<Uint8Array>({
     pull: (stream) => stream.enqueue(bytes('data: a\n\n')),

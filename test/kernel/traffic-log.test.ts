@@ -40,7 +40,7 @@ beforeEach(() => {
   traffic = new TrafficLog({ now: () => now })
 })
 
-test('entries are numbered from 1 and carry the time and their cause', () => {
+test('numbers entries from 1 and records their time and cause', () => {
   const first = traffic.append(request())
   now = 2_000
   const second = traffic.append(attempt('m1'), first.seq)
@@ -51,7 +51,7 @@ test('entries are numbered from 1 and carry the time and their cause', () => {
   expect(traffic.size).toBe(2)
 })
 
-test('entries are found by type, by message and by number', () => {
+test('finds entries by type, message and number', () => {
   const entries = [request(), attempt('m1'), attempt('m2'), deadLetter('m1'), request('https://store.test/b')].map(
     (body) => traffic.append(body),
   )
@@ -65,7 +65,7 @@ test('entries are found by type, by message and by number', () => {
   expect(traffic.get(6)).toBeUndefined()
 })
 
-test('numbering goes on after clear, and finding still works', () => {
+test('continues numbering after clear(), and still finds entries', () => {
   const old = traffic.append(attempt('m1'))
   traffic.clear()
   expect(traffic.size).toBe(0)
@@ -78,7 +78,7 @@ test('numbering goes on after clear, and finding still works', () => {
 })
 
 describe('subscribers', () => {
-  test('hear of every entry and of its completion, until they leave', () => {
+  test('are called for every entry and its completion, until they unsubscribe', () => {
     const heard: [number, boolean][] = []
     const leave = traffic.subscribe((entry: Entry) => {
       heard.push([entry.seq, entry.type === 'request' && entry.response !== undefined])
@@ -98,7 +98,7 @@ describe('subscribers', () => {
 })
 
 describe('a limited log', () => {
-  test('forgets the older half and says so in its place; numbers, types and messages stay right', () => {
+  test('replaces the older half by an entry about it; numbers, types and messages stay right', () => {
     const limited = new TrafficLog({ now: () => now }, 10)
     const log = Array.from({ length: 23 }, (_, count) => {
       now = 1_000 * (count + 1)
@@ -121,7 +121,7 @@ describe('a limited log', () => {
     expect(limited.get(1)).toBeUndefined()
   })
 
-  test('counts from anew after clear', () => {
+  test('counts from zero after clear()', () => {
     const limited = new TrafficLog({ now: () => now }, 4)
     for (let count = 0; count < 9; count++) limited.append(request())
     expect(limited.dropped).toBeGreaterThan(0)
@@ -129,7 +129,7 @@ describe('a limited log', () => {
     expect([limited.dropped, limited.size, limited.latest]).toEqual([0, 0, 9])
   })
 
-  test('is limited by the bytes of bodies too: of requests, their answers, messages and what destinations answered', () => {
+  test('is limited by the bytes of bodies: of requests, responses, messages and responses of destinations', () => {
     const kib = latin1('x'.repeat(10_240))
     const limit = 112 * 1024
     const write: Record<string, (log: TrafficLog) => void> = {
@@ -152,12 +152,12 @@ describe('a limited log', () => {
         add(limited)
         expect(limited.size).toBeLessThanOrEqual(11)
       }
-      // The mark takes the place of one entry.
+      // The entry about dropped entries replaces one entry.
       expect(limited.dropped + limited.size - 1).toBe(111)
     }
   })
 
-  test.each(Object.keys(entryTypes))('counts what an entry takes by itself: %s', (type) => {
+  test.each(Object.keys(entryTypes))('counts the size of an entry without its values: %s', (type) => {
     const kept = new Account(100_000)
     const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const [headers, body] = [[], latin1('')]
@@ -178,7 +178,7 @@ describe('a limited log', () => {
     ['a header', (word) => ({ ...request(), headers: [['x', word]] })],
     ['an event', (word) => ({ type: 'notify', eventId: '1', runIds: [], body: latin1(word) })],
     ['a reason', (word) => ({ type: 'message', messageId: '1', state: 'WAITING', reason: word })],
-  ])('counts %s', (_, write) => {
+  ])('counts the size of %s', (_, write) => {
     const limited = new TrafficLog({ now: () => now }, { bytes: new Account(100_000) })
     for (let count = 0; count < 5; count++) limited.append(write('x'.repeat(10_000)))
     expect(limited.dropped).toBe(0)
@@ -186,7 +186,7 @@ describe('a limited log', () => {
     expect(limited.dropped).toBeGreaterThan(0)
   })
 
-  test('counts equal headers of requests in a row once', () => {
+  test('counts equal headers of consecutive requests once', () => {
     const kept = new Account(100_000)
     const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const headers: RequestEntry['headers'] = [['x', 'x'.repeat(10_000)]]
@@ -194,7 +194,7 @@ describe('a limited log', () => {
     expect(limited.dropped).toBe(0)
   })
 
-  test('makes room for what others hold below the same limit, and adds nothing to what is gone', () => {
+  test('frees memory for other data below the same limit, and adds nothing to dropped entries', () => {
     const kept = new Account(100_000)
     const limited = new TrafficLog({ now: () => now }, { bytes: kept })
     const first = limited.append(request())
@@ -208,7 +208,7 @@ describe('a limited log', () => {
     expect(kept.held).toBe(held)
   })
 
-  test('keeps an entry that is larger than the limit until the next one comes', () => {
+  test('keeps an entry that is larger than the limit until the next one', () => {
     const limited = new TrafficLog({ now: () => now }, { bytes: new Account(10) })
     limited.append({ ...request(), body: latin1('x'.repeat(100)) })
     expect(limited.size).toBeGreaterThan(0)
@@ -217,7 +217,7 @@ describe('a limited log', () => {
     expect(limited.entries.at(-1)).toMatchObject({ messageId: 'm2' })
   })
 
-  test('of 0 keeps nothing, and still announces what it is told', () => {
+  test('keeps nothing with limit 0, but still announces entries', () => {
     const none = new TrafficLog({ now: () => now }, 0)
     const heard: string[] = []
     none.subscribe((entry) => heard.push(entry.type))
@@ -225,12 +225,12 @@ describe('a limited log', () => {
     expect([none.keeps, none.size, heard]).toEqual([false, 0, ['attempt']])
   })
 
-  test('below 0 is a misuse', () => {
-    expect(() => new TrafficLog({ now: () => now }, -1)).toThrow('keeps 0 or more')
+  test('throws a RangeError for a negative limit', () => {
+    expect(() => new TrafficLog({ now: () => now }, -1)).toThrow('must be at least 0')
   })
 })
 
-test('after() gives the entries since a number, whatever was forgotten', () => {
+test('after() returns the entries since a number, also after entries were dropped', () => {
   const limited = new TrafficLog({ now: () => now }, 10)
   for (let count = 1; count <= 23; count++) limited.append(attempt(`m${count}`))
   expect(limited.after(21).map((entry) => entry.seq)).toEqual([22, 23])
@@ -239,7 +239,7 @@ test('after() gives the entries since a number, whatever was forgotten', () => {
   expect(limited.after(2)).toEqual(limited.entries)
 })
 
-test('a recorded log may have gaps', () => {
+test('a recorded log can have gaps', () => {
   const all = [request(), attempt('m1'), attempt('m2'), request(), deadLetter('m1')].map((body) => traffic.append(body))
   const some = all.filter((entry) => entry.type !== 'request')
   const recorded = TrafficLog.recorded(some)
@@ -248,8 +248,8 @@ test('a recorded log may have gaps', () => {
   expect(recorded.forMessage('m1')).toEqual([all[1], all[4]])
 })
 
-describe('moves of time', () => {
-  test('are one entry each, which tells where time went', () => {
+describe('entries of clock moves', () => {
+  test('record where time moved, one entry per move', () => {
     const end = traffic.moves('advance')
     now = 2_000
     traffic.append(attempt('m1'))
@@ -267,7 +267,7 @@ describe('moves of time', () => {
     expect(traffic.size).toBe(2)
   })
 
-  test('with nothing between them share an entry', () => {
+  test('are merged if nothing happens between the moves', () => {
     for (let count = 0; count < 1_000; count++) {
       const end = traffic.moves('advance')
       now += 1

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Work } from '../../src/kernel/work.js'
 
-test('what was spent is counted beyond every beginning', () => {
+test('spent counts across renewals', () => {
   const work = new Work(100, () => new Error('no more'))
   work.charge(30)
   work.left -= 20
@@ -10,7 +10,7 @@ test('what was spent is counted beyond every beginning', () => {
   work.charge(5)
   expect(() => work.charge(2_000)).toThrow('no more')
   expect(work.spent).toBe(55)
-  // Somebody else's part in between goes on counting.
+  // Work of another part in between still counts.
   const { left } = work
   work.renew(1_000)
   work.charge(100)

@@ -88,7 +88,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     [
       'status 99',
       '500 Internal Server Error',
-      `The handler of ${shop} returned no response that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
+      `The handler of ${shop} returned no response that can be sent: a status must be a whole number from 200 to 599 (got 99).`,
     ],
     [
       'a body that is a Blob',
@@ -99,7 +99,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     [
       'throws a Proxy that throws',
       '500 Internal Server Error',
-      'the handler threw something that cannot be shown as text',
+      'the handler threw a value that cannot be shown as text',
     ],
   ])('names the reason: %s', async (name, error, note) => {
     const sandbox = await delivered(failing[name]!, 'respond')

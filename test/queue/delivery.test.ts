@@ -379,9 +379,9 @@ describe('scripts of destinations', () => {
       fault.status(200, { body: { a: 1 } }),
     ]
     expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
-    expect(() => fault.status(99)).toThrow('For no answer at all use fault.reset() or fault.hang()')
+    expect(() => fault.status(99)).toThrow('use fault.reset() or fault.hang()')
     expect(() => world().destinations.script(shop, ['500' as never])).toThrow(
-      'step 1: "500" is a text: give the number 500.',
+      'step 1: a status must be a number (got "500"). Write 500.',
     )
   })
 })
@@ -412,7 +412,7 @@ describe('destinations', () => {
     expect(await answered('https://shop.test/a')).toBe(207)
     destinations.off('https://shop.test/a')
     expect(await answered('https://shop.test/a')).toBe(201)
-    expect(() => destinations.respond('shop.test', 200)).toThrow('give an absolute url')
+    expect(() => destinations.respond('shop.test', 200)).toThrow('must be an absolute URL')
   })
 
   test('record deliveries in addition to handlers and scripts, but not those that never arrive', async () => {
@@ -489,7 +489,7 @@ describe('destinations', () => {
     expect((await run('loopback', 'http://[::1]:3000/c')).status).toBe(200)
     const stranger = await run('loopback', 'https://example.com/d')
     expect(stranger.status).toBe(0)
-    expect(stranger.unhandled[0]).toContain("name the host: deliverTo: ['example.com']")
+    expect(stranger.unhandled[0]).toContain("allow the host: deliverTo: ['example.com']")
     expect((await run('loopback', 'https://localhost.example.com/e')).status).toBe(0)
     expect((await run('none', 'http://localhost/f')).status).toBe(0)
     expect((await run(['example.com'], 'https://example.com/g')).status).toBe(200)

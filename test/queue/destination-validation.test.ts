@@ -20,30 +20,30 @@ const deep = (levels: number): unknown => {
 const badSteps: readonly (readonly [unknown, string])[] = [
   [{ kind: 'timeout' }, `there is no step "timeout". fault.hang() makes { kind: 'hang' }`],
   [{ kind: 'delay' }, 'waitMs is missing.'],
-  [{ kind: 'latency' }, 'it needs waitMs, or minMs and maxMs.'],
-  [{ kind: 'latency', minMs: 5, maxMs: 1 }, 'goes from minMs 5 down to maxMs 1'],
-  [{ kind: 'delay', waitMs: 1e300 }, 'waitMs is a number of milliseconds, at most 1e12'],
-  [{ kind: 'delay', waitMs: -1 }, 'waitMs is a number of milliseconds, 0 or more'],
+  [{ kind: 'latency' }, 'the step needs waitMs, or minMs and maxMs.'],
+  [{ kind: 'latency', minMs: 5, maxMs: 1 }, 'must have minMs not above maxMs (got minMs 5, maxMs 1)'],
+  [{ kind: 'delay', waitMs: 1e300 }, 'waitMs must be a number of milliseconds, at most 1e12'],
+  [{ kind: 'delay', waitMs: -1 }, 'waitMs must be a number of milliseconds, at least 0'],
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
   [{ kind: 'delay', waitMs: 1, then: { kind: 'status' } }, 'status is missing'],
-  [{ kind: 'hang', forMS: 3 }, 'there is no "forMS" here. Did you mean "forMs"?'],
-  [{ kind: 'status', status: 1000 }, 'status is an HTTP status from 200 to 599, got 1000.'],
-  [{ kind: 'status', status: 503, headers: { a: 5 } }, 'is a string or a list of strings'],
+  [{ kind: 'hang', forMS: 3 }, 'there is no field "forMS". Did you mean "forMs"?'],
+  [{ kind: 'status', status: 1000 }, 'status must be an HTTP status from 200 to 599 (got 1000).'],
+  [{ kind: 'status', status: 503, headers: { a: 5 } }, 'must be a string or a list of strings'],
   [{ kind: 'drop' }, 'drop cannot be a step of a script.'],
-  [{}, 'kind is missing: latency, status'],
-  [deep(101), 'it waits more than 100 times'],
+  [{}, 'kind is missing. Use one of latency, status'],
+  [deep(101), 'more than 100 nested delays'],
 ]
 
 /** Invalid responses with a part of their error message. */
 const badAnswers: readonly (readonly [unknown, string])[] = [
   ...badSteps.filter(([step]) => 'kind' in (step as object)),
-  [99, '99 is not the status of an answer: give one from 200 to 599.'],
+  [99, 'a status must be a whole number from 200 to 599 (got 99).'],
   ['OK', 'got "OK"'],
   [true, 'got true'],
   [[200], 'got Array'],
-  [{ statuss: 500 }, 'there is no "statuss" here. Did you mean "status"?'],
-  [{ status: '500' }, 'status is an HTTP status from 200 to 599, got "500".'],
-  [{ headers: [['a', 'b']] }, 'write Object.fromEntries(headers)'],
+  [{ statuss: 500 }, 'there is no field "statuss". Did you mean "status"?'],
+  [{ status: '500' }, 'status must be an HTTP status from 200 to 599 (got "500").'],
+  [{ headers: [['a', 'b']] }, 'Use Object.fromEntries(headers)'],
 ]
 
 describe.each(kinds)('arguments of destinations are checked when they are registered: %s', (_, create) => {
@@ -72,7 +72,7 @@ describe.each(kinds)('arguments of destinations are checked when they are regist
 
 test.each(badSteps)('defineScenario() rejects the step %j', (step, sentence) => {
   const destinations = [{ url: shop, script: [step] }]
-  const told = sentence.startsWith('it waits') ? 'nested deeper than 100 levels' : sentence
+  const told = sentence.startsWith('more than 100') ? 'nested deeper than 100 levels' : sentence
   expect(() => defineScenario({ name: 's', destinations } as never)).toThrow(told)
 })
 
@@ -88,7 +88,7 @@ test('destinations.respond() rejects read responses and values that JSON cannot 
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
   loop.then = loop
-  expect(() => destinations.script(shop, [loop as never])).toThrow('it waits more than 100 times')
+  expect(() => destinations.script(shop, [loop as never])).toThrow('more than 100 nested delays')
 })
 
 test('script() plays a hundred nested delays and ignores later changes to the given object', async () => {

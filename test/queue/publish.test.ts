@@ -531,12 +531,12 @@ describe('queue.publish()', () => {
     ['callbackTimeout', 5, "Use '5s' or '5ms'."],
     ['failureCallbackDelay', 'soon', "must be a duration such as '90s', '5m' or '1d10h30m' (got \"soon\")."],
     ['delay', -1, '(got -1)'],
-    ['delay', Number.NaN, "as a text such as '90s', '5m' or '1d10h30m', got NaN."],
-    ['timeout', Number.POSITIVE_INFINITY, 'got Infinity.'],
-    ['delay', null, 'got null.'],
-    ['delay', [], 'got [].'],
-    ['delay', true, 'got true.'],
-    ['timeout', '', 'got "".'],
+    ['delay', Number.NaN, "must be a duration such as '90s', '5m' or '1d10h30m' (got NaN)."],
+    ['timeout', Number.POSITIVE_INFINITY, '(got Infinity)'],
+    ['delay', null, '(got null)'],
+    ['delay', [], '(got [])'],
+    ['delay', true, '(got true)'],
+    ['timeout', '', '(got "")'],
   ])('rejects %s: %j, which is not a duration with a unit', (name, given, sentence) => {
     const { queue } = world()
     const options = { to: shop, callback: shop, failureCallback: shop, [name]: given } as never

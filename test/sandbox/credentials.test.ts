@@ -27,7 +27,7 @@ const made = (options: SandboxOptions): readonly string[] => {
   return everything(sandbox)
 }
 
-/** What anybody gets who installs the package. */
+/** Public tokens and keys of the package, which any user can read. */
 const known = new Set([
   ...made({}),
   ...made({ name: 'w1' }),
@@ -35,7 +35,7 @@ const known = new Set([
 ])
 
 describe('a sandbox with a secret', () => {
-  test('has no token or key that can be had without it, at the start or later', () => {
+  test('never has a token or key that can be obtained without the secret', () => {
     for (const name of [undefined, 'w1']) {
       const credentials = made({ secret, name })
       expect(credentials.filter((one) => known.has(one))).toEqual([])
@@ -43,7 +43,7 @@ describe('a sandbox with a secret', () => {
     }
   })
 
-  test('has the same ones for the same secret and name, and no other', () => {
+  test('has the same tokens and keys for the same secret and name, and others for others', () => {
     const text = fc.string({ minLength: 16, maxLength: 40 })
     const name = fc.stringMatching(/^[a-z0-9]{1,6}$/)
     fc.assert(
@@ -58,7 +58,7 @@ describe('a sandbox with a secret', () => {
     )
   })
 
-  test('has the tokens that HMAC-SHA256 gives, computed a second way', () => {
+  test('has the tokens that HMAC-SHA256 gives in a reference implementation', () => {
     using sandbox = createSandbox({ secret, name: 'w1' })
     const proof = (what: string): string =>
       createHmac('sha256', secret).update(`stuntdouble\0${what}\0w1`).digest('base64url')
@@ -66,7 +66,7 @@ describe('a sandbox with a secret', () => {
     expect(tokens.store).toBe(proof('storeToken'))
     expect(tokens.storeReadonly).toBe(proof('readonlyToken'))
     expect(tokens.mgmtKey).toBe(proof('mgmtKey'))
-    // As the workflow SDK reads it.
+    // The token as the workflow SDK parses it.
     expect(JSON.parse(atob(tokens.queue))).toEqual({ UserID: 'w1', Password: proof('queueToken') })
     expect(JSON.parse(atob(tokens.queueReadonly))).toEqual({ UserID: 'w1', Password: proof('queueReadonlyToken') })
     expect(sandbox.queue.signingKeys.pair()).toEqual({
@@ -75,19 +75,19 @@ describe('a sandbox with a secret', () => {
     })
   })
 
-  test('without a name has a user that the workflow SDK takes', () => {
+  test('has a user that the workflow SDK accepts, also without a name', () => {
     using sandbox = createSandbox({ secret })
     expect(JSON.parse(atob(sandbox.tokens.queue))).toMatchObject({ UserID: 'defaultUser' })
   })
 
-  test('is as new after a reset', () => {
+  test('has the initial tokens again after a reset', () => {
     using sandbox = createSandbox({ secret })
     const before = everything(sandbox)
     sandbox.reset()
     expect(everything(sandbox)).toEqual(before)
   })
 
-  test('takes what is given', () => {
+  test('uses explicit tokens and keys', () => {
     using sandbox = createSandbox({
       secret,
       tokens: { store: 's', queue: 'q', mgmtKey: 'm' },
@@ -97,8 +97,8 @@ describe('a sandbox with a secret', () => {
     expect(sandbox.queue.signingKeys.current).toBe('sig')
   })
 
-  test.each(['', 'short', 'fifteen letters', 42 as unknown as string])('%j is none', (wrong) => {
-    expect(() => createSandbox({ secret: wrong })).toThrow('has at least 16 characters')
+  test.each(['', 'short', 'fifteen letters', 42 as unknown as string])('throws for %j as a secret', (wrong) => {
+    expect(() => createSandbox({ secret: wrong })).toThrow('must have at least 16 characters')
   })
 })
 
@@ -120,7 +120,7 @@ describe('a dump', () => {
     ['with another secret', { secret: 'another secret, too' }],
     ['with another name', { secret, name: 'w2' }],
     ['with another token that was given', { secret, tokens: { store: 'given' } }],
-  ])('of a world %s brings everything but what lets one in', (_, options) => {
+  ])('of a sandbox %s contains everything except valid credentials', (_, options) => {
     const from = withUser(options)
     using to = createSandbox({ secret })
     const { tokens } = to
@@ -133,7 +133,7 @@ describe('a dump', () => {
     expect(holder(to, from.token)).toBeUndefined()
     expect(to.store.run('ACL', 'LIST')).toContainEqual(expect.stringMatching(/^user alice on ~\* .*\+@all$/))
     for (const token of Object.values(from.sandbox.tokens)) expect(holder(to, token)).toBeUndefined()
-    // A new one can be made.
+    // A new token can be created.
     const token = String(to.store.run('ACL', 'GENTOKEN', 'alice'))
     to.store.run('ACL', 'SETUSER', 'alice', `>${token}`)
     expect(holder(to, token)).toBe('alice')
@@ -142,7 +142,7 @@ describe('a dump', () => {
   test.each<[string, SandboxOptions]>([
     ['without a secret', {}],
     ['with one', { secret }],
-  ])('of the same kind of world brings tokens and keys that were changed, too: %s', (_, options) => {
+  ])('of a sandbox of the same kind contains changed tokens and keys: %s', (_, options) => {
     const { sandbox, token } = withUser(options)
     using to = createSandbox(options)
     to.load(sandbox.dump())
@@ -154,7 +154,7 @@ describe('a dump', () => {
     expect(later.filter((one) => before.includes(one))).toEqual([])
   })
 
-  test('does not tell the secret, and has no seal without one', () => {
+  test('does not reveal the secret, and has no seal without one', () => {
     using sandbox = createSandbox({ secret })
     expect(JSON.stringify(sandbox.dump())).not.toContain(secret)
     using plain = createSandbox()

@@ -3,7 +3,7 @@ import { connect } from 'stuntdouble/client'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'vitest'
 
-/** Everything that a sandbox hands out and that has methods, by the way to it. */
+/** Every object with methods that a sandbox returns, by its path. */
 function facesOf(sandbox: Sandbox): Record<string, object> {
   const { store, queue, workflow, stats, faults, destinations, outbound, traffic, clock } = sandbox
   const past = sandbox.asOf('-0s')
@@ -40,13 +40,13 @@ function methodsOf(face: object): string[] {
   return [...names].filter((name) => typeof (face as Record<string, unknown>)[name] === 'function')
 }
 
-/** What comes of a call without arguments. */
+/** Returns the result of a call without arguments. */
 async function outcomeOf(call: () => unknown): Promise<string> {
   try {
     const given = call()
     if (!(given instanceof Promise)) return 'returned'
     void given.catch(() => {})
-    // Some wait for ever, such as for an event.
+    // Some calls wait forever, for example for an event.
     const ended = given.then(
       () => 'resolved',
       (error: Error) => error.message,
@@ -69,11 +69,11 @@ async function expectDetachable(make: () => Record<string, object>): Promise<voi
   }
 }
 
-test('every method of a sandbox can be taken out of what it belongs to', async () => {
+test('every method of a sandbox can be detached from its object', async () => {
   await expectDetachable(() => facesOf(createSandbox({ onWarning: () => {} })))
 })
 
-test('every method of a connected sandbox can be taken out of what it belongs to', async () => {
+test('every method of a remote sandbox can be detached from its object', async () => {
   await using server = await startServer({ port: 0 })
   await using sandbox = await connect(server.origin)
   const { store, queue, workflow, stats, faults, destinations, outbound, traffic, clock } = sandbox
@@ -90,7 +90,7 @@ test('every method of a connected sandbox can be taken out of what it belongs to
   }
 })
 
-test('what is taken out works, is the same each time, and can be replaced by a test', async () => {
+test('a detached method works, is the same on each access, and can be replaced by a test', async () => {
   using sandbox = createSandbox()
   const { run, get } = sandbox.store
   const { advance, now } = sandbox.clock

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
 
-// Runners may fake the timers before the package is loaded: Jest with `fakeTimers: { enableGlobally: true }`, Vitest in a
-// setup file.
+// Test runners may fake the timers before the package is loaded: Jest with `fakeTimers: { enableGlobally: true }`,
+// Vitest in a setup file.
 
-test('a loop of requests ends although immediates were faked before, and one of them has fired', async () => {
+test('a loop of requests ends if immediates were faked before the package was loaded, and one of them has fired', async () => {
   vi.useFakeTimers()
   vi.resetModules()
   const { createSandbox } = await import('../../src/index.js')

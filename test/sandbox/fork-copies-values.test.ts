@@ -15,34 +15,37 @@ async function call(world: Sandbox): Promise<unknown> {
   return [answer.status, answer.headers.get('x-paid'), await answer.text()]
 }
 
-test.each([true, false])('what a test gave and changes afterwards stays what it was (journal: %s)', async (journal) => {
-  using sandbox = createSandbox({ journal })
-  const [shopAnswer, bankAnswer] = [{}, {}].map(() => ({
-    status: 201,
-    headers: { 'x-paid': 'no' } as Record<string, string>,
-    body: { lines: [{ count: 1 }] },
-  })) as [Given, Given]
-  const rule = { on: 'queue.delivery' as const, name: 'late', skip: 1, times: 1, fault: fault.status(503) }
-  sandbox.destinations.respond(shop, shopAnswer)
-  sandbox.outbound.record('https://bank.test/*', bankAnswer)
-  sandbox.faults.add(rule)
-  for (const answer of [shopAnswer, bankAnswer]) {
-    answer.status = 418
-    answer.headers['x-paid'] = 'yes'
-    answer.body.lines[0]!.count = 2
-  }
-  Object.assign(rule, { skip: 0, times: 9, name: 'other' })
-  Object.assign(rule.fault, { status: 418 })
-  const worlds = journal ? [sandbox, await sandbox.fork(), await sandbox.fork()] : [sandbox]
-  for (const world of worlds) {
-    expect(world.faults.rules[0]?.rule).toMatchObject({ name: 'late', skip: 1 })
-    expect(await deliver(world)).toMatchObject({ status: 201, body: '{"lines":[{"count":1}]}' })
-    expect(await deliver(world)).toMatchObject({ status: 503 })
-    expect(await deliver(world)).toMatchObject({ status: 201 })
-    expect(await call(world)).toEqual([201, 'no', '{"lines":[{"count":1}]}'])
-  }
-  for (const world of worlds) world.dispose()
-})
+test.each([true, false])(
+  'values that a test passes and changes afterwards keep their state (journal: %s)',
+  async (journal) => {
+    using sandbox = createSandbox({ journal })
+    const [shopAnswer, bankAnswer] = [{}, {}].map(() => ({
+      status: 201,
+      headers: { 'x-paid': 'no' } as Record<string, string>,
+      body: { lines: [{ count: 1 }] },
+    })) as [Given, Given]
+    const rule = { on: 'queue.delivery' as const, name: 'late', skip: 1, times: 1, fault: fault.status(503) }
+    sandbox.destinations.respond(shop, shopAnswer)
+    sandbox.outbound.record('https://bank.test/*', bankAnswer)
+    sandbox.faults.add(rule)
+    for (const answer of [shopAnswer, bankAnswer]) {
+      answer.status = 418
+      answer.headers['x-paid'] = 'yes'
+      answer.body.lines[0]!.count = 2
+    }
+    Object.assign(rule, { skip: 0, times: 9, name: 'other' })
+    Object.assign(rule.fault, { status: 418 })
+    const worlds = journal ? [sandbox, await sandbox.fork(), await sandbox.fork()] : [sandbox]
+    for (const world of worlds) {
+      expect(world.faults.rules[0]?.rule).toMatchObject({ name: 'late', skip: 1 })
+      expect(await deliver(world)).toMatchObject({ status: 201, body: '{"lines":[{"count":1}]}' })
+      expect(await deliver(world)).toMatchObject({ status: 503 })
+      expect(await deliver(world)).toMatchObject({ status: 201 })
+      expect(await call(world)).toEqual([201, 'no', '{"lines":[{"count":1}]}'])
+    }
+    for (const world of worlds) world.dispose()
+  },
+)
 
 interface Given {
   status: number
@@ -50,7 +53,7 @@ interface Given {
   readonly body: { readonly lines: { count: number }[] }
 }
 
-test('a Response that was given is read by each fork anew', async () => {
+test('each fork reads a given Response anew', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.respond(shop, new Response('from the shop', { status: 201 }))
   sandbox.outbound.script('https://bank.test/*', [new Response('from the bank')])
@@ -63,7 +66,7 @@ test('a Response that was given is read by each fork anew', async () => {
   }
 })
 
-test('what differs each time that it is read is read once', async () => {
+test('a value that differs on each read is read once', async () => {
   using sandbox = createSandbox()
   let reads = 0
   const body = {
@@ -84,7 +87,7 @@ test('what differs each time that it is read is read once', async () => {
   for (const world of [first, second]) expect(world.traffic.ofType('attempt')[0]?.outcome?.body).toBe(outcome)
 })
 
-test('what goes round in circles, or branches without end, is refused in no time', () => {
+test('cyclic and endlessly branching values are rejected quickly', () => {
   using sandbox = createSandbox()
   const circle: Record<string, unknown> = {}
   Object.assign(circle, { a: circle, b: circle, c: [circle, circle] })

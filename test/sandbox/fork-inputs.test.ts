@@ -8,7 +8,7 @@ async function expectSame(sandbox: Sandbox): Promise<void> {
   expect(JSON.stringify(fork.traffic.toTrace())).toBe(JSON.stringify(sandbox.traffic.toTrace()))
 }
 
-test('a fork knows a data store that was loaded', async () => {
+test('a fork has a data store that was loaded', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('RPUSH', 'jobs', 'a', 'b')
   sandbox.store.load(sandbox.store.dump())
@@ -16,7 +16,7 @@ test('a fork knows a data store that was loaded', async () => {
   await expectSame(sandbox)
 })
 
-test('a fork knows a call that the app gave up, and why', async () => {
+test('a fork has an outbound request that the app aborted, and the reason', async () => {
   using sandbox = createSandbox()
   sandbox.outbound.on('https://bank.test/*', async (_, task) => {
     await task.sleep('10s')
@@ -43,7 +43,7 @@ class Money {
   }
 }
 
-test('a fork gets what was given to a call as it was then, whatever became of it', async () => {
+test('a fork uses arguments as they were at the call, regardless of later changes', async () => {
   using sandbox = createSandbox()
   const [bytes, order, money] = [Buffer.from('abc'), new Order(), new Money()]
   const [url, day] = [new URL('https://shop.test/orders'), new Date(0)]
@@ -61,7 +61,7 @@ test('a fork gets what was given to a call as it was then, whatever became of it
   await expectSame(sandbox)
 })
 
-test('a fork loads what was loaded, and not what became of the dump', async () => {
+test('a fork loads the dump as it was when it was loaded', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('SET', 'stock', '5')
   const [world, stored] = [sandbox.dump(), sandbox.store.dump()]
@@ -74,7 +74,7 @@ test('a fork loads what was loaded, and not what became of the dump', async () =
   await expectSame(sandbox)
 })
 
-test('a look into the past does not know what ended later', async () => {
+test('asOf() does not show what ended later', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on('https://shop.test/orders', async (_, task) => {
     await task.sleep('10s')
@@ -88,7 +88,7 @@ test('a look into the past does not know what ended later', async () => {
   expect(sandbox.asOf('-45s').traffic.ofType('attempt')[0]?.outcome?.status).toBe(200)
 })
 
-test('a fork right after an entry that a handler wrote is what the look there says', async () => {
+test('a fork right after an entry that a handler wrote equals asOf() at that entry', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on('https://shop.test/orders', () => {
     sandbox.store.run('INCR', 'first')
@@ -103,7 +103,7 @@ test('a fork right after an entry that a handler wrote is what the look there sa
   }
 })
 
-test('a fork knows calls side by side, some of which end while time begins to move', async () => {
+test('a fork has concurrent outbound requests, some of which end while time begins to move', async () => {
   using sandbox = createSandbox()
   sandbox.outbound.on('https://bank.test/*', async (_, task) => {
     await task.sleep('1s')
@@ -118,7 +118,7 @@ test('a fork knows calls side by side, some of which end while time begins to mo
   await expectSame(sandbox)
 })
 
-test('a fork knows a handler that ends while a part of it sleeps', async () => {
+test('a fork has a handler that ends while a part of it sleeps', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on('https://shop.test/orders', (_, task) => {
     void task.sleep('2s').then(() => sandbox.store.run('INCR', 'late'))
@@ -130,7 +130,7 @@ test('a fork knows a handler that ends while a part of it sleeps', async () => {
   await expectSame(sandbox)
 })
 
-test('a look before a key expired sees it, after one that did not', async () => {
+test('asOf() before a key expired shows it, also after an asOf() that did not', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('SET', 'lock', 'mine', 'PX', 100)
   sandbox.store.run('HSET', 'hash', 'brief', '1', 'long', '2')
@@ -142,7 +142,7 @@ test('a look before a key expired sees it, after one that did not', async () => 
   expect(sandbox.asOf('-1ms').store.get('lock')).toBeNull()
 })
 
-test('a fork tells where a message was published that nobody takes, and where a fault was declared', async () => {
+test('a fork reports the line of an unhandled publish, and the line of a fault rule', async () => {
   using sandbox = createSandbox()
   sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.status(503) })
   sandbox.queue.publish({ to: 'https://nobody.test/', retries: 1 })
@@ -153,7 +153,7 @@ test('a fork tells where a message was published that nobody takes, and where a 
   expect(fork.faults.rules).toEqual(sandbox.faults.rules)
 })
 
-test('a fork knows a stream whose reader was gone before it began', async () => {
+test('a fork has a stream whose reader disconnected before it began', async () => {
   using sandbox = createSandbox()
   const { urls, tokens } = sandbox
   const headers = [
@@ -169,7 +169,7 @@ test('a fork knows a stream whose reader was gone before it began', async () => 
   await expectSame(sandbox)
 })
 
-test('a fork knows a request that hangs, and was given up before it began', async () => {
+test('a fork has a hanging request that was aborted before it began', async () => {
   using sandbox = createSandbox()
   const { urls, tokens } = sandbox
   sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.hang() })
@@ -183,7 +183,7 @@ test('a fork knows a request that hangs, and was given up before it began', asyn
   await expectSame(sandbox)
 })
 
-test('a fork knows a call that the app had given up before it began, and why', async () => {
+test('a fork has an outbound request that the app had aborted before it began, and the reason', async () => {
   using sandbox = createSandbox()
   sandbox.outbound.on('https://bank.test/*', () => new Response('late'))
   sandbox.faults.add({ on: 'outbound.request', times: 1, fault: fault.latency('7s') })

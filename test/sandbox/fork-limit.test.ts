@@ -5,7 +5,7 @@ const write = (sandbox: Sandbox, count = 200): void => {
   for (let index = 0; index < count; index++) sandbox.store.run('SET', `key ${index}`, `value number ${index}`)
 }
 
-/** Forks until one is refused, at most twenty. */
+/** Forks until an error, at most twenty times. */
 async function forked(origin: Sandbox): Promise<{ readonly forks: Sandbox[]; readonly told: string }> {
   const forks: Sandbox[] = []
   for (let count = 0; count < 20; count++) {
@@ -22,7 +22,7 @@ const dispose = (forks: readonly Sandbox[]): void => {
   for (const fork of forks) fork.dispose()
 }
 
-test('forks are refused when all of them would keep more than they may, and again allowed when one is gone', async () => {
+test('fork() throws if all forks together would exceed maxForkBytes, and works again after one was disposed', async () => {
   using sandbox = createSandbox({ policy: { maxForkBytes: 1_000_000 } })
   write(sandbox)
   const { forks, told } = await forked(sandbox)
@@ -40,7 +40,7 @@ test('forks are refused when all of them would keep more than they may, and agai
   dispose(again.forks)
 })
 
-test('forks of forks count as those of the first origin', async () => {
+test('forks of forks count for the first origin', async () => {
   using sandbox = createSandbox({ policy: { maxForkBytes: 1_000_000 } })
   write(sandbox)
   using first = await sandbox.fork()
@@ -50,7 +50,7 @@ test('forks of forks count as those of the first origin', async () => {
   using _ = await sandbox.fork()
 })
 
-test('a fork that is reset gives back what it kept', async () => {
+test('a fork that is reset releases its bytes', async () => {
   using sandbox = createSandbox({ policy: { maxForkBytes: 1_000_000 } })
   write(sandbox)
   const { forks } = await forked(sandbox)
@@ -59,7 +59,7 @@ test('a fork that is reset gives back what it kept', async () => {
   dispose(forks)
 })
 
-test('an early instant takes as much as came before it', async () => {
+test('a fork of an early instant counts only the inputs before it', async () => {
   using sandbox = createSandbox({ policy: { maxForkBytes: 60_000 } })
   write(sandbox, 20)
   await sandbox.clock.advance('1s')
@@ -69,7 +69,7 @@ test('an early instant takes as much as came before it', async () => {
   expect(early.store.run('DBSIZE')).toBe(20)
 })
 
-test('forks that grow drop the older halves of their logs, and their origin does not', async () => {
+test('growing forks drop the older halves of their logs, and their origin does not', async () => {
   using sandbox = createSandbox({ policy: { maxForkBytes: 500_000 } })
   write(sandbox, 50)
   using one = await sandbox.fork()
@@ -82,7 +82,7 @@ test('forks that grow drop the older halves of their logs, and their origin does
   expect(sandbox.traffic.dropped).toBe(0)
 })
 
-test('a fork shares what cannot change with its origin, and equals it', async () => {
+test('a fork shares immutable data with its origin, and equals it', async () => {
   using sandbox = createSandbox()
   write(sandbox, 5)
   await sandbox.fetch(`${sandbox.urls.store}/get/key%201`, {
@@ -100,7 +100,7 @@ test('a fork shares what cannot change with its origin, and equals it', async ()
   expect(sandbox.traffic.ofType('command').at(-1)?.argv).toEqual(['get', 'key 1'])
 })
 
-test('a chain of forks of forks knows its whole past', async () => {
+test('a chain of forks of forks has its whole past', async () => {
   using sandbox = createSandbox()
   const chain: Sandbox[] = [sandbox]
   for (let count = 0; count < 30; count++) {

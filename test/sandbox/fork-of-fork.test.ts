@@ -7,7 +7,7 @@ function outcomes(sandbox: Sandbox): unknown[] {
   return sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome)
 }
 
-/** A handler that is under way for 15 seconds, and two sleeps side by side. */
+/** A handler that runs for 15 seconds, with two concurrent sleeps. */
 function slow(sandbox: Sandbox): void {
   sandbox.destinations.on(shop, async (_, task) => {
     const beside = task.sleep('8s')
@@ -18,7 +18,7 @@ function slow(sandbox: Sandbox): void {
   })
 }
 
-test('a fork of a fork gets the answers that are still to come', async () => {
+test('a fork of a fork gets the responses that arrive later', async () => {
   using sandbox = createSandbox()
   slow(sandbox)
   sandbox.queue.publish({ to: shop, retries: 0 })
@@ -37,7 +37,7 @@ test('a fork of a fork gets the answers that are still to come', async () => {
   }
 })
 
-test('a delivery without an answer meets its time-out in a fork of a fork, too', async () => {
+test('a delivery without a response runs into its timeout in a fork of a fork', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on(shop, (_, task) => task.sleep('1s').then(() => new Promise<Response>(() => {})))
   sandbox.queue.publish({ to: shop, retries: 0, timeout: '30s' })
@@ -54,7 +54,7 @@ test('a delivery without an answer meets its time-out in a fork of a fork, too',
   await moving
 })
 
-test('a fork is what a look at the same entry says, also in the middle of a handler', async () => {
+test('a fork equals asOf() at the same entry, also within a handler', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on(shop, async () => {
     sandbox.store.run('INCR', 'seen')
@@ -72,14 +72,14 @@ test('a fork is what a look at the same entry says, also in the middle of a hand
     await new Promise((resolve) => setTimeout(resolve, 1))
     expect(fork.traffic.toTrace().entries).toEqual(sandbox.asOf({ seq }).traffic.toTrace().entries)
     expect(fork.store.dump()).toEqual(sandbox.asOf({ seq }).store.dump())
-    // From here on the answer comes that came there at the same instant.
+    // From here on, the response arrives that arrived in the origin at the same instant.
     await fork.clock.settle()
     const attempts = fork.traffic.ofType('attempt')
     expect(attempts.every(({ outcome }) => outcome?.status === 200)).toBe(true)
   }
 })
 
-test('forks of a fork that delivers over the network, to some hosts only', async () => {
+test('forks of a fork deliver over the network to the allowed hosts only', async () => {
   const net = async (): Promise<Response> => new Response('from the network')
   using sandbox = createSandbox({ fetch: net, deliverTo: 'any' })
   const publish = async (world: Sandbox): Promise<number | undefined> => {
@@ -98,7 +98,7 @@ test('forks of a fork that delivers over the network, to some hosts only', async
   expect(await publish(third)).not.toBe(200)
 })
 
-test('a fork with another name has the addresses and tokens of its origin, and rules know its name', async () => {
+test('a fork with another name has the URLs and tokens of its origin, and rules match its name', async () => {
   using sandbox = createSandbox({ name: 'one', secret: 'a secret of many characters' })
   const get = async (world: Sandbox): Promise<number> => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
@@ -117,7 +117,7 @@ test('a fork with another name has the addresses and tokens of its origin, and r
   expect(await get(second)).toBe(200)
 })
 
-test('a fork of a fork that has other destinations', async () => {
+test('a fork of a fork can have other destinations', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.respond('https://shop.test/*', () => 200)
   sandbox.queue.publish({ to: shop, retries: 0 })
@@ -129,7 +129,7 @@ test('a fork of a fork that has other destinations', async () => {
   expect(second.dump()).toEqual(first.dump())
 })
 
-test.each(['auto', 'real'] as const)('a fork of a fork of a world whose clock was %s', async (clock) => {
+test.each(['auto', 'real'] as const)('a fork of a fork works for a sandbox whose clock was %s', async (clock) => {
   using sandbox = createSandbox({ clock })
   sandbox.destinations.on(shop, async (_, task) => {
     await task.sleep(20)

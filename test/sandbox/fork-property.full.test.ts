@@ -8,11 +8,11 @@ import { acts, apps, appsIn, connectionsOf, course, register, traceOf } from './
 interface Moment {
   readonly at: PastInstant
   readonly trace: string
-  /** Nobody can ask for it in the middle of a move: it is told as of the time where that leads. */
+  /** A state within a clock move cannot be requested, so it is compared at the target of the move. */
   readonly dump?: string
 }
 
-/** Forks, forks of them and forks of those go on in the same way, wherever they were made. */
+/** Forks, their forks and the forks of those continue in the same way, regardless of where they were created. */
 async function expectForksOfForksToBeForks(sandbox: Sandbox, at: PastInstant, random: Random): Promise<void> {
   using first: Sandbox = await sandbox.fork({ at, destinations: appsIn(() => first) })
   using second: Sandbox = await first.fork({ destinations: appsIn(() => second) })
@@ -38,7 +38,7 @@ async function expectForksOfForksToBeForks(sandbox: Sandbox, at: PastInstant, ra
 const worlds = runs(5, 20, 200)
 
 test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
-  'forks of world %i equal it at ten instants, and go on like it',
+  'forks of random sandbox %i equal it at ten instants, and continue in the same way',
   async (seed) => {
     const random = createRandom(`fork ${seed}`)
     using sandbox = createSandbox({ seed, onWarning: () => {} })
@@ -46,8 +46,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
     sandbox.store.run('XGROUP', 'CREATE', 'stream', 'group', '$', 'MKSTREAM')
     const moments: Moment[] = []
     const leave = sandbox.clock.onMove((from) => {
-      // All of an instant is over when time leaves it.
-      // A move that has just begun belongs to what comes.
+      // When time leaves an instant, everything at it is over. A move that has just begun belongs to the next instant.
       if (random.chance(1, 5) && sandbox.traffic.last()?.type !== 'clock')
         moments.push({ at: from, trace: traceOf(sandbox) })
     })
@@ -59,7 +58,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       moments.push({ at: { seq: sandbox.traffic.last()!.seq }, trace: traceOf(sandbox), dump })
       await sandbox.clock.advance('1ms')
     }
-    // A fork goes on without the connections, and so differently from a world that has them.
+    // A fork continues without connections, so it differs from a sandbox that has them.
     for (const connection of connectionsOf(sandbox)) connection.close()
     await sandbox.clock.advance('1ms')
     const last = sandbox.clock.now()
@@ -84,7 +83,7 @@ test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
       await fork.clock.advanceTo(sandbox.clock.now())
       expect(course(fork)).toEqual(course(sandbox))
     }
-    // A look finds what has expired: it comes last.
+    // Reading finds expired keys, which is an input, so it comes last.
     expect(sandbox.asOf(sandbox.clock.now()).store.dump()).toEqual(sandbox.store.dump())
   },
 )

@@ -7,7 +7,7 @@ const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTime
 
 afterEach(() => void vi.useRealTimers())
 
-test('a handler that awaits timers of the host, which follow, is played and forked at each entry', async () => {
+test('a handler that awaits host timers, which follow, is replayed and forked at each entry', async () => {
   using sandbox = createSandbox()
   const toFake = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
   vi.useFakeTimers({ now: sandbox.clock.now(), toFake: [...toFake] })
@@ -42,7 +42,7 @@ test('a handler that awaits timers of the host, which follow, is played and fork
   leave()
 })
 
-test('a handler that waits for an element of a list is under way in forks of forks', async () => {
+test('a handler that waits for a list element is in flight in forks of forks', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on(shop, async (_, task) => {
     const job = await sandbox.store.connect({ task }).run('BLPOP', 'jobs', 0)
@@ -62,12 +62,12 @@ test('a handler that waits for an element of a list is under way in forks of for
     expect(outcome(fork)).toBeUndefined()
     await fork.clock.advance('15s')
     expect(outcome(fork)).toEqual(outcome(sandbox))
-    // Nobody pushed it there.
+    // No command pushed an element in the fork.
     expect(fork.store.run('LLEN', 'jobs')).toBe(0)
   }
 })
 
-test('a handler that forks the sandbox in which it runs is under way in the fork, and never answers there', async () => {
+test('a handler that forks its own sandbox is in flight in the fork, and never responds there', async () => {
   using sandbox = createSandbox()
   const made: Sandbox[] = []
   sandbox.destinations.on(shop, async (_, task) => {
@@ -88,7 +88,7 @@ test('a handler that forks the sandbox in which it runs is under way in the fork
   }
 })
 
-test('a look into a fork says what a fork of it there is, at every entry and second', async () => {
+test('asOf() of a fork equals a fork of it, at every entry and second', async () => {
   const destinations = {
     [shop]: async (_: Request, task: Task) => {
       await task.sleep('3s')

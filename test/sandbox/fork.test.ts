@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const shop = 'https://shop.test/orders'
 
-test('a fork is what the sandbox was, and goes on like it', async () => {
+test('a fork has the state of the sandbox and continues as the sandbox does', async () => {
   using sandbox = createSandbox({ seed: 3 })
   let calls = 0
   sandbox.destinations.on(shop, async (request, task) => {
@@ -31,25 +31,25 @@ test('a fork is what the sandbox was, and goes on like it', async () => {
   expect(fork.dump()).not.toEqual(sandbox.dump())
 })
 
-test('an instant that cannot be told is refused with what can', async () => {
+test('asOf() and fork() throw for an unavailable instant, with the available ones', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficEntries: 20 } })
   await sandbox.clock.advance('1m')
-  expect(() => sandbox.asOf('2031-01-01T00:00:00Z')).toThrow('still to come: it is 2030-01-01T00:01:00.000Z')
-  expect(() => sandbox.asOf('-1h')).toThrow('this world began at 2030-01-01T00:00:00.000Z')
-  expect(() => sandbox.asOf({ seq: 99 })).toThrow('There is no entry 99 in the log')
+  expect(() => sandbox.asOf('2031-01-01T00:00:00Z')).toThrow('in the future (now is 2030-01-01T00:01:00.000Z)')
+  expect(() => sandbox.asOf('-1h')).toThrow('the sandbox began at 2030-01-01T00:00:00.000Z')
+  expect(() => sandbox.asOf({ seq: 99 })).toThrow('(got 99)')
   for (let count = 0; count < 30; count++) {
     sandbox.store.run('INCR', 'count')
     await sandbox.clock.advance('1s')
   }
-  expect(() => sandbox.asOf('2030-01-01T00:01:01Z')).toThrow('the log has dropped what was before, and begins at')
+  expect(() => sandbox.asOf('2030-01-01T00:01:01Z')).toThrow('the log dropped older entries and begins at')
   expect(sandbox.asOf('-3s').store.get('count')).toBe('28')
   await expect(sandbox.fork({ when: '-5m' } as never)).rejects.toThrow('has no option "when".')
-  await expect(sandbox.fork('-5m' as never)).rejects.toThrow("takes options such as { at: '-5m' }")
+  await expect(sandbox.fork('-5m' as never)).rejects.toThrow("options must be an object such as { at: '-5m' }")
   using forgetful = createSandbox({ journal: false })
-  expect(() => forgetful.asOf('-1s')).toThrow('leave journal: false out')
+  expect(() => forgetful.asOf('-1s')).toThrow('Remove journal: false')
 })
 
-test('the past is looked at and not changed, and a script is no mere look', async () => {
+test('asOf() is read-only, and rejects scripts', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('RPUSH', 'jobs', 'a', 'b')
   await sandbox.clock.advance('1m')
@@ -57,15 +57,15 @@ test('the past is looked at and not changed, and a script is no mere look', asyn
   const before = sandbox.asOf('-30s')
   expect(before.store.run('LRANGE', 'jobs', 0, -1)).toEqual(['a', 'b'])
   expect(sandbox.store.diff(before.store.dump()).changed).toHaveLength(1)
-  expect(() => before.store.run('LPOP', 'jobs')).toThrow('the past cannot be changed')
-  expect(() => before.store.run('EVAL', 'return 1', 0)).toThrow('the past cannot be changed')
+  expect(() => before.store.run('LPOP', 'jobs')).toThrow('must be read-only')
+  expect(() => before.store.run('EVAL', 'return 1', 0)).toThrow('must be read-only')
   expect(before.now).toBe(sandbox.clock.now() - 30_000)
   expect(before.traffic.timeline()).not.toContain('LPOP')
   using fork = await before.fork()
   expect(fork.store.run('LLEN', 'jobs')).toBe(2)
 })
 
-test('a call under way gets its answer when it came; without one it meets its time-out', async () => {
+test('an outbound request in flight gets its response at the recorded instant; without one it times out', async () => {
   using sandbox = createSandbox()
   let answer = (_: Response): void => {}
   sandbox.destinations.on(shop, async (_, task) => {
@@ -87,7 +87,7 @@ test('a call under way gets its answer when it came; without one it meets its ti
   expect(asleep.queue.getMessage(id)?.state).toBe(sandbox.queue.getMessage(id)?.state)
 })
 
-test('keys that the clock found expired expire in a fork, too', async () => {
+test('keys that the clock found expired expire in a fork as well', async () => {
   using sandbox = createSandbox()
   const { store, clock } = sandbox
   store.run('CONFIG', 'SET', 'notify-keyspace-events', 'KEA')

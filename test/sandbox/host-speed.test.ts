@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-// In manual mode the host's clock decides nothing but warnings and when a handler's patience ends, which is journaled.
+// In manual mode, host time decides only warnings and when a stalled handler counts as asleep, which is journaled.
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Milliseconds that a turn of its event loop takes, by its own clock. */
+/** Milliseconds of a turn of the host's event loop, by the host's own clock. */
 const hosts = { 'is very fast': 0.001, 'is very slow': 4 }
 
 class HostTimer {
@@ -38,7 +38,7 @@ afterEach(() => {
   vi.resetModules()
 })
 
-/** The package as it is on such a host: it takes the host's functions when it loads. */
+/** Loads the package on such a host, because it reads the host's functions when it loads. */
 async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof import('../../src/index.js')> {
   vi.resetModules()
   if (host !== undefined) {
@@ -54,7 +54,7 @@ async function loadedOn(host: keyof typeof hosts | undefined): Promise<typeof im
   return loaded
 }
 
-/** A bit of everything for which a clock waits: its log. */
+/** Runs one of each kind of work for which a clock waits, and returns the log. */
 async function story(host: keyof typeof hosts | undefined): Promise<string> {
   const { createSandbox, fault, fakeTimers } = await loadedOn(host)
   using sandbox = createSandbox({ startAt: start, policy: { handlerStallTimeout: 60_000 }, onWarning() {} })
@@ -95,13 +95,13 @@ async function story(host: keyof typeof hosts | undefined): Promise<string> {
 }
 
 test.each(Object.keys(hosts) as (keyof typeof hosts)[])(
-  'a sandbox makes the same log on a host that %s',
+  'a sandbox writes the same log on a host that %s',
   async (host) => {
     expect(await story(host)).toBe(await story(undefined))
   },
 )
 
-test('where a slow host ends the patience with a handler, a fork has it from the journal', async () => {
+test('a fork reads from the journal that a slow host ended the stall timeout of a handler', async () => {
   const { createSandbox } = await loadedOn('is very slow')
   const warnings: string[] = []
   using sandbox = createSandbox({ startAt: start, onWarning: (text) => warnings.push(text) })

@@ -16,7 +16,7 @@ const filled = (sandbox: Sandbox): void => {
   sandbox.store.run('RPUSH', 'list', ...Array.from({ length: 1_000 }, (_, index) => `element number ${index}`))
 }
 
-/** What requests leave behind that is not their bodies: words, replies, messages. */
+/** Parts of requests that are kept in addition to their bodies: arguments, replies, messages. */
 test.each<[string, (sandbox: Sandbox) => unknown]>([
   ['a key rewritten in a request', (sandbox) => post(sandbox, '/set/key', large)],
   ['a key rewritten in a pipeline', (sandbox) => post(sandbox, '/pipeline', JSON.stringify([['SET', 'key', large]]))],
@@ -33,7 +33,7 @@ test.each<[string, (sandbox: Sandbox) => unknown]>([
         .run('NOPE', large)
         .catch(() => {}),
   ],
-])('%s: what is kept is limited', async (_, ask) => {
+])('the size of kept data is limited: %s', async (_, ask) => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   filled(sandbox)
   for (let count = 0; count < 100 && sandbox.traffic.dropped === 0; count++) await ask(sandbox)
@@ -43,7 +43,7 @@ test.each<[string, (sandbox: Sandbox) => unknown]>([
   expect(sandbox.traffic.size).toBeLessThan(1_000)
 })
 
-test('when more came than the journal may keep, whatever goes back says so', async () => {
+test('asOf() and fork() report that the journal reached its size limit', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   for (let count = 0; count < 12; count++) await post(sandbox, '/set/key', large)
   const told = 'maxTrafficBytes'
@@ -55,7 +55,7 @@ test('when more came than the journal may keep, whatever goes back says so', asy
   expect(sandbox.asOf('-0s').store.get('key')).toBe('small')
 })
 
-test('reads of lists leave what they were asked, and not what they were told, for going back', async () => {
+test('reads of lists keep their arguments in the journal, and not their replies', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   filled(sandbox)
   for (let count = 0; count < 200; count++) sandbox.store.run('LRANGE', 'list', 0, -1)
@@ -64,7 +64,7 @@ test('reads of lists leave what they were asked, and not what they were told, fo
   expect(fork.store.run('LLEN', 'list')).toBe(1_000)
 })
 
-test('a command that its user may not run is no part of the past of the store', async () => {
+test('a command that its user may not run is not in the history of the store', async () => {
   using sandbox = createSandbox()
   sandbox.store.run('SET', 'key', 'old')
   const refused = await sandbox.fetch(`${sandbox.urls.store}/set/key/new`, {

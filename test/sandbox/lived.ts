@@ -2,7 +2,7 @@ import { createSandbox, fault, type Sandbox } from 'stuntdouble'
 
 const code = "#!lua name=shop\nredis.register_function('price', function() return 7 end)"
 
-/** A world with something of everything that a dump holds. */
+/** A sandbox with at least one of everything that a dump contains. */
 export async function lived(startAt: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt, clock: 'manual' })
   const { store, queue, clock, destinations, urls, tokens } = sandbox

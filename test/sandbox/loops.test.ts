@@ -8,9 +8,9 @@ import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 import { gateOf } from '../../src/kernel/clock.js'
 import { runs } from '../support/effort.js'
 
-// What an app awaits in a loop must let timers run, and may not change what happens in which order.
+// Awaiting in a loop must let timers run, and must not change the order of events.
 
-/** One step of a loop: what it asks for, and how many microtasks it takes until the next one. */
+/** One step of a loop: its request, and the number of microtasks until the next step. */
 interface Step {
   readonly ask: 'read' | 'count' | 'publish' | 'bank' | 'slow bank' | 'refused' | 'aborted'
   readonly microtasks: number
@@ -54,7 +54,7 @@ async function ask(sandbox: Sandbox, { ask }: Step, loop: number): Promise<void>
   }
 }
 
-/** What a program leaves behind when the gate closes at every n-th response. */
+/** Returns the traffic of a program when the gate closes at every n-th response. */
 async function outcome({ loops, advance }: Program, every: number): Promise<string> {
   using sandbox = createSandbox({ seed: 3, onWarning() {} })
   gateOf(sandbox.clock).every = every
@@ -78,7 +78,7 @@ async function outcome({ loops, advance }: Program, every: number): Promise<stri
   if (advance === 'in a loop') for (let left = 12; left > 0; left--) await sandbox.clock.advance('500ms')
   await sandbox.clock.drain()
   const all = Promise.all(running)
-  // What waits in virtual time continues only when it moves.
+  // Work that waits in virtual time continues only when time moves.
   for (let isOver = false; !isOver; ) {
     void all.then(() => (isOver = true))
     await sandbox.clock.advance('1m')
@@ -87,7 +87,7 @@ async function outcome({ loops, advance }: Program, every: number): Promise<stri
 }
 
 describe('concurrent loops', () => {
-  test('leave the same traffic however often the host gets a pause', async () => {
+  test('leave the same traffic regardless of the number of host pauses', async () => {
     const same = async (given: Program): Promise<void> => {
       const never = await outcome(given, Number.POSITIVE_INFINITY)
       for (const every of [1, 3, 16]) expect(await outcome(given, every)).toBe(never)
@@ -140,7 +140,7 @@ describe('a loop of awaited requests', () => {
     'clock.settle()': (sandbox) => () => sandbox.clock.settle(),
   }
 
-  test.each(Object.keys(kinds))('lets a timer that is due fire within 200 rounds: %s', async (kind) => {
+  test.each(Object.keys(kinds))('lets a due timer fire within 200 rounds: %s', async (kind) => {
     using sandbox = createSandbox({ onWarning() {} })
     const once = kinds[kind]!(sandbox)
     for (let warm = 0; warm < 5; warm++) await once()
@@ -160,7 +160,7 @@ describe('a loop of awaited requests', () => {
     expect(rounds).toBeLessThanOrEqual(200)
   })
 
-  test('ends at a timeout of the app', async () => {
+  test('ends with a timeout of the app', async () => {
     using sandbox = createSandbox({ onWarning() {} })
     const signal = AbortSignal.timeout(30)
     const polls = async (): Promise<never> => {
@@ -169,7 +169,7 @@ describe('a loop of awaited requests', () => {
     await expect(polls()).rejects.toThrow(/timeout/)
   })
 
-  test('sees what time brings while clock.advance() moves it', async () => {
+  test('observes the effects of time while clock.advance() runs', async () => {
     const warnings: string[] = []
     using sandbox = createSandbox({ onWarning: (text) => warnings.push(text) })
     const at: number[] = []
@@ -199,7 +199,7 @@ describe('a loop of awaited requests', () => {
     'a host of its own': (sandbox) => ask(sandbox, { ask: 'bank', microtasks: 0 }, 1),
   }
 
-  test.each(Object.entries(polls))('in a handler ends when its patience does: %s', async (_, poll) => {
+  test.each(Object.entries(polls))('in a handler ends with its stall timeout: %s', async (_, poll) => {
     using sandbox = createSandbox({ policy: { handlerStallTimeout: 50 }, onWarning() {} })
     sandbox.outbound.respond('https://bank.test/*', 503)
     let isOver = false
@@ -215,7 +215,7 @@ describe('a loop of awaited requests', () => {
     ])
   })
 
-  test.each(Object.entries(polls))('beside clock.settle() does not keep it for ever: %s', async (_, poll) => {
+  test.each(Object.entries(polls))('does not keep clock.settle() waiting forever: %s', async (_, poll) => {
     using sandbox = createSandbox({ onWarning() {} })
     sandbox.outbound.respond('https://bank.test/*', 503)
     let isOver = false
@@ -227,7 +227,7 @@ describe('a loop of awaited requests', () => {
     await polling
   })
 
-  test('is served in the sandbox to which it was sent, whatever the gate does', async () => {
+  test('is processed by the sandbox that it was sent to, also after a reset at the gate', async () => {
     using sandbox = createSandbox({ onWarning() {} })
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const add = (): Promise<Response> => sandbox.fetch(`${sandbox.urls.store}/incr/hits`, { headers })

@@ -2,19 +2,23 @@ import { createSandbox, fault } from 'stuntdouble'
 import { exploreFaults } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 
-// Calls that a type checker would refuse: from JavaScript, or with a value that came from elsewhere.
+// Calls that a type checker would reject: from JavaScript, or with a value from another source.
 const nothing = undefined as never
 const sandbox = createSandbox()
 
 test.each<[string, () => unknown, RegExp]>([
-  ['options that are none', () => createSandbox(null as never), /takes an object of options such as/],
-  ['a wait that is none', () => fault.latency(null as never), /null is not a duration: give milliseconds/],
-  ['no rule to take away', () => sandbox.faults.remove(nothing), /takes what faults\.add\(\) returned, or the name/],
-  ['no rules', () => sandbox.faults.add(nothing), /faults\.add\(\) takes a rule or a list of them, got undefined\./],
+  ['invalid options', () => createSandbox(null as never), /createSandbox\(\): options must be an object/],
+  ['an invalid wait', () => fault.latency(null as never), /null is not a duration\. Use milliseconds/],
+  ['no rule to take away', () => sandbox.faults.remove(nothing), /faults\.remove\(\): the argument must be a handle/],
+  [
+    'no rules',
+    () => sandbox.faults.add(nothing),
+    /faults\.add\(\): the argument must be a rule or a list of rules \(got undefined\)\./,
+  ],
   [
     'a whole scenario',
     () => sandbox.faults.add({ name: 'calm', faults: [] } as never),
-    /takes rules, not a scenario: faults\.add\(scenario\.faults\)/,
+    /\(got a scenario\)\. Use faults\.add\(scenario\.faults\)/,
   ],
   ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\): .* result of dump\(\)/],
   [
@@ -22,17 +26,17 @@ test.each<[string, () => unknown, RegExp]>([
     () => sandbox.assertInvariants({ only: 'zzz' as never }),
     /no invariant "zzz"\. Use one of no-lost/,
   ],
-])('%s: a sentence with the next step', (_, misuse, sentence) => {
+])('throws one message with the next step for %s', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)
 })
 
-test('a budget that is no number: a sentence with the next step', async () => {
+test('throws one message with the next step for an invalid maxTimers', async () => {
   const budget = 'x' as never
   await expect(sandbox.clock.drain({ maxTimers: budget })).rejects.toThrow(
-    /drain\(\) takes a number of timers as maxTimers, got x/,
+    /drain\(\): maxTimers must be a number of timers \(got x\)/,
   )
 })
 
-test('no scenario to explore: a sentence with the next step', async () => {
+test('throws one message with the next step for a missing scenario', async () => {
   await expect(exploreFaults(nothing)).rejects.toThrow(/cannot be played\./)
 })

@@ -9,10 +9,15 @@ import PlaywrightTraceReporter from '../../fixtures/reporters/playwright.js'
 import VitestTraceReporter from '../../fixtures/reporters/vitest.js'
 import { unplayedText } from '../../src/kernel/unused-script.js'
 
-// A name that is nearly one: what was probably meant is told, wherever options are given.
+// A misspelled name is reported with the nearest valid one, wherever options are passed.
 
 test.each<[string, () => unknown, string]>([
   ['a sandbox', () => createSandbox({ dilaect: 'upstash' } as never), 'no option "dilaect". Did you mean "dialect"?'],
+  [
+    'a sandbox with two mistakes',
+    () => createSandbox({ dilaect: 'upstash', sede: 1 } as never),
+    'no options "dilaect", "sede". Did you mean "dialect", "seed"? The options are',
+  ],
   [
     'a policy',
     () => createSandbox({ policy: { deduplicationWindw: 1 } as never }),
@@ -58,12 +63,12 @@ test.each<[string, () => unknown, string]>([
   [
     'a field of a rule that cannot be left out',
     () => createSandbox().faults.add({ on: 'queue.delivery', falt: fault.reset() } as never),
-    'there is no "falt" here. Did you mean "fault"?',
+    'there is no field "falt". Did you mean "fault"?',
   ],
   [
     'a field of a fault that cannot be left out',
     () => createSandbox().faults.add({ on: 'queue.delivery', fault: { kind: 'status', staus: 503 } } as never),
-    'there is no "staus" here. Did you mean "status"?',
+    'there is no field "staus". Did you mean "status"?',
   ],
   [
     'an attempt in a scenario',
@@ -98,26 +103,30 @@ test.each<[string, () => unknown, string]>([
   [
     'a key',
     () => createSandbox().queue.sign({ url: 'https://a.test' }, { key: 5 } as never),
-    "takes 'current', 'next' or the text of a key as key, got 5.",
+    "key must be 'current', 'next' or the text of a key (got 5)",
   ],
-  ['parallelism', () => createSandbox().queue.upsertQueue('q', { parallelism: 0 }), 'parallelism, 1 or more, got 0.'],
+  [
+    'parallelism',
+    () => createSandbox().queue.upsertQueue('q', { parallelism: 0 }),
+    'parallelism must be a whole number of at least 1 (got 0)',
+  ],
   [
     'paused',
     () => createSandbox().queue.upsertQueue('q', { parallelism: 1, paused: 'yes' as never }),
-    'true or false as paused, got "yes".',
+    'paused must be true or false (got "yes")',
   ],
   [
     'headers',
     () => createSandbox().queue.publish({ to: 'https://a.test', headers: 'x' as never }),
-    'an object of names and values as headers, got "x".',
+    'headers must be an object of names and values (got "x")',
   ],
   [
     'endpoints',
     () => createSandbox().queue.urlGroups.addEndpoints('g', 'https://a.test' as never),
-    'takes a name and a list',
+    'the second argument must be a list',
   ],
   ['a region', () => createSandbox().queueIn('us-west-1' as never), 'Did you mean "us-east-1"?'],
-])('%s', (_, misuse, sentence) => {
+])('suggests the nearest name to %s', (_, misuse, sentence) => {
   expect(misuse).toThrow(sentence)
 })
 
@@ -129,12 +138,12 @@ test.each([
   [{ urls: { store: 'https://a.test' } }, 'A server has no option "urls": each tenant has its own'],
   [{ limits: { maxStreems: 1 } }, 'Did you mean "maxStreams"?'],
   [{ limits: { maxStreams: -1 } }, 'limits.maxStreams is a number, 0 or more, got -1.'],
-])('a server: %j', async (options, sentence) => {
+])('suggests the nearest option of a server: %j', async (options, sentence) => {
   const started = startServer({ port: 0, ...options } as never).then((server) => server.close())
   await expect(started).rejects.toThrow(sentence)
 })
 
-test('a connection: a misspelled tenant is not main', async () => {
+test('connect() throws for a misspelled tenant option instead of using main', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   await expect(connect(server.origin, { tennant: 'w1' } as never)).rejects.toThrow('Did you mean "tenant"?')
 })
@@ -146,12 +155,12 @@ test.each([
   ['GET', '/fault', 'Did you mean GET /faults?'],
   ['GET', '/somewhere/else', undefined],
   ['GET', '/queue/messages/msg_1/of/no/depth', undefined],
-])('a path of the control API: %s %s', async (method, path, sentence) => {
+])('suggests the nearest path of the control API: %s %s', async (method, path, sentence) => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const answer = await fetch(`${server.origin}/_control/main${path}`, { method })
   const { error } = (await answer.json()) as { error: string }
   expect(answer.status).toBe(404)
-  // Not the list of a hundred paths: what is near, or what begins alike.
+  // The response names similar paths instead of all hundred.
   expect(error.length).toBeLessThan(sentence === undefined ? 1000 : 200)
   if (sentence === undefined) expect(error).not.toContain('Did you mean')
   else expect(error).toContain(sentence)
@@ -174,16 +183,16 @@ test.each([
   [
     '/faults',
     { rules: { on: 'queue.delivery', falt: { kind: 'reset' } } },
-    'there is no "falt" here. Did you mean "fault"?',
+    'there is no field "falt". Did you mean "fault"?',
   ],
-])('a field of a control request: %s %j', async (path, body, sentence) => {
+])('suggests the nearest field of a control request: %s %j', async (path, body, sentence) => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const answer = await fetch(`${server.origin}/_control/main${path}`, { method: 'POST', body: JSON.stringify(body) })
   const { error } = (await answer.json()) as { error: string }
   expect([answer.status, error]).toEqual([400, expect.stringContaining(sentence)])
 })
 
-describe('a script that nothing has met', () => {
+describe('a script that was never used', () => {
   const world = async (script: string, asked: string[]) => {
     const sandbox = createSandbox()
     sandbox.destinations.respond('https://*', 200).script(script, [503])
@@ -200,7 +209,7 @@ describe('a script that nothing has met', () => {
     ]
   }
 
-  test('names the url that was asked instead, for deliveries and for calls', async () => {
+  test('names a similar URL that was requested, for deliveries and for outbound requests', async () => {
     const told = await world('https://pay.test/v1/chrage', [
       'https://pay.test/v1/refunds',
       'https://pay.test/v1/charge',
@@ -209,7 +218,7 @@ describe('a script that nothing has met', () => {
     for (const text of told) expect(text).toContain('Did you mean "https://pay.test/v1/charge"?')
   })
 
-  test('a query is no part of it, and never printed', async () => {
+  test('ignores the query of a URL, and never prints it', async () => {
     for (const text of await world('https://pay.test/v1/chrage', ['https://pay.test/v1/charge?key=hunter2']))
       expect(text).toMatch(/Did you mean "https:\/\/pay\.test\/v1\/charge"\?$/)
   })
@@ -220,13 +229,13 @@ describe('a script that nothing has met', () => {
     ['short words are other things', 'https://pay.test/cart', ['https://pay.test/card']],
     ['two parts differ', 'https://pay.test/v2/chrage', ['https://pay.test/v1/charge']],
     ['an address with a password', 'https://pay.test/v1/chrage', ['https://u:pw@pay.test/v1/charge']],
-  ])('nothing is guessed where %s', async (_, script, asked) => {
+  ])('suggests nothing if %s', async (_, script, asked) => {
     const told = await world(script, asked)
     expect(told).toHaveLength(2)
     for (const text of told) expect(text).not.toContain('Did you mean')
   })
 
-  test('nothing is guessed once a request has met it', async () => {
+  test('suggests nothing once a request has matched it', async () => {
     const sandbox = createSandbox()
     sandbox.outbound.script('https://pay.test/v1/charges', [503, 503]).respond('https://pay.test/v1/charge', 200)
     await sandbox.outbound.fetch('https://pay.test/v1/charges')
@@ -236,7 +245,7 @@ describe('a script that nothing has met', () => {
   })
 })
 
-test('what resembles nothing is told without a guess', () => {
+test('reports a URL that resembles none without a suggestion', () => {
   expect(() => createSandbox({ zzzzzzzzz: 1 } as never)).toThrow('no option "zzzzzzzzz". The options are ')
 })
 
@@ -244,7 +253,7 @@ test('a span of time is the same mistake on a server', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const remote = await connect(server.origin)
   for (const span of [-5, Number.NaN, Number.POSITIVE_INFINITY, '10 minutes?'])
-    await expect(remote.clock.advance(span as never)).rejects.toThrow('is not a duration: give')
+    await expect(remote.clock.advance(span as never)).rejects.toThrow('is not a duration')
 })
 
 test('a name in the place of a scenario', async () => {

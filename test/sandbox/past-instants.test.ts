@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
-test('a look forks the instant that it looked at, whatever time it is by now', async () => {
+test('fork() of a past view starts at its instant, regardless of the present time', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
@@ -17,7 +17,7 @@ test('a look forks the instant that it looked at, whatever time it is by now', a
   }
 })
 
-test.each(['reset', 'load'] as const)('a look that a %s came after can be read, and does not fork', async (by) => {
+test.each(['reset', 'load'] as const)('a past view can be read after a %s, but fork() throws', async (by) => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
@@ -27,17 +27,17 @@ test.each(['reset', 'load'] as const)('a look that a %s came after can be read, 
   await sandbox.clock.advance('10s')
   expect(past.store.get('stock')).toBe('5')
   const refused = past.fork()
-  await expect(refused).rejects.toThrow('The sandbox was reset or loaded after this look at 2030-01-01T00:00:05.000Z')
-  await expect(refused).rejects.toThrow('take a new sandbox.asOf()')
+  await expect(refused).rejects.toThrow("Can't go back to 2030-01-01T00:00:05.000Z: the sandbox was reset or loaded")
+  await expect(refused).rejects.toThrow('call sandbox.asOf() again')
 })
 
-test('a look is of one instant: its forks take no other', async () => {
+test('fork() of a past view rejects another instant', async () => {
   using sandbox = createSandbox()
   await sandbox.clock.advance('10s')
   await expect(sandbox.asOf('-5s').fork({ at: '-1s' } as never)).rejects.toThrow('has no option "at"')
 })
 
-test('a look tells moves of time as they were then', async () => {
+test('a past view shows clock moves as they were then', async () => {
   using sandbox = createSandbox()
   for (let count = 0; count < 3; count++) await sandbox.clock.advance('1s')
   const look = sandbox.asOf('-0s')
@@ -48,7 +48,7 @@ test('a look tells moves of time as they were then', async () => {
   expect(sandbox.traffic.ofType('clock')).toMatchObject([{ count: 4, to: at + 1000 }])
 })
 
-test('a look at the present does not know what ends later at the same instant', async () => {
+test('a past view of the present does not show what ends later at the same instant', async () => {
   using sandbox = createSandbox()
   let answer = (_: Response): void => {}
   sandbox.destinations.on('https://shop.test/orders', () => new Promise((resolve) => (answer = resolve)))
@@ -62,14 +62,14 @@ test('a look at the present does not know what ends later at the same instant', 
   expect(look.traffic.ofType('attempt')[0]?.outcome).toBeUndefined()
 })
 
-test('a look says so when the journal has ended since', async () => {
+test('fork() of a past view reports that the journal has ended since', async () => {
   using sandbox = createSandbox({ policy: { maxTrafficBytes: 1_000_000 } })
   sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
   const past = sandbox.asOf('-5s')
   expect(past.store.get('stock')).toBe('5')
   for (let count = 0; count < 6_000; count++) sandbox.faults.clear()
-  const told = 'More came into this sandbox than its journal keeps: it ended at 2030-01-01T00:00:10.000Z'
+  const told = 'the journal of this sandbox reached its size limit and ended at 2030-01-01T00:00:10.000Z'
   expect(() => past.store.get('stock')).toThrow(told)
   expect(() => sandbox.asOf('-5s')).toThrow(told)
   await expect(past.fork()).rejects.toThrow(told)

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { processError } from 'vitest/internal/browser'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 
-// What a sandbox hands out is printed, compared and copied by tools that know nothing of it: by its own fields.
+// Generic tools print, compare and copy the objects of a sandbox by their own fields.
 
 const shop = 'https://shop.test/orders'
 const nine = Date.parse('2030-01-01T09:00:00Z')
 
-/** One of each kind, with the fields that it shows. */
+/** One object of each kind, with the fields that it shows. */
 const kinds: Readonly<Record<string, { one(sandbox: Sandbox): object; fields: object }>> = {
   'a message': {
     one: ({ queue }) => queue.messages[0]!,
@@ -113,14 +113,14 @@ describe.each(Object.entries(kinds))('%s', (_, { one, fields }) => {
       const { diff } = failure(wrong)
       expect(diff).toContain('"other"')
       expect(diff).toContain(String(value))
-      // A few lines more than its fields and those of what stands in them.
+      // The diff has a few more lines than the fields and their nested fields.
       expect(diff.split('\n').length).toBeLessThan(2 * lines + 24)
       expect(diff).not.toMatch(/#|carrier|courier|engine|sequence|WeakMap|Getter/i)
     }
     expect(failure(() => expect([seen]).toEqual([])).diff).toContain(`"${name}": `)
   })
 
-  test('is logged and written as JSON with its fields', () => {
+  test('is logged and serialized as JSON with its fields', () => {
     const seen = one(sandbox)
     const stated = JSON.parse(JSON.stringify(seen))
     expect(stated).toEqual(all)
@@ -135,7 +135,7 @@ test.each(['a timer', 'a run'])('%s equals its fields and is copied with them', 
   expect(structuredClone(one(sandbox))).toEqual(fields)
 })
 
-test('a message is the same one wherever it is handed out, as it stands when it is asked', async () => {
+test('a message has the same identity wherever it is returned, and shows its present state', async () => {
   const { queue, clock } = sandbox
   sandbox.destinations.respond(shop, 200)
   const message = queue.publish({ to: shop, delay: '1m' })
@@ -145,7 +145,7 @@ test('a message is the same one wherever it is handed out, as it stands when it 
   expect(message).toMatchObject({ state: 'DELIVERED', isEnded: true })
 })
 
-test('entries of the log are logged as they are in JSON', () => {
+test('entries of the log are logged as in JSON', () => {
   const told = sandbox.traffic.filter(({ type }) => type === 'published' || type === 'attempt')
   expect(new Set(told.map(({ type }) => type))).toEqual(new Set(['published', 'attempt']))
   for (const entry of told) expect(inspect(entry)).toBe(inspect(JSON.parse(JSON.stringify(entry))))

@@ -2,7 +2,7 @@ import { type DestinationHandler, fault, type Sandbox } from 'stuntdouble'
 import type { Random } from '../../src/kernel/random.js'
 import type { StoreConnection } from '../../src/store/connection.js'
 
-// What may happen to a world, drawn by chance.
+// Random actions on a sandbox.
 
 export const apps = [
   'https://shop.test/orders',
@@ -11,12 +11,12 @@ export const apps = [
   'https://sleepy.test/job',
 ]
 
-/** Handlers whose answers hang on nothing but the delivery. */
+/** Handlers whose responses depend only on the delivery. */
 function answerFor(url: string, retried: number): number {
   return [200, 500, 503, 200, 404][(url.length + retried) % 5]!
 }
 
-/** @param at the world that the apps run in */
+/** @param at the sandbox in which the apps run */
 export function appsIn(at: () => Sandbox): Record<string, DestinationHandler> {
   return {
     [apps[0]!]: (request) =>
@@ -95,7 +95,7 @@ async function command(sandbox: Sandbox, random: Random): Promise<void> {
   }
 }
 
-/** Those on which commands wait, or have waited. */
+/** Connections whose commands wait, or have waited. */
 const connections = new WeakMap<Sandbox, StoreConnection[]>()
 
 export function connectionsOf(sandbox: Sandbox): StoreConnection[] {
@@ -131,7 +131,7 @@ export const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = 
   (sandbox, random) => sandbox.queue.publish({ to: apps[random.int(4)]!, body: { n: random.int(100) }, retries: 2 }),
   (sandbox, random) => sandbox.clock.advance(random.int(20_000)),
   (sandbox, random) => sandbox.clock.advance(random.int(100)),
-  // Its answer comes when time moves.
+  // The response arrives when time moves.
   (sandbox) => {
     sandbox.outbound.fetch('https://api.test/v1', { method: 'POST', body: '{}' }).catch(() => {})
   },
@@ -157,7 +157,7 @@ export function traceOf(sandbox: Sandbox): string {
   return JSON.stringify(sandbox.traffic.toTrace().entries)
 }
 
-/** Without the calls that move time, which a fork makes anew. */
+/** Log entries without clock moves, which a fork makes anew. */
 export function course(sandbox: Sandbox): string[] {
   const entries = sandbox.traffic.toTrace().entries.filter(({ type }) => type !== 'clock')
   const place = new Map(entries.map(({ seq }, index) => [seq, index]))

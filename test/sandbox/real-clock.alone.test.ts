@@ -4,7 +4,7 @@ import type { createSandbox as CreateSandbox, Sandbox, SandboxOptions } from '..
 import { runs } from '../support/effort.js'
 import { type HostClock, underHostClock } from '../support/host-clock.js'
 
-// The time of a world with `clock: 'real'` is the host's: judged on a host whose time is in the hands of the test.
+// With `clock: 'real'`, time is system time. The tests control the host's clock.
 
 const noon = Date.parse('2031-03-03T12:00:00Z')
 const hour = 3_600_000
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const real = (options: SandboxOptions = {}): Sandbox => createSandbox({ clock: 'real', ...options })
 
-/** Fires what is due at the host up to then, and lets deliveries end. */
+/** Fires the host's timers up to an instant, and lets deliveries end. */
 async function due(until: number): Promise<void> {
   for (let turn = 0; turn < 40; turn++) {
     await new Promise((resume) => setImmediate(resume))
@@ -27,8 +27,8 @@ async function due(until: number): Promise<void> {
   host.now = until
 }
 
-describe('now() is the time of the host', () => {
-  test('whenever a world begins', () => {
+describe('now() with a real clock is system time', () => {
+  test('from the start of any sandbox', () => {
     const early = real()
     host.now += 57 * 60_000
     const late = real()
@@ -44,7 +44,7 @@ describe('now() is the time of the host', () => {
     }
   })
 
-  test('and never goes back, whatever the host does, in any world of the process', async () => {
+  test('and never goes back in any sandbox of the process, even if the host does', async () => {
     const step = fc.record({
       by: fc.oneof(fc.integer({ min: -hour, max: hour }), fc.constantFrom(-1, 0, 1)),
       next: fc.constantFrom('nothing', 'reset', 'load', 'another', 'schedule'),
@@ -54,7 +54,7 @@ describe('now() is the time of the host', () => {
         const worlds = [real()]
         let highest = worlds[0]!.clock.now()
         for (const { by, next } of steps) {
-          // Within a turn time stands still for a world that something came into.
+          // Within a turn of the host, time does not move for a sandbox that received an input.
           await new Promise((resume) => setImmediate(resume))
           host.now += by
           highest = Math.max(highest, host.now)
@@ -71,7 +71,7 @@ describe('now() is the time of the host', () => {
     )
   })
 
-  test('and of its signatures, in its forks as well', async () => {
+  test('and the time of signatures, also in forks', async () => {
     const world = real()
     const url = 'https://shop.test/'
     const claimsOf = ({ traffic }: Sandbox): unknown => {
@@ -92,7 +92,7 @@ describe('now() is the time of the host', () => {
     expect(claimsOf(await fork.fork())).toEqual(claims)
   })
 
-  test('a timer of sixty days fires then, although no host can wait for so long', async () => {
+  test('and fires a timer after sixty days, although no host timer can wait that long', async () => {
     const { clock } = real()
     const firedAt: number[] = []
     clock.schedule(noon + 60 * 24 * hour, 'in sixty days', () => void firedAt.push(clock.now()))
@@ -101,20 +101,20 @@ describe('now() is the time of the host', () => {
     expect(host.longest).toBeLessThan(2 ** 31)
   })
 
-  test('a timer is not late by the time that the machine slept', () => {
+  test('and does not delay a timer by the time that the machine slept', () => {
     const { clock } = real()
     const firedAt: number[] = []
     clock.schedule(noon + hour, 'in an hour', () => void firedAt.push(clock.now()))
     host.now = noon + 2 * hour
-    // The timers of a host that do not count its sleep are due a minute later at most.
+    // Timers of a host that ignores sleep are due at most a minute later.
     host.fire()
     expect(firedAt).toEqual([noon + 2 * hour])
     expect(host.longest).toBeLessThanOrEqual(60_000)
   })
 })
 
-describe('a state that lay on the disk', () => {
-  test('what fell due runs now, in the order of its times', async () => {
+describe('a state loaded from disk with a real clock', () => {
+  test('runs timers that became due in the meantime, in the order of their times', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 12 }),
@@ -148,7 +148,7 @@ describe('a state that lay on the disk', () => {
   test.each([
     ['manual', 30],
     ['real', 30],
-  ] as const)('the slots that a schedule missed count once, on a clock that is %s', async (clock, minutes) => {
+  ] as const)('counts missed fire times of a schedule once, on a clock that is %s', async (clock, minutes) => {
     const options: SandboxOptions = clock === 'real' ? { clock } : { clock, startAt: noon }
     const before = createSandbox(options)
     const headers = { authorization: `Bearer ${before.tokens.queue}`, 'Service-Cron': '*/5 * * * *' }
@@ -173,11 +173,11 @@ describe('a state that lay on the disk', () => {
     world.assertInvariants()
   })
 
-  test('a slot that was due when the state was written is not lost', async () => {
+  test('keeps a fire time that was due when the state was written', async () => {
     const before = real()
     const headers = { authorization: `Bearer ${before.tokens.queue}`, 'Service-Cron': '0 * * * *' }
     await before.fetch(`${before.urls.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
-    // The hour has come, and the host has not fired its timer.
+    // The hour has passed, and the host has not fired its timer.
     host.now = noon + hour + 3
     const dump = JSON.parse(JSON.stringify(before.dump()))
     before.dispose()
@@ -188,13 +188,13 @@ describe('a state that lay on the disk', () => {
     expect(world.traffic.ofType('attempt')).toHaveLength(1)
   })
 
-  test('one that is ahead is refused with both times, and nothing has changed', () => {
+  test('throws if it is from the future, with both times, and changes nothing', () => {
     const ahead = createSandbox({ startAt: noon + hour }).dump()
     const world = real()
     world.store.run('SET', 'k', 'mine')
     expect(() => world.load(ahead)).toThrow(TypeError)
     expect(() => world.load(ahead)).toThrow(
-      "The dump is of 2031-03-03T13:00:00.000Z, and with clock: 'real' it is 2031-03-03T12:00:00.000Z",
+      'the dump is from the future (dump 2031-03-03T13:00:00.000Z, real clock 2031-03-03T12:00:00.000Z)',
     )
     expect(world.store.get('k')).toBe('mine')
     world.load(ahead, { rebaseTime: true })
@@ -202,16 +202,14 @@ describe('a state that lay on the disk', () => {
   })
 })
 
-describe('nobody else moves it', () => {
-  test.each([noon, '2030-01-01', new Date(noon)])('startAt %j is refused with the mode to use', (startAt) => {
+describe('moving a real clock', () => {
+  test.each([noon, '2030-01-01', new Date(noon)])('throws for startAt %j with the modes to use', (startAt) => {
     expect(() => real({ startAt })).toThrow(TypeError)
-    expect(() => real({ startAt })).toThrow("Use clock: 'manual' or 'auto', or leave startAt out.")
+    expect(() => real({ startAt })).toThrow("Use clock: 'manual' or 'auto', or omit startAt.")
   })
 
-  test('and a load goes on at no other time', () => {
+  test('throws for a load at another instant', () => {
     const world = real()
-    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow(
-      "With clock: 'real' a loaded world continues at",
-    )
+    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow("at must be omitted with clock: 'real'")
   })
 })

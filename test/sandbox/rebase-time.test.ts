@@ -3,19 +3,20 @@ import { describe, expect, test } from 'vitest'
 import type { SandboxDump } from '../../src/sandbox/sandbox-dump.js'
 import { lived } from './lived.js'
 
-// Two ways to the same world: the same calls a number of days later, and the dump of the first one moved by as much.
+// Two ways to the same state: the same calls a number of days later, and the dump of the first state moved by these
+// days.
 
 const day = 86_400_000
 const start = Date.parse('2031-03-03T12:00:30Z')
 
-/** Ids of dead letters tell their time, and stay. */
+/** IDs of dead letters contain their time and stay the same. */
 const withoutLetterIds = (dump: SandboxDump): unknown => ({
   ...dump,
   queue: { ...dump.queue, deadLetters: dump.queue.deadLetters.map(({ id: _, ...letter }) => letter) },
 })
 
-describe('a dump that is shifted', () => {
-  test.each([1, 3, 400])('is that of a world which lived %i days earlier', async (days) => {
+describe('a dump with rebased times', () => {
+  test.each([1, 3, 400])('equals that of a sandbox that ran %i days earlier', async (days) => {
     const late = await lived(start + days * day)
     const moved = createSandbox({ startAt: start })
     const by = days * day
@@ -34,7 +35,7 @@ describe('a dump that is shifted', () => {
     expect(story(moved).length).toBeGreaterThan(200)
   })
 
-  test('by anything at all is not ahead, and lives on', async () => {
+  test('is not from the future after any shift, and works', async () => {
     const late = await lived(start)
     for (const by of [1, 59_999, 60_001, 7_777_777]) {
       const at = late.clock.now() - by
@@ -48,7 +49,7 @@ describe('a dump that is shifted', () => {
     }
   })
 
-  test('that is not ahead stays as it is', async () => {
+  test('stays the same if it is not from the future', async () => {
     const world = await lived(start)
     const dump = world.dump()
     const [other, third] = [createSandbox({ startAt: start }), createSandbox({ startAt: start })]

@@ -14,15 +14,15 @@ import type { StoreEffects } from '../../src/store/direct-store.js'
 import type { EventEffects, RunEffects, StepEffects, WorkflowsEffects } from '../../src/workflow/direct-workflows.js'
 import { lived } from './lived.js'
 
-// A method that changes something is recorded as an input, once, so that a fork has done the same. The tables below have
-// a row for each method that is said to change something, or they do not compile.
+// Each method that changes something is recorded as one input, so that a fork makes the same change. The tables below
+// need a row for each such method, or they do not compile.
 
 const begun = Date.parse('2030-01-01T09:00:00Z')
 const shop = 'https://shop.test/orders'
 const bank = 'https://bank.test/charges'
 const rule = { on: 'queue.delivery', name: 'late', fault: fault.status(503) } as const
 
-/** Arguments for each method that changes something; some depend on what there is. */
+/** Arguments for each method that changes something; some depend on the present state. */
 type Calls<Table, Target> = {
   readonly [Name in Changes<Table>]: Name extends keyof Target
     ? Target[Name] extends (...args: infer Args extends readonly unknown[]) => unknown
@@ -132,7 +132,7 @@ const objects: Readonly<Record<string, PublicObject>> = {
   }),
 }
 
-/** A sandbox in which every method has something to change. */
+/** A sandbox in which every method can change something. */
 async function prepared(): Promise<Sandbox> {
   const sandbox = await lived(begun)
   const { urls, tokens, queue, faults, stats, outbound } = sandbox
@@ -150,7 +150,7 @@ async function prepared(): Promise<Sandbox> {
   stats.search('products').override({ monthly_cost: 0.5 })
   stats.queue.override({ total_monthly_billing: 1 })
   outbound.respond(bank, 200)
-  // A key that has expired, and that nothing has looked at since: the first look is an input of its own.
+  // A key that has expired and has not been read since. The first read is an input of its own.
   sandbox.store.run('SET', 'expired', 'v', 'PX', 10)
   await sandbox.clock.advance(20)
   return sandbox
@@ -178,7 +178,7 @@ const rows = Object.entries(objects).flatMap(([at, { of, calls }]) =>
   Object.entries(calls).map(([method, args]) => ({ at, method, of, args })),
 )
 
-test.each(rows)('$at, $method() is one input, and a fork has done it', async ({ method, of, args }) => {
+test.each(rows)('$at, $method() is one input, and a fork repeats it', async ({ method, of, args }) => {
   using sandbox = await prepared()
   const target = of(sandbox) as Record<string, (...args: readonly unknown[]) => unknown>
   const given = typeof args === 'function' ? args(sandbox) : args
@@ -199,12 +199,12 @@ test.each(rows)('$at, $method() is one input, and a fork has done it', async ({ 
   expect(stateOf(fork)).toEqual(stateOf(sandbox))
 })
 
-describe('what is no input is not recorded:', () => {
-  test('the other methods', async () => {
+describe('calls that change nothing are not recorded:', () => {
+  test('methods classified as reads', async () => {
     using sandbox = await prepared()
     const { inputs } = sandboxInternals.of(sandbox).journal()!
     for (const [at, { of, calls }] of Object.entries(objects)) {
-      // Its other rows are those of `queue`.
+      // The other methods of `queueIn()` are those of `queue`.
       if (at === 'queueIn()') continue
       const target = of(sandbox) as Record<string, () => unknown>
       const names = Object.getOwnPropertyNames(Object.getPrototypeOf(target))
@@ -214,14 +214,14 @@ describe('what is no input is not recorded:', () => {
           const given: unknown = target[name]
           if (typeof given === 'function') void Promise.resolve(given()).catch(() => {})
         } catch {
-          // It wants arguments.
+          // This method needs arguments.
         }
         expect([name, inputs.of('direct').length]).toEqual([name, before])
       }
     }
   })
 
-  test('what the engines do', async () => {
+  test('calls within the engines', async () => {
     using sandbox = await prepared()
     const { inputs } = sandboxInternals.of(sandbox).journal()!
     const before = inputs.of('direct').length

@@ -13,7 +13,7 @@ const send = async (sandbox: Sandbox, ...command: string[]): Promise<unknown> =>
   return answer.json()
 }
 
-/** A world in which something of everything has happened. */
+/** A sandbox with at least one of everything that a dump contains. */
 async function lived(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', dialect: 'upstash' })
   const { store, queue, destinations, clock } = sandbox
@@ -32,8 +32,8 @@ async function lived(): Promise<Sandbox> {
   return sandbox
 }
 
-describe('a world as JSON', () => {
-  test('goes on where it was: data, time to live, tokens, users, functions, messages, dead letters, keys, figures', async () => {
+describe('a sandbox as JSON', () => {
+  test('continues where it was: data, TTLs, tokens, users, functions, messages, dead letters, keys, statistics', async () => {
     using before = await lived()
     using after = createSandbox({ seed: 7, dialect: 'upstash' })
     after.load(copied(before.dump()))
@@ -56,7 +56,7 @@ describe('a world as JSON', () => {
     expect(arrived.last().text()).toBe('later')
   })
 
-  test('is the same after a second trip', async () => {
+  test('stays the same after a second load', async () => {
     using before = await lived()
     using after = createSandbox({ dialect: 'upstash' })
     const dump = copied(before.dump())
@@ -64,7 +64,7 @@ describe('a world as JSON', () => {
     expect(copied(after.dump())).toEqual({ ...dump, loads: 1 })
   })
 
-  test('gives new messages ids that no loaded one has', async () => {
+  test('gives new messages IDs that differ from the loaded ones', async () => {
     using before = createSandbox({ dialect: 'upstash' })
     const publish = async (sandbox: Sandbox): Promise<string> => {
       const answer = await sandbox.fetch(`${sandbox.urls.queue}/v2/publish/${shop}`, {
@@ -82,7 +82,7 @@ describe('a world as JSON', () => {
     expect(new Set([first, second, await publish(third)]).size).toBe(3)
   })
 
-  test('may be loaded at a later time: what fell due meanwhile is due now', async () => {
+  test('can be loaded at a later time, at which everything due in between is due', async () => {
     using before = await lived()
     using after = createSandbox({ dialect: 'upstash' })
     after.load(before.dump(), { at: '2030-01-01T12:00:00Z' })
@@ -98,7 +98,7 @@ describe('a world as JSON', () => {
     ['a version of the future', { version: 2 }],
     ['a broken part', { queue: { format: 'stuntdouble/queue' } }],
     ['a broken store', { store: { format: 'stuntdouble/store', version: 1, keys: 'none' } }],
-  ])('what is none is told, and changes nothing: %s', async (_, change) => {
+  ])('throws for an invalid dump and changes nothing: %s', async (_, change) => {
     using sandbox = await lived()
     const before = copied(sandbox.dump())
     const wrong = change === undefined ? undefined : { ...before, ...change }

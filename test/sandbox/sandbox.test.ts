@@ -1,7 +1,7 @@
 import { createSandbox, defaultPolicy, fault } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
-describe('misuse is told with the next step', () => {
+describe('createSandbox() throws with the next step', () => {
   test.each([
     ['an unknown option', { sede: 7 } as never, /no option "sede"\. Did you mean "seed"\? The options are .*seed/],
     [
@@ -9,56 +9,60 @@ describe('misuse is told with the next step', () => {
       { policy: { retires: 3 } as never },
       /no policy "retires"\. Did you mean "retries"\? The policies are .*retries/,
     ],
-    ['a page of nothing', { policy: { scanPageSize: 0 } }, 'policy.scanPageSize takes >=1, not 0.'],
+    ['a page of nothing', { policy: { scanPageSize: 0 } }, 'policy.scanPageSize must be at least 1 (got 0).'],
     [
-      'a size that is no number',
+      'a size that is not a number',
       { policy: { maxKeySize: '1 kB' as never } },
-      'policy.maxKeySize takes number, not "1 kB".',
+      'policy.maxKeySize must be a number (got "1 kB").',
     ],
     [
       'an engine beside the store',
       { shadowRedis: 'redis://user:hush@127.0.0.1' } as never,
       /^A sandbox has no option "shadowRedis"((?!hush).)*createShadowSandbox\(\) of stuntdouble\/real-redis((?!hush).)*$/,
     ],
-    ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
-    ['a negative limit', { policy: { maxTrafficEntries: -1 } }, 'policy.maxTrafficEntries takes >=0, not -1.'],
+    ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries must be a number (got NaN).'],
     [
-      'a negative duration',
-      { policy: { maxRetryDelay: -1 } },
-      'policy.maxRetryDelay: -1 is not a duration: give milliseconds',
+      'a negative limit',
+      { policy: { maxTrafficEntries: -1 } },
+      'policy.maxTrafficEntries must be at least 0 (got -1).',
     ],
+    ['a negative duration', { policy: { maxRetryDelay: -1 } }, 'policy.maxRetryDelay: -1 is not a duration'],
     [
-      'a text that is no duration',
+      'a text that is not a duration',
       { policy: { maxRetryDelay: '10 minutes' as never } },
-      `policy.maxRetryDelay: "10 minutes" is not a duration: give '10m'.`,
+      `policy.maxRetryDelay: "10 minutes" is not a duration. Use '10m'.`,
     ],
     [
-      'a limit that is no duration',
+      'a limit that is not a duration',
       { policy: { queueLimits: { maxDelay: 'soon' as never } } },
       'policy.queueLimits.maxDelay: "soon" is not a duration',
     ],
-    ['a limit within limits', { policy: { queueLimits: { schedules: -1 } } }, 'policy.queueLimits.schedules takes'],
+    ['a limit within limits', { policy: { queueLimits: { schedules: -1 } } }, 'policy.queueLimits.schedules must be'],
     [
-      'a plan that nobody sells',
+      'an unknown plan',
       { policy: { queuePlan: 'gold' as never } },
-      /policy\.queuePlan takes .*"fixed-1m".*, not "gold"/,
+      /policy\.queuePlan must be .*"fixed-1m".* \(got "gold"\)/,
     ],
-    ['a word for yes', { policy: { enforceQuotas: 'yes' as never } }, 'policy.enforceQuotas takes boolean, not "yes".'],
-    ['an unknown dialect', { dialect: 'vendor' as never }, /Use auto, neutral or upstash/],
-    ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
-    ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
+    [
+      'a word for yes',
+      { policy: { enforceQuotas: 'yes' as never } },
+      'policy.enforceQuotas must be true or false (got "yes").',
+    ],
+    ['an unknown dialect', { dialect: 'vendor' as never }, /dialect must be 'auto', 'neutral', 'upstash' or/],
+    ['an unknown clock', { clock: 'fast' as never }, /clock must be one of 'manual', 'auto', 'real'/],
+    ['an invalid startAt', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
     ['a name that cannot be a host', { name: 'a b' }, /letters, digits and hyphens/],
-    ['an address that is none', { urls: { store: 'store.test' } }, /https:\/\/store\.test/],
-  ])('%s', (_, options, sentence) => {
+    ['an invalid URL', { urls: { store: 'store.test' } }, /https:\/\/store\.test/],
+  ])('for %s', (_, options, sentence) => {
     expect(() => createSandbox(options)).toThrow(sentence)
   })
 
-  test('a request to somebody else', async () => {
+  test('for a request to another host', async () => {
     using sandbox = createSandbox()
     await expect(sandbox.fetch('https://elsewhere.test/')).rejects.toThrow(/sandbox\.owns\(url\)/)
   })
 
-  test('a clock that is gone', async () => {
+  test('for a clock that was replaced by a reset', async () => {
     const sandbox = createSandbox()
     sandbox.dispose()
     sandbox.dispose()
@@ -66,7 +70,7 @@ describe('misuse is told with the next step', () => {
   })
 })
 
-test('every default may be given, and nothing where it means no limit', () => {
+test('every default may be given explicitly, and undefined where it means no limit', () => {
   using sandbox = createSandbox({
     policy: { ...defaultPolicy, maxTrafficEntries: undefined, handlerStallTimeout: undefined },
   })
@@ -80,7 +84,7 @@ test('every default may be given, and nothing where it means no limit', () => {
   expect(defaults.policy).not.toBe(defaultPolicy)
 })
 
-test('a policy that is a length of time takes text, and is milliseconds once it is in force', () => {
+test('a policy that is a duration accepts text, and is in milliseconds once it is in force', () => {
   using sandbox = createSandbox({
     policy: {
       searchIndexingDelay: '500ms',
@@ -103,8 +107,8 @@ test('a policy that is a length of time takes text, and is milliseconds once it 
   })
 })
 
-describe('worlds', () => {
-  test('are isolated: a name gives a sandbox hosts of its own', async () => {
+describe('sandboxes', () => {
+  test('are isolated: each name has hosts of its own', async () => {
     using one = createSandbox({ name: 'one' })
     using two = createSandbox({ name: 'two' })
     one.store.run('SET', 'k', 'v')
@@ -114,7 +118,7 @@ describe('worlds', () => {
     expect(one.owns('https://us-east-1.one.queue.test/v2/keys')).toBe(true)
   })
 
-  test('begin anew on reset: same seed, same start, same ids', async () => {
+  test('begin anew on reset: same seed, same start, same IDs', async () => {
     using sandbox = createSandbox({ seed: 7, startAt: '2030-05-01T00:00:00Z' })
     const play = async (): Promise<unknown> => {
       sandbox.destinations.script('https://shop.test/', [fault.status(500)])
@@ -133,7 +137,7 @@ describe('worlds', () => {
     expect(await play()).toEqual(first)
   })
 
-  test('deliver to themselves: a command of the store is a destination like any other', async () => {
+  test('deliver to themselves: a store command can be a destination', async () => {
     using sandbox = createSandbox()
     const { urls, clock, destinations, queue, store, tokens } = sandbox
     queue.publish({ to: `${urls.store}/incr/visits?_token=${tokens.store}`, delay: '1m' })
@@ -144,7 +148,7 @@ describe('worlds', () => {
     expect(destinations.unhandled).toEqual([])
   })
 
-  test('tell the SDKs where they are, in the words of the vendor', () => {
+  test("provide the SDKs with their URLs, in the vendor's dialect", () => {
     using sandbox = createSandbox({ dialect: 'upstash' })
     expect(sandbox.env).toMatchObject({
       UPSTASH_REDIS_REST_URL: 'https://store.test',

@@ -48,7 +48,7 @@ describe('calls of a scenario', () => {
     const { verdict, holds } = await played(readScenario(story, 'bank.yaml'), 204)
     expect(holds).toBe(false)
     expect(verdict).toContain(
-      'The script for POST https://bank.test/charges has steps that no call met: lost-ack, status 503.',
+      'The script for POST https://bank.test/charges has steps that no outbound request used: lost-ack, status 503.',
     )
   })
 

@@ -47,12 +47,12 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     [
       'a rule that never strikes',
       'name: a\nfaults:\n  - { on: queue.delivery, times: ‸0, fault: { kind: reset } }\n',
-      '0 would never strike',
+      'times must be a whole number, at least 1 (got 0)',
     ],
     [
       'a window that ends before it begins',
       'name: a\nfaults:\n  - { on: queue.delivery, from: 5m, until: ‸1m, fault: { kind: reset } }\n',
-      'ends the window at "1m"',
+      'until must be after from (got "1m"',
     ],
     [
       'a missing group',

@@ -381,7 +381,7 @@ describe('a play', () => {
         destinations: [{ url: orders, script: [fault.status(500), fault.lostAck(), fault.hang()] }],
         steps: [order, drain],
       },
-      /steps that no delivery met: hang/,
+      /steps that no delivery used: hang/,
     ],
     [
       'a fault that never strikes',
@@ -607,7 +607,7 @@ describe('the faults of a scenario', () => {
   test('a scenario without faults is refused with the next step', () => {
     using sandbox = createSandbox()
     const calm: Scenario = { name: 'calm', steps: [drain] }
-    expect(() => sandbox.faults.add(calm.faults)).toThrow('has none to add: play its steps with playScenario')
+    expect(() => sandbox.faults.add(calm.faults)).toThrow('play it with playScenario')
   })
 })
 

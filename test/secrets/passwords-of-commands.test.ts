@@ -13,8 +13,8 @@ import { failureOf } from '../matchers/failure.js'
 import { runs } from '../support/effort.js'
 import { EventReader } from '../support/event-reader.js'
 
-// A password that a command takes shows in no rendering, whichever way the command came, and whatever somebody forgot
-// or misspelled. Forms of the commands: redis.io, ACL SETUSER, AUTH, HELLO, MIGRATE, CONFIG SET; store.md 6.3 for tokens.
+// A password in a command appears in no rendering, regardless of the transport and of missing or misspelled arguments.
+// Forms of the commands: redis.io, ACL SETUSER, AUTH, HELLO, MIGRATE, CONFIG SET; store.md 6.3 for tokens.
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -63,13 +63,13 @@ const forms: Readonly<Record<string, Form>> = {
 
 const literal = (word: string): string => `'${word.replace(/['\\]/g, '\\$&')}'`
 
-/** A script that calls the command, in its words or in its arguments. */
+/** A script that calls the command, with the password in its text or its arguments. */
 const scripted: readonly ((argv: readonly string[]) => readonly string[])[] = [
   (argv) => ['EVAL', `return redis.call(${argv.map(literal).join(', ')})`, '0'],
   (argv) => ['EVAL', `return redis.pcall("${argv[0]}", unpack(ARGV))`, '0', ...argv.slice(1)],
   (argv) => ['EVAL_RO', 'return redis.call(unpack(ARGV))', '0', ...argv],
   (argv) => ['EVALSHA', 'f'.repeat(40), '1', 'k', ...argv],
-  // It repeats them, by itself and in what Lua says of its mistakes.
+  // A script repeats its arguments in replies and in Lua errors.
   (argv) => ['EVAL', `redis.pcall("${argv[0]}", unpack(ARGV)) return {ARGV, ARGV[#ARGV]}`, '0', ...argv.slice(1)],
   (argv) => ['EVAL', `redis.pcall(${argv.map(literal).join(', ')}) error(ARGV[1])`, '0', argv.at(-1)!],
   (argv) => ['EVAL', `redis.pcall(${argv.map(literal).join(' ')})`, '0'],
@@ -83,11 +83,11 @@ const escaped = (letter: string): string => `\\u00${letter.charCodeAt(0).toStrin
 const encoded = (argv: readonly string[]): string =>
   `*${argv.length}\r\n${argv.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`
 
-/** A password that is unlike anything else, and what may surround its unmistakable part. */
+/** A password that resembles nothing else, and characters that may surround its unmistakable part. */
 const core = fc.stringMatching(/^Zq[a-z0-9]{14}$/)
 const ending = fc.constantFrom('', '', 'é', '"', "'", ' x', '/a', '\\', '%41', '&b=c', '+', '中', ')')
 
-/** Sends every form in every way. The last connection is closed by the test. */
+/** Sends every form over every transport. The test closes the last connection. */
 async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitored: string }> {
   const { store, urls, tokens } = sandbox
   const ask = async (path: string, body?: string): Promise<void> => {
@@ -116,7 +116,7 @@ async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitor
     try {
       store.run(...(argv as [string]))
     } catch {
-      // Its text is redis-server's, and belongs to whoever called.
+      // The text is redis-server's, and only the caller receives it.
     }
   }
   const { stream, brought } = await connect()
@@ -154,7 +154,7 @@ async function sendAll(sandbox: Sandbox, pw: string): Promise<{ readonly monitor
   return { monitored: listener.brought() + (await events.rest()).join('\n') }
 }
 
-test('no rendering shows a password that a command took', async () => {
+test('no rendering shows a password in a command', async () => {
   const policies = fc.constantFrom('service', 'redis')
   await fc.assert(
     fc.asyncProperty(core, ending, policies, async (secret, end, aclRules) => {
@@ -185,14 +185,14 @@ test('no rendering shows a password that a command took', async () => {
         const at = text.toLowerCase().indexOf(secret.toLowerCase())
         expect(at === -1 ? '' : `${name}: ${text.slice(Math.max(0, at - 200), at + 60)}`).toBe('')
       }
-      // It is there to be hidden.
+      // The password is present, so that redaction is tested.
       expect(JSON.stringify(traffic.entries)).toContain(secret)
     }),
     { numRuns: runs(1, 6, 40), endOnFailure: true },
   )
 })
 
-test('agents see no password in what they sent and in what they are answered', async () => {
+test('agents see no password in their own requests and responses', async () => {
   await using agent = await agentAtServer({ onWarning: () => undefined } as never)
   const secret = 'Zqhunter0123456'
   const texts: string[] = []
@@ -215,11 +215,11 @@ test.each([
   'CONFIG GET requirepass',
   "EVAL return{redis.call('HGET',KEYS[1],'auth')} 1 k",
   'SCRIPT EXISTS auth',
-])('%s shows all of its words', (line) => {
+])('shows all arguments of %s', (line) => {
   expect([...passwordWords(line.split(' '))]).toEqual([])
 })
 
-test('what EXEC answers shows, but for the texts of its commands', () => {
+test('redacts only the texts of commands in the reply of EXEC', () => {
   const redaction = new Redaction()
   expect(redaction.reply(['exec'], ['OK', 5, null, 'ERR Error in ACL SETUSER …', ['x']])).toEqual([
     'OK',
@@ -231,14 +231,14 @@ test('what EXEC answers shows, but for the texts of its commands', () => {
   expect(redaction.reply(['EXEC'], null)).toBe(null)
 })
 
-test('a refused rule in a transaction shows in the error of its command, without the password', async () => {
+test('shows the error of a rejected ACL rule in a transaction without the password', async () => {
   const sandbox = createSandbox({ onWarning: () => undefined })
   const stream: Duplex = await new (ioredisConnector(sandbox))({}).connect()
   let brought = ''
   stream.on('data', (chunk: Buffer) => (brought += chunk.toString('latin1')))
   for (const argv of [['MULTI'], ['ACL', 'SETUSER', 'u', 'Zqhunter'], ['INCR', 'n'], ['EXEC']])
     stream.write(encoded(argv))
-  // As redis-server has it: the client that sent the password is answered with it.
+  // As in redis-server, the client that sent the password receives it in the error.
   await expect
     .poll(() => brought)
     .toContain("*2\r\n-ERR Error in ACL SETUSER modifier 'Zqhunter': Syntax error\r\n:1\r\n")
@@ -260,13 +260,13 @@ test.each([
   [['HSET', 'k', 'password', 'Zqhunter'], 1, 0],
   [['HGET', 'k', 'password'], 'Zqhunter', null],
   [['HGETALL', 'k'], ['password', 'Zqhunter'], []],
-])('a difference between the double and its twin shows no password: %j', (argv, double, engine) => {
+])('redacts the password in a difference from the shadow: %j', (argv, double, engine) => {
   const told = shadowDifferenceText({ argv, double, redis: engine, known: undefined })
   expect(told).not.toContain('Zqhunter')
   expect(told).toContain(argv[0])
 })
 
-test('a difference without a password shows whole', () => {
+test('shows a difference without a password unchanged', () => {
   const told = shadowDifferenceText({ argv: ['GET', 'k'], double: 'v', redis: { error: 'ERR w' }, known: undefined })
   expect(told.split('\n')).toEqual(['GET k', '  double "v"', '  engine {"error":"ERR w"}', '  unknown'])
 })

@@ -10,7 +10,7 @@ import { runs } from '../support/effort.js'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Plain and unlike anything else: whoever sees it has found the secret. */
+/** Plain and unlike anything else, so that any occurrence in an output is a leak. */
 const secret = fc.stringMatching(/^Zq[a-z0-9]{14}$/)
 const secretName = fc.constantFrom(
   'password',
@@ -29,7 +29,7 @@ const secretName = fc.constantFrom(
   'cardNumber',
 )
 
-/** What holds a secret, as a text. */
+/** Text that contains a secret. */
 const holder = fc.oneof(
   fc.tuple(secretName, secret).map(([name, value]) => [JSON.stringify({ a: 1, [name]: value }), value] as const),
   fc.tuple(secretName, secret).map(([name, value]) => [JSON.stringify({ [name]: [value] }), value] as const),
@@ -55,7 +55,7 @@ const holder = fc.oneof(
   secret.map((value) => [`{ user: 'ada', password: '${value}' }`, value] as const),
 )
 
-/** One more layer around it. */
+/** Adds one more layer around it. */
 const layers: readonly ((inner: string) => string)[] = [
   (inner) => JSON.stringify({ text: inner }),
   (inner) => JSON.stringify({ list: ['a', { deep: [[inner]] }], number: 5 }, undefined, 2),
@@ -71,7 +71,7 @@ const planted = fc
   .tuple(holder, fc.array(fc.constantFrom(...layers), { maxLength: 5 }))
   .map(([[plain, value], around]) => [around.reduce((inner, layer) => layer(inner), plain), value] as const)
 
-/** A second way: takes every escape, every percent sign and every run of base64 apart, as long as something comes of it. */
+/** Reference implementation: decodes every escape, percent sign and base64 run until nothing changes. */
 function* textsIn(shown: string, depth = 0, seen = new Set<string>()): Generator<string> {
   if (depth > 13 || seen.has(shown)) return
   seen.add(shown)
@@ -90,7 +90,7 @@ function reveals(shown: string, ...values: readonly string[]): boolean {
   return false
 }
 
-test('the second way finds what is planted', () => {
+test('the reference implementation finds planted secrets', () => {
   fc.assert(
     fc.property(planted, ([given, value]) => reveals(given, value)),
     { numRuns: runs(300, 300, 3000) },
@@ -98,19 +98,19 @@ test('the second way finds what is planted', () => {
 })
 
 describe('a secret at any depth', () => {
-  test('shows in no text', () => {
+  test('is redacted in any text', () => {
     fc.assert(
       fc.property(planted, ([given, value]) => {
         const shown = standardRedaction.text(given)
         expect(reveals(shown, value)).toBe(false)
-        // What was hidden stays as it is.
+        // Redacting again changes nothing.
         expect(standardRedaction.text(shown)).toBe(shown)
       }),
       { numRuns: runs(1500, 1500, 15_000) },
     )
   })
 
-  test('shows in no body, be the rest of it no text', () => {
+  test('is redacted in any body, even if the rest is not text', () => {
     fc.assert(
       fc.property(planted, fc.constantFrom('', '\xff', '\xc3', '\x00\x01'), ([given, value], junk) => {
         const shown = standardRedaction.body((junk + utf8(given) + junk) as Bytes)
@@ -120,7 +120,7 @@ describe('a secret at any depth', () => {
     )
   })
 
-  test("of the world's own shows in no text, whatever it is called", () => {
+  test('is redacted if it belongs to the sandbox, regardless of its name', () => {
     const own = 'a-secret-of-the-world'
     const redaction = new Redaction({ secrets: [own] })
     fc.assert(
@@ -133,8 +133,8 @@ describe('a secret at any depth', () => {
   })
 })
 
-describe('what is no secret', () => {
-  test('stays byte for byte, at any depth', () => {
+describe('text without secrets', () => {
+  test('stays the same byte for byte, at any depth', () => {
     const word = fc.constantFrom('id', 'name', 'tokenCount', 'secretary', 'keyboard', 'passenger', 'design')
     const value = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.integer(), fc.boolean(), fc.constant(null))
     const ordinary = fc
@@ -156,7 +156,7 @@ describe('what is no secret', () => {
     'GET /v2/publish/https://shop.test/orders?page=2&sort=name',
     "don't: 'it' = 'that'",
     'select * from users where name = "ada"',
-  ])('%s', (given) => {
+  ])('stays the same: %s', (given) => {
     expect(standardRedaction.text(given)).toBe(given)
   })
 })
@@ -173,11 +173,11 @@ describe('command lines', () => {
     ['AUTH bob pw-1', 'AUTH *** ***'],
     ['ACL SETUSER bob on >pw-1 ~*', 'ACL SETUSER bob on >*** ~*'],
     ['SET token pw-1', 'SET token pw-1'],
-  ])('%s', (given, expected) => {
+  ])('redacts secret arguments: %s', (given, expected) => {
     expect(standardRedaction.words(given.split(' ')).join(' ')).toBe(expected)
   })
 
-  test('replies hide what stands behind a name', () => {
+  test('redacts values after secret names in replies', () => {
     expect(standardRedaction.reply(['HGETALL', 'u'], ['name', 'Ada', 'password', 'pw-1'])).toEqual([
       'name',
       'Ada',
@@ -190,7 +190,7 @@ describe('command lines', () => {
   })
 })
 
-test('no rendering of a world shows what was planted in it', async () => {
+test('no rendering of a sandbox shows a planted secret', async () => {
   await fc.assert(
     fc.asyncProperty(planted, planted, secret, async ([given, one], [other, two], three) => {
       const sandbox = createSandbox({ dialect: 'upstash' })

@@ -121,7 +121,7 @@ describe("policy.commands: 'all'", () => {
 
   it('is the default; other values are rejected', () => {
     expect(createSandbox().policy.commands).toBe('all')
-    expect(() => createSandbox({ policy: { commands: 'redis' as 'all' } })).toThrow('policy.commands takes')
+    expect(() => createSandbox({ policy: { commands: 'redis' as 'all' } })).toThrow('policy.commands must be')
   })
 
   it('lets users have, or lack, the permission for these commands', async () => {

@@ -201,7 +201,7 @@ test('misuse is told', async () => {
   await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
   const rejection = async (options: object) => (await exploreFaults(buyers(1), options).catch((error) => error)).message
   expect(await rejection({ on: 'stream.open' })).toMatch(
-    /^exploreFaults\(\): fault lost-ack cannot strike at stream\.open\. It strikes at store\.request, /,
+    /^exploreFaults\(\): fault lost-ack has no effect at stream\.open\. Use it at store\.request, /,
   )
   expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toBe(
     'exploreFaults(): none of the faults drop can strike at workflow.wait.',

@@ -206,9 +206,9 @@ test('misuse is told', async () => {
     ],
     [{ deduplicationWindow: [] }, 'policies.deduplicationWindow is a list of values'],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
-    [{ retries: ['3'] }, 'policies.retries: policy.retries takes'],
-    [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder takes'],
-    [{ retries: [1, -1] }, 'policies.retries: policy.retries takes'],
+    [{ retries: ['3'] }, 'policies.retries: policy.retries must be'],
+    [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder must be'],
+    [{ retries: [1, -1] }, 'policies.retries: policy.retries must be'],
     [['10m'], 'policies are lists of values by name'],
     [null, 'policies are lists of values by name'],
   ] as const)

@@ -140,7 +140,7 @@ describe('where other machines can call', () => {
 
   test.each([
     [['--dev-user', 'testUser1'], /What was given as tokens.queue, signingKeys.current, signingKeys.next is public, /],
-    [['--secret', 'short'], /has at least 16 characters/],
+    [['--secret', 'short'], /must have at least 16 characters/],
   ])('%j is refused', async (args, sentence) => {
     const { code, out, err } = await wide(...args).ended
     expect([code, out]).toEqual([2, ''])
@@ -195,14 +195,17 @@ describe('a mistake is one sentence and exit code 2', () => {
       /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/,
     ],
     [['serve', '--policy', 'retries.now=5'], /The policy retries has no parts: write --policy retries=VALUE\./],
-    [['serve', '--policy', 'retries=many'], /policy\.retries takes number, not "many"\./],
-    [['serve', '--policy', 'queueLimits.maxRetries="5"'], /policy\.queueLimits\.maxRetries takes number, not "5"\./],
+    [['serve', '--policy', 'retries=many'], /policy\.retries must be a number \(got "many"\)\./],
+    [
+      ['serve', '--policy', 'queueLimits.maxRetries="5"'],
+      /policy\.queueLimits\.maxRetries must be a number \(got "5"\)\./,
+    ],
     [['serve', '--policy', 'retries'], /--policy is a name and a value, such as .*, not "retries"\./],
     [['serve', '--policy'], /--policy needs a value: --policy NAME=VALUE\./],
     [['serve', '--request-timeout', 'soon'], /--request-timeout is a duration such as 90s or 2m, not "soon"\./],
     [['serve', '--max-tenants', 'many'], /--max-tenants is a whole number, 1 or more, not "many"\./],
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
-    [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
+    [['env', '--url', 'http://127.0.0.1:9'], /No server responds at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver-to', 'a,,b'], /--deliver-to is loopback, none, any or hosts/],
     [['play'], /play is written: stuntdouble play FILE\|NAME\..*daylight-saving-night.*thundering-herd/],
     [['play', 'a.yaml', 'b.yaml'], /play is written: stuntdouble play FILE\|NAME\./],

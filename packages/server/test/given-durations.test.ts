@@ -9,7 +9,7 @@ const secret = 'a secret of sixteen'
 test('a server takes its spans of time as texts', async () => {
   const server = await startServer({ port: 0, limits: { requestTimeout: '2m' } })
   await server.close({ grace: '1s' })
-  await expect(startServer({ port: 0, limits: { requestTimeout: '2 minutes' as never } })).rejects.toThrow("give '2m'")
+  await expect(startServer({ port: 0, limits: { requestTimeout: '2 minutes' as never } })).rejects.toThrow("Use '2m'")
 })
 
 test('so does a cluster, between its bounds', () => {

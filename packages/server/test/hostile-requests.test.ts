@@ -360,7 +360,7 @@ describe('the secret', () => {
   })
 
   test('of a few letters is refused', async () => {
-    await expect(start({ secret: 'short' })).rejects.toThrow('has at least 16 characters')
+    await expect(start({ secret: 'short' })).rejects.toThrow('must have at least 16 characters')
   })
 })
 

@@ -127,7 +127,7 @@ describe('a request that sleeps when its world ends', () => {
     const answer = await answered
     expect([answer.status, await answer.json()]).toEqual([
       503,
-      { error: 'The world of this request was reset, loaded or dropped while it waited. Send it again.' },
+      { error: 'The sandbox was reset, loaded or disposed while this request waited. Send it again.' },
     ])
   })
 

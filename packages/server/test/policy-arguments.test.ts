@@ -26,13 +26,13 @@ describe('policies of the command line', () => {
     ['queueLimits.maxRetrys=1', /The policy queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/],
     ['queuelimits.maxRetries=1', /There is no policy "queuelimits"\. Did you mean "queueLimits"\?/],
     ['queueLimits={"maxRetrys":1}', /--policy: .*maxRetrys/],
-    ['queueLimits=5', /policy\.queueLimits takes/],
+    ['queueLimits=5', /policy\.queueLimits: options must be an object/],
     ['retries.=5', /The policy retries has no parts/],
     ['.retries=5', /There is no policy ""/],
-    ['retries=', /policy\.retries takes number, not ""/],
+    ['retries=', /policy\.retries must be a number \(got ""\)/],
     ['=5', /--policy is a name and a value/],
-    ['retries=null', /policy\.retries takes number/],
-    ['queuePlan=cheap', /policy\.queuePlan takes/],
+    ['retries=null', /policy\.retries must be a number/],
+    ['queuePlan=cheap', /policy\.queuePlan must be/],
   ])('%s is refused', (word, sentence) => {
     expect(() => policyFrom([word])).toThrow(sentence)
   })

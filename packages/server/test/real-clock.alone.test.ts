@@ -26,7 +26,7 @@ test('a tenant of an old server begins now, and again with a reset', async () =>
 })
 
 describe('time that is the host’s is not moved', () => {
-  const sentence = "with clock: 'real' time is the host's. Use clock: 'manual' or 'auto'"
+  const sentence = "with clock: 'real', which uses system time. Use clock: 'manual' or 'auto'"
 
   test.each([
     ['advance', { by: '5m' }],
@@ -56,14 +56,14 @@ describe('time that is the host’s is not moved', () => {
     await expect(clock.drain()).rejects.toThrow(sentence)
     const state = await dump()
     const ahead = { ...state, now: state.now + 86_400_000 }
-    await expect(load(ahead)).rejects.toThrow('time does not go back')
+    await expect(load(ahead)).rejects.toThrow('the dump is from the future')
     await load(ahead, { rebaseTime: true })
     expect(await clock.now()).toBeLessThan(ahead.now - 80_000_000)
   })
 
   test('by a server that is told when to start, or to play a scenario that says so', async () => {
     const startAt = '2030-01-01T00:00:00Z'
-    await expect(startNow({ port: 0, clock: 'real', startAt })).rejects.toThrow('or leave startAt out')
+    await expect(startNow({ port: 0, clock: 'real', startAt })).rejects.toThrow('or omit startAt')
     const destinations = [{ url: 'https://x.test/' }]
     const scenario = { name: 'outage', startAt, destinations }
     await expect(startNow({ port: 0, clock: 'real', scenario })).rejects.toThrow(

@@ -96,9 +96,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
     })
 
     test('without any are refused', async () => {
-      await expect((async () => sandbox.faults.add(undefined))()).rejects.toThrow(
-        'has none to add: play its steps with',
-      )
+      await expect((async () => sandbox.faults.add(undefined))()).rejects.toThrow('play it with playScenario')
     })
   })
 

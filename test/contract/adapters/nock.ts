@@ -4,18 +4,18 @@ import { type ConnectingAdapter, globalFetch } from '../adapter.js'
 import { increment, noAnswer } from '../request-faults.js'
 import { unsupported } from '../transport.js'
 
-// Only for files that have a process of their own: nock takes hold of it as soon as it is imported.
+// Only for files with a process of their own, because importing nock replaces the network of the process.
 
-/** nock 14, which `nock14.alone.full.test.ts` puts in its place, lacks some functions. */
+/** nock 14, which `nock14.alone.full.test.ts` substitutes, lacks some functions. */
 const isNock14 = !('getGetRequestBody' in nock)
 const isOldestNock14 = 'isOldestNock14' in nockModule
 
-/** Whichever version is imported as `nock`. */
+/** The version that is imported as `nock`. */
 export const nockAdapter: ConnectingAdapter = {
   name: 'stuntdouble/nock',
   cannot: unsupported['stuntdouble/nock'],
   ...(isNock14 && { echoesOnly: true }),
-  // It takes whole responses.
+  // nock takes complete responses only.
   visibility: {
     instead: {
       'half-open': { ...noAnswer, end: 20_000 },
@@ -32,7 +32,7 @@ export const nockAdapter: ConnectingAdapter = {
         ...(isOldestNock14 ? (['what was aborted before is sent'] as const) : []),
       ],
     }),
-    streamError: 'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch',
+    streamError: 'nock does not support event streams. Use replaceFetch() from stuntdouble/fetch',
     connect: async (target) => ({ fetch: globalFetch, close: nockScopes(target) }),
   },
 }

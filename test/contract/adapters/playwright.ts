@@ -14,10 +14,10 @@ export const playwright: SandboxAdapter = {
   cannot: unsupported['stuntdouble/playwright'],
   visibility: {
     instead: {
-      // The page follows a redirect to the body: when it has the head, time may have moved on.
+      // The page follows a redirect to the body, so time may have moved when it has the head.
       'half-open': { ...broken(''), end: 20_000 },
       'slow-body': { ...increment, end: 3000 },
-      // A browser drops what its page has not read when a body breaks.
+      // A browser drops what the page has not read when a body breaks off.
       truncate: { ...broken(''), part: expect.stringMatching(/^(\{"result)?$/) },
     },
     streams: 'lose their end',
@@ -27,7 +27,7 @@ export const playwright: SandboxAdapter = {
   openSandbox: openPage,
 }
 
-/** Messages of Chromium, and those of fetch in Node.js for the same errors. */
+/** Messages of Chromium with those of fetch in Node.js for the same errors. */
 const nodeMessages: Readonly<Record<string, string>> = {
   'TypeError: Failed to fetch': 'fetch failed',
   'TypeError: network error': 'terminated',
@@ -38,7 +38,7 @@ function nodeError(error: unknown): TypeError {
   return new TypeError(nodeMessages[message] ?? message)
 }
 
-/** A page whose requests a route answers, and a `fetch` that calls from there. */
+/** A page whose requests a route responds to, and a `fetch` that calls from the page. */
 async function openPage(options: SandboxOptions): Promise<ConnectedSandbox> {
   const sandbox = createSandbox(options)
   const outlet = await openStreamOutlet()

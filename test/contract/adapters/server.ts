@@ -8,7 +8,7 @@ import { type ConnectingAdapter, globalFetch, type SandboxAdapter, type Target }
 import type { FaultVisibility } from '../request-faults.js'
 import { unsupported } from '../transport.js'
 
-/** A server has accepted the connection, so that it can only break it. */
+/** A server has already accepted the connection, so it can only break it. */
 const serverVisibility: FaultVisibility = { networkErrors: /^(ECONNRESET|UND_ERR_SOCKET)$/ }
 
 export const nodeListener: ConnectingAdapter = {
@@ -59,7 +59,7 @@ export const adoptingServer: SandboxAdapter = {
     const server = await startServer({ port: 0 })
     const own = createSandbox(options)
     server.adopt('own', own)
-    // The addresses of the server, and everything else of the sandbox itself.
+    // The URLs of the server, with all other members of the sandbox.
     const served = createSandbox({ ...options, urls: { base: `${server.origin}/own` } })
     const sandbox = new Proxy(own, {
       get: (target, name) => {
@@ -72,10 +72,10 @@ export const adoptingServer: SandboxAdapter = {
   },
 }
 
-/** Without the grace of 2 seconds: after an abort, fetch keeps a connection that never sends a request. */
+/** Omits the grace period of 2 seconds, because after an abort fetch keeps a connection that never sends a request. */
 const closeNow = (server: StuntdoubleServer): Promise<void> => server.close({ grace: 0 })
 
-/** A server that knows itself by the address of one service. */
+/** A server that is configured with the URL of one service. */
 async function listen(
   address: string,
   target: Pick<Target, 'exchange'>,

@@ -9,18 +9,22 @@ const wrong = (value: unknown): never => value as never
 
 describe('a mistake is a sentence with the next step', () => {
   test.each<[string, () => unknown, RegExp]>([
-    ['dialect', () => createSandbox({ dialect: wrong('vendor') }), /Use auto, neutral or upstash/],
-    ['dialect of an object', () => createSandbox({ dialect: wrong('constructor') }), /Use auto, neutral or upstash/],
+    ['dialect', () => createSandbox({ dialect: wrong('vendor') }), /dialect must be 'auto', 'neutral', 'upstash'/],
+    [
+      'dialect of an object',
+      () => createSandbox({ dialect: wrong('constructor') }),
+      /dialect must be 'auto', 'neutral', 'upstash'/,
+    ],
     ['policy', () => createSandbox({ policy: wrong({ retrys: 3 }) }), /no policy "retrys".*retries/],
-    ['clock mode', () => createSandbox({ clock: wrong('fast') }), /Use manual, auto, real/],
-    ['start', () => createSandbox({ startAt: 'soon' }), /"soon" is not a time: give/],
-    ['start out of all time', () => createSandbox({ startAt: 1e18 }), /is not a time: give/],
-    ['duration', () => createSandbox().clock.advance(wrong('5 minutes')), /"5 minutes" is not a duration: give/],
-    ['no duration', () => createSandbox().clock.advance(wrong(undefined)), /is not a duration: give/],
+    ['clock mode', () => createSandbox({ clock: wrong('fast') }), /clock must be one of 'manual', 'auto', 'real'/],
+    ['start', () => createSandbox({ startAt: 'soon' }), /"soon" is not a time\. Use/],
+    ['start out of all time', () => createSandbox({ startAt: 1e18 }), /is not a time\. Use/],
+    ['duration', () => createSandbox().clock.advance(wrong('5 minutes')), /"5 minutes" is not a duration\. Use/],
+    ['no duration', () => createSandbox().clock.advance(wrong(undefined)), /is not a duration\. Use/],
     ['backwards', () => createSandbox().clock.advance(-1), /-1 is not a duration/],
-    ['no instant', () => createSandbox().clock.advanceTo(wrong(undefined)), /is not a time: give/],
-    ['an instant in the past', () => createSandbox().clock.advanceTo(0), /cannot go back.*earlier startAt/],
-    ['beyond all time', () => createSandbox().clock.advance(1e17), /is not a time: give/],
+    ['no instant', () => createSandbox().clock.advanceTo(wrong(undefined)), /is not a time\. Use/],
+    ['an instant in the past', () => createSandbox().clock.advanceTo(0), /must not be in the past.*earlier startAt/],
+    ['beyond all time', () => createSandbox().clock.advance(1e17), /is not a time\. Use/],
     ['foreign url', () => createSandbox().fetch('https://example.com/'), /Check sandbox\.owns\(url\)/],
     ['undefined word', () => createSandbox().store.run('SET', 'k', wrong(undefined)), /word 3 is undefined/],
     ['object word', () => createSandbox().store.run('SET', 'k', wrong({ a: 1 })), /word 3 is object.*JSON\.stringify/],
@@ -35,27 +39,27 @@ describe('a mistake is a sentence with the next step', () => {
       () => createSandbox().destinations.on(shop, wrong(undefined)),
       /second argument must be a function \(request, task\) => Response/,
     ],
-    ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /give an absolute url/],
+    ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /must be an absolute URL/],
     ['answer', () => createSandbox().destinations.respond(shop, wrong(undefined)), /second argument must be a status/],
     [
       'script',
       () => createSandbox().destinations.script(shop, [wrong('500')]),
-      /step 1: "500" is a text: give the number 500/,
+      /step 1: a status must be a number \(got "500"\)/,
     ],
     [
       'no step',
       () => createSandbox().destinations.script(shop, [wrong(true)]),
-      /A step is a status such as 503, or an object/,
+      /a step must be a status such as 503 or an object/,
     ],
     [
       'no status',
       () => createSandbox().destinations.script(shop, [99]),
-      /step 1: 99 is not the status of an answer: give one from/,
+      /step 1: a status must be a whole number from 200 to 599/,
     ],
     [
       'a missing status',
       () => fault.status(wrong(undefined)),
-      /status\(\) needs the status of the answer: fault\.status\(503\)/,
+      /status\(\) needs an HTTP status\. Write fault\.status\(503\)/,
     ],
     [
       'script without a list',
@@ -102,7 +106,7 @@ describe('time', () => {
     })
     await client.publish({ url: shop, retries: 0 })
     await clock.drain()
-    expect(String(destinations.errors[0])).toMatch(/inside a handler wait with task\.sleep\(\)/)
+    expect(String(destinations.errors[0])).toMatch(/use task\.sleep\(\) inside a handler/)
     expect((await client.dlq.listMessages()).messages).toMatchObject([{ responseStatus: 500 }])
   })
 
@@ -131,7 +135,7 @@ describe('time', () => {
     const drained = clock.drain()
     await vi.waitFor(() => expect(warnings).toHaveLength(1), { timeout: 5000 })
     expect(warnings[0]).toMatch(
-      /clock\.drain\(\) has waited a real second.*delivery to https:\/\/shop\.test\/orders.*task\.sleep\(\)/,
+      /clock\.drain\(\) has waited 1 real second.*delivery to https:\/\/shop\.test\/orders.*task\.sleep\(\)/,
     )
     finish()
     await drained
@@ -165,7 +169,7 @@ describe('the end of a sandbox', () => {
     sandbox.dispose()
     sandbox[Symbol.dispose]()
     expect(globalThis.fetch).toBe(before)
-    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox, or on the clock that it had before a reset')
+    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox or on a clock from before a reset')
   })
 
   test('a reset is a world as new: same ids, nothing stored, nothing pending', async () => {

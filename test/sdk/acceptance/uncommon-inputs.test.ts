@@ -149,7 +149,7 @@ describe('clients set up otherwise', () => {
       'https://eu1-merry-cat-32748.upstash.io',
       'https://QSTASH.UPSTASH.IO./v2',
     ]) {
-      await expect(fetch(url)).rejects.toThrow('Point the client at the sandbox instead')
+      await expect(fetch(url)).rejects.toThrow('Point the client at the sandbox')
     }
   })
 })

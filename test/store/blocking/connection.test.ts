@@ -151,7 +151,7 @@ describe('store.connect()', () => {
     sandbox.store.run('RPUSH', 'jobs', 'a')
     await sandbox.clock.advance('1m')
     expect(isOver).toBe(false)
-    expect(told).toEqual([expect.stringContaining('reset, loaded or dropped')])
+    expect(told).toEqual([expect.stringContaining('reset, loaded or disposed')])
   })
 
   test('is not part of a dump or a fork', async () => {
@@ -218,7 +218,7 @@ test('warns that no code moves time while a wait has a timeout, for every client
   served.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
   await new Promise((resolve) => setTimeout(resolve, 1200))
   const told = expect.stringMatching(
-    /a command \(BLPOP\) waits in virtual time .* Pending: BLPOP jobs waits until .* \(due in 5s\)/i,
+    /a command \(BLPOP\) waits in virtual time.* Pending: BLPOP jobs waits until .* \(due in 5s\)/i,
   )
   expect(warnings).toEqual([[told], [told], [], []])
 })

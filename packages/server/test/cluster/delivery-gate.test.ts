@@ -148,7 +148,7 @@ test('records that are damaged, of another version or of another world are refus
   await expect(open([Buffer.from('null')])).rejects.toThrow('A record of the tenant is damaged')
   await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('run the same version of stuntdouble on all nodes')
   await expect(open(records.slice(1))).rejects.toThrow('lack their beginning')
-  await expect(open([records[0]!, ...records.slice(2)])).rejects.toThrow('took another way')
+  await expect(open([records[0]!, ...records.slice(2)])).rejects.toThrow('the replay of this sandbox differs')
   await expect(open([], Buffer.from('none'))).rejects.toThrow('The snapshot of the tenant is damaged')
   nodes.world.dispose()
 })

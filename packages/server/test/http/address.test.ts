@@ -50,12 +50,12 @@ describe('addresses', () => {
 
   test.each(['store.test', 'ftp://store.test', ''])('%j is told with the next step', (store) => {
     expect(() => sandboxUrlsOf({ store })).toThrow(
-      `${JSON.stringify(store)} is not an address of a service: give an http or https url, such as 'https://store.test'.`,
+      `A base URL must be an http or https URL such as 'https://store.test' (got ${JSON.stringify(store)}).`,
     )
   })
 
   test.each(['a b', 'a.b', '-a', 'ü', ''])('the name %j cannot be part of a host', (name) => {
-    expect(() => sandboxUrlsOf({}, name)).toThrow('cannot be part of a host name: use letters, digits and hyphens.')
+    expect(() => sandboxUrlsOf({}, name)).toThrow('name must be valid in a host name')
   })
 })
 

@@ -94,7 +94,7 @@ describe('dialectOf', () => {
 
   test('an unknown name is told with the next step', () => {
     expect(() => dialectOf('acme' as 'neutral')).toThrow(
-      'There is no dialect "acme". Use auto, neutral or upstash, or give a Dialect object.',
+      "dialect must be 'auto', 'neutral', 'upstash' or a Dialect object (got \"acme\").",
     )
   })
 })

@@ -76,7 +76,7 @@ test('a reader that falls too far behind is dropped and holds nobody up', async 
     await hostPause()
   }
   expect(ends).toEqual(['overflow'])
-  await expect(reader.read()).rejects.toThrow('The reader of this event stream was too slow and was dropped.')
+  await expect(reader.read()).rejects.toThrow('The reader of this event stream was too slow and was disconnected.')
 })
 
 test('a reader that keeps up may take far more than the limit', async () => {

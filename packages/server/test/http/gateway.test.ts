@@ -150,7 +150,7 @@ describe('routing', () => {
 
   test('a foreign url is a misuse', () => {
     expect(() => exchange(call('GET', 'https://shop.test/'))).toThrow(
-      'No service of this sandbox is at https://shop.test/. Check sandbox.owns(url) before you pass a request in.',
+      'exchange(): the URL must belong to the sandbox (got https://shop.test/). Check sandbox.owns(url) first.',
     )
   })
 })
