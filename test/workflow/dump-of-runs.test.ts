@@ -93,11 +93,11 @@ describe('runs in a dump', () => {
       ],
       ['two runs wfr_bad', (queue) => ({ runs: [...queue.runs!, runOf(dump, 'wfr_bad')] })],
       [
-        'speaks of message msg_x',
+        'refers to message msg_x',
         (_, run) => ({ ...run, entries: [{ message: 'msg_x', callType: 'step' }, ...run.entries] }),
       ],
       ['whose list has 1', (_, run) => ({ ...run, entries: run.entries.slice(0, 1) })],
-      ['speaks of step 99', (_, run) => ({ ...run, waits: run.waits.map((wait) => ({ ...wait, stepId: 99 })) })],
+      ['refers to step 99', (_, run) => ({ ...run, waits: run.waits.map((wait) => ({ ...wait, stepId: 99 })) })],
       ['has two steps 1', (_, run) => ({ ...run, steps: [...run.steps, run.steps[0]!] })],
       ['began at 2099', (_, run) => ({ ...run, createdAt: Date.parse('2099-01-01') })],
       [
@@ -106,7 +106,7 @@ describe('runs in a dump', () => {
       ],
       ['begins with the entry of its trigger', (_, run) => ({ ...run, entries: [] })],
       [
-        'all been answered',
+        'that have all ended',
         (_, run) => ({ ...run, held: [{ message: run.entries[0]!.message, behind: [run.entries[0]!.message] }] }),
       ],
     ]

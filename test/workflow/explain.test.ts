@@ -20,7 +20,7 @@ describe('why a run is where it is', () => {
   test('it sleeps', async () => {
     const world = await begun((context) => context.sleep('nap', '1h'), 1000)
     expect(explained(world)).toMatch(
-      /^Workflow run wfr_one of https:\/\/app\.test\/run began at 2030-01-01 00:00:00 and goes on\. Message msg_\w+ to https:\/\/app\.test\/run, which carries step "nap" of workflow run wfr_one, waits for its first attempt at 2030-01-01 01:00:00, 3600 s after it was published\.$/,
+      /^Workflow run wfr_one of https:\/\/app\.test\/run began at 2030-01-01 00:00:00 and is still running\. Message msg_\w+ to https:\/\/app\.test\/run, which carries step "nap" of workflow run wfr_one, waits for its first attempt at 2030-01-01 01:00:00, 3600 s after it was published\.$/,
     )
   })
 
@@ -64,11 +64,11 @@ describe('why a run is where it is', () => {
     expect(explained(success)).toContain('and succeeded at 2030-01-01 00:00:00.')
     const failed = await begun(() => Promise.reject(new Error('no')), 0)
     expect(explained(failed)).toMatch(
-      /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ answered 500 "no" \(dead letter \d+-0\)\. Message msg_/,
+      /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ responded 500 "no" \(dead letter \d+-0\)\. Message msg_/,
     )
     const cancelled = await begun((context) => context.sleep('nap', '1h'), 0)
     cancelled.workflow.getRun('wfr_one').cancel()
-    expect(explained(cancelled)).toContain('and was cancelled at 2030-01-01 00:00:00.')
+    expect(explained(cancelled)).toContain('and was canceled at 2030-01-01 00:00:00.')
   })
 
   test('nothing will move it on', async () => {
@@ -77,7 +77,7 @@ describe('why a run is where it is', () => {
     world.faults.add({ on: 'workflow.step', match: { step: 'a' }, fault: fault.drop() })
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.drain()
-    expect(explained(world)).toContain('A fault made one of its deliveries vanish')
+    expect(explained(world)).toContain('A fault dropped one of its deliveries')
   })
 })
 
@@ -94,7 +94,7 @@ test.each([
 ])('a step that %s as nobody can: the refusal is told', async (_, route, why) => {
   const world = await begun((context) => context.run('first', () => 1).then(() => route(context)), 0)
   await world.clock.drain()
-  expect(explained(world)).toContain('the queue refused what its last delivery submitted')
+  expect(explained(world)).toContain('the queue rejected what its last delivery submitted')
   expect(explained(world)).toMatch(why)
   const run = world.workflow.getRun('wfr_one')
   await expect(run.advanceToEnd()).rejects.toThrow(why)
@@ -154,9 +154,9 @@ describe.each([
 
   test('the url that failed and the body of its answer, cut and printable', async () => {
     expect(await answered(() => new Response('<h1>Bad\ngateway</h1>', { status: 502 }))).toContain(
-      `${app}/run answered 502 "<h1>Bad\\ngateway</h1>"`,
+      `${app}/run responded 502 "<h1>Bad\\ngateway</h1>"`,
     )
-    expect(await answered(() => new Response(null, { status: 503 }))).toMatch(/\/run answered 503( \(dead letter|\.$)/)
+    expect(await answered(() => new Response(null, { status: 503 }))).toMatch(/\/run responded 503( \(dead letter|\.$)/)
     const long = await answered(() => new Response(`\u001b[31m\u202e${'x'.repeat(5000)}`, { status: 500 }))
     expect(long).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
     expect(long.length).toBeLessThan(1200)
@@ -164,12 +164,12 @@ describe.each([
 
   test('no secret of the answer', async () => {
     const text = await answered(() => new Response('token: sk_live_abcdefghijklmnopqrstuv', { status: 500 }))
-    expect(text).toContain('answered 500 "token')
+    expect(text).toContain('responded 500 "token')
     expect(text).not.toContain('sk_live_abc')
     const hidden = await answered(() => new Response('the secret of Ada', { status: 500 }), {
       redact: { body: true },
     } as never)
-    expect(hidden).toContain('answered 500')
+    expect(hidden).toContain('responded 500')
     expect(hidden).not.toContain('Ada')
   })
 
@@ -179,8 +179,8 @@ describe.each([
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries })
     await world.clock.advance('1s')
     expect(explained(world)).toMatch(
-      /http:\/\/127\.0\.0\.1:4999\/run did not answer: .*connection refused( \(dead|\.$)/,
+      /http:\/\/127\.0\.0\.1:4999\/run did not respond: .*connection refused( \(dead|\.$)/,
     )
-    expect(explained(world)).not.toMatch(/answered 0|lookup/)
+    expect(explained(world)).not.toMatch(/responded 0|lookup/)
   })
 })

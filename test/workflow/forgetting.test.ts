@@ -52,7 +52,7 @@ describe('runs that ended are forgotten with the log', () => {
       await clock.advance('7d')
     }
     expect(workflow.runs.map(({ id }) => id)).toEqual(['wfr_patient', 'wfr_8', 'wfr_9'])
-    expect(() => workflow.getRun('wfr_3')).toThrow('There is no run')
+    expect(() => workflow.getRun('wfr_3')).toThrow('no such run')
     const log = await (await asked(sandbox, 'GET', '/v2/workflows/logs')).json()
     expect(log.runs.map(({ workflowRunId }: { workflowRunId: string }) => workflowRunId)).toEqual([
       'wfr_9',

@@ -379,13 +379,17 @@ function renamed(entry: RunHistoryEntry, at: number): RunHistoryEntry {
 }
 
 test.each<[string, object, RegExp]>([
-  ['a history of tomorrow', { version: 2 }, /of version "2"; this stuntdouble reads version 1\. Update the package/],
-  ['of no version', { version: undefined }, /of version "none"/],
-  ['another format', { format: 'other/history' }, /This is no history/],
-  ['no entries', { entries: [] }, /damaged at entries/],
+  [
+    'a history of tomorrow',
+    { version: 2 },
+    /has version "2", but this package supports version 1\. Update the package/,
+  ],
+  ['of no version', { version: undefined }, /has version "none"/],
+  ['another format', { format: 'other/history' }, /This is not a run history/],
+  ['no entries', { entries: [] }, /invalid at entries/],
   ['an entry that is none', { entries: [null] }, /Entry 1 of the list/],
-  ['a header with a line break', { headers: { 'x-user': 'a\r\nb' } }, /a header that is none: "x-user"/],
-  ['a url that is none', { url: 'javascript:0' }, /damaged at url/],
+  ['a header with a line break', { headers: { 'x-user': 'a\r\nb' } }, /an invalid header: "x-user"/],
+  ['a url that is none', { url: 'javascript:0' }, /invalid at url/],
 ])('%s gets a sentence', async (_, change, sentence) => {
   const history = await recorded((context) => context.run('a', () => one()))
   await expect(

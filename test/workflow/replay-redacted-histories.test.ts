@@ -94,9 +94,9 @@ test('a whole log lacks nothing, and every change is found', async () => {
 
 test('a log whose values are redacted, not shown, or cut says so, and raises no alarm', async () => {
   for (const [json, sentence] of [
-    [hushed.whole, /^Redacted, .*the payload, step 1 "look", step 3 "ask", step 4 "approval"/],
-    [logs.without, /^Not in the log, .*the payload, step 1 "look", step 2 "gold", step 3 "ask"/],
-    [logs.cut, /^Cut off, .*the payload, step 1 "look", step 3 "ask"/],
+    [hushed.whole, /^Redacted; .*the payload, step 1 "look", step 3 "ask", step 4 "approval"/],
+    [logs.without, /^Not in the log; .*the payload, step 1 "look", step 2 "gold", step 3 "ask"/],
+    [logs.cut, /^Truncated; .*the payload, step 1 "look", step 3 "ask"/],
   ] as const) {
     const history = await unharmed(json)
     expect(history.missing?.find((one) => sentence.test(one))).toBeDefined()
@@ -150,15 +150,13 @@ test('a log that lacks a group or a branch is no whole one', async () => {
     log.runs[0].steps.splice(at, 1)
     const history = await unharmed(log)
     expect(history.missing?.join(' ')).toMatch(
-      at === 0 ? /Not in the log.*the payload/ : /The log is not whole: from step \d/,
+      at === 0 ? /Not in the log.*the payload/ : /The log is incomplete: .* from step \d/,
     )
     expect(history.state).toBe(at === 0 ? 'RUN_SUCCESS' : 'RUN_STARTED')
   }
   const log = copy(logs.whole)
   log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.pop()
-  expect((await unharmed(log)).missing).toContain(
-    'The log is not whole: from step 5 on there is nothing to rebuild the list from.',
-  )
+  expect((await unharmed(log)).missing).toContain('The log is incomplete: the list cannot be rebuilt from step 5 on.')
 })
 
 test('a run that waits: the step that it waits for is known, from the double and from the log', async () => {
@@ -238,9 +236,9 @@ describe('what is given', () => {
     expect(parseRunHistory(list, { url })).toEqual(history)
     expect(history).toMatchObject({ url, runId: 'wfr_unknown', state: 'RUN_STARTED', headers: {} })
     expect(history.missing).toEqual([
-      'Headers that the trigger forwarded are not in the list. If code outside steps reads any, give them.',
-      'The id of the run is not in the list: it is replayed as wfr_unknown.',
-      'When the run began is not in the list. If code outside steps reads it, give it as createdAt.',
+      'Headers that the trigger forwarded are not in the list. Provide them if code outside steps reads any.',
+      'The ID of the run is not in the list: it is replayed as wfr_unknown.',
+      'The creation time of the run is not in the list. Set createdAt if code outside steps reads it.',
     ])
     expect(await replay(history, served())).toEqual({ prefixes: 4, incompatible: [], unchecked: [] })
     expect((await replay(history, served(picky({ gold: 'silver' })))).incompatible).not.toEqual([])
@@ -250,23 +248,23 @@ describe('what is given', () => {
   })
 
   test.each<[string, unknown, object, RegExp]>([
-    ['nothing', '', {}, /^There is nothing in it\. Give the answer of GET \/v2\/workflows\/runs\/ID/],
-    ['a page of HTML', '<html>', {}, /^It is not JSON: /],
-    ['a number', 7, {}, /^A run is a list or an object, not a number/],
-    ['null', 'null', {}, /not null/],
+    ['nothing', '', {}, /^The input is empty\. Use the response of GET \/v2\/workflows\/runs\/ID/],
+    ['a page of HTML', '<html>', {}, /^The input is not JSON: /],
+    ['a number', 7, {}, /^A workflow run must be a list or an object \(got a number\)/],
+    ['null', 'null', {}, /got null/],
     ['an empty list', [], { url }, /^The list is empty/],
-    ['a list without url', [{ messageId: 'm', body: '', callType: 'step' }], {}, /give the url, as --url/],
+    ['a list without url', [{ messageId: 'm', body: '', callType: 'step' }], {}, /Set the URL with --url/],
     [
       'a url that is none',
       [{ messageId: 'm', body: '', callType: 'step' }],
       { url: 'app.test' },
-      /^The url is that of the workflow's endpoint/,
+      /^url must be the endpoint of the workflow/,
     ],
     [
       'a list of something else',
       [{ id: 1 }, 'x'],
       { url },
-      /^Entry 1 of the list is not \{ messageId, body, callType \}/,
+      /^Entry 1 of the list must be \{ messageId, body, callType \}/,
     ],
     [
       'a body that is no base64',
@@ -278,35 +276,35 @@ describe('what is given', () => {
       'an error',
       { error: 'workflowRun wfr_1 not found' },
       {},
-      /^The service answered with an error: workflowRun wfr_1 not found\. .*take the log/,
+      /^The service responded with an error: workflowRun wfr_1 not found\. .*use the log/,
     ],
     ['the flat log', { cursor: '', events: [] }, {}, /^This is the flat log/],
-    ['an empty log', { cursor: '', runs: [] }, {}, /^The log has no run\./],
-    ['another thing', { messages: [] }, {}, /^This is no run: its fields are messages\./],
+    ['an empty log', { cursor: '', runs: [] }, {}, /^The log contains no run\./],
+    ['another thing', { messages: [] }, {}, /^This is not a workflow run \(its fields are messages\)\./],
     [
       'a history of tomorrow',
       { format: 'stuntdouble/history', version: 2 },
       {},
-      /of version "2"; this stuntdouble reads version 1/,
+      /has version "2", but this package supports version 1/,
     ],
-    ['another format', { format: 'har', version: 1 }, {}, /^This is no history/],
+    ['another format', { format: 'har', version: 1 }, {}, /^This is not a run history/],
     [
       'a damaged history',
       { format: 'stuntdouble/history', version: 1, url, runId: 'wfr_1', state: 'x', entries: 7 },
       {},
-      /^This history is damaged at entries/,
+      /^This run history is invalid at entries/,
     ],
     [
       'a header that is none',
       [{ messageId: 'm', body: '', callType: 'step' }],
       { url, headers: { 'a b': 'x' } },
-      /^"a b" with "x" is no header/,
+      /^headers: "a b" with value "x" is not a valid header/,
     ],
     [
       'a time that is none',
       [{ messageId: 'm', body: '', callType: 'step' }],
       { url, createdAt: 'soon' },
-      /^createdAt is milliseconds or a date/,
+      /^createdAt must be milliseconds or a date/,
     ],
   ])('%s gets a sentence', (_, json, source, sentence) => {
     expect(() => parseRunHistory(json, source)).toThrow(RunHistoryError)
@@ -317,12 +315,12 @@ describe('what is given', () => {
     const two = copy(logs.whole)
     two.runs.push({ ...two.runs[0], workflowRunId: 'wfr_two' })
     expect(() => parseRunHistory(two)).toThrow(
-      'The log has several runs: wfr_one, wfr_two. Name one, as --run ID or { runId }.',
+      'The log contains several runs: wfr_one, wfr_two. Select one with --run ID or { runId }.',
     )
     expect(parseRunHistory(two, { runId: 'wfr_two' }).runId).toBe('wfr_two')
     expect(parseRunHistory(two, { runId: 'two' }).runId).toBe('wfr_two')
     expect(() => parseRunHistory({ ...two, cursor: '17-1' }, { runId: 'wfr_x' })).toThrow(
-      'The log has no run wfr_x; it has wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
+      'The log does not contain run wfr_x, only wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
     )
   })
 

@@ -456,9 +456,11 @@ describe('a run reaches a step, and ends', () => {
     })
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToStep('chrage')).rejects.toThrow(
-      /did not reach step 'chrage': it has ended, RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
+      /did not reach step 'chrage': the run ended with RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
     )
-    await expect(run.advanceToEnd('failed')).rejects.toThrow(/did not end with 'failed': it has ended, RUN_SUCCESS/)
+    await expect(run.advanceToEnd('failed')).rejects.toThrow(
+      /did not end with 'failed': the run ended with RUN_SUCCESS/,
+    )
   })
 
   test('an event that nobody sends', async () => {
@@ -469,7 +471,7 @@ describe('a run reaches a step, and ends', () => {
     const before = clock.now()
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToEnd('success')).rejects.toThrow(
-      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+      /waits for event 'approved', which was not sent, and would time out in 7d\. Stub it with workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
     )
     expect(clock.now()).toBe(before)
   })
@@ -659,9 +661,9 @@ describe('verbs that nothing met', () => {
     await client.trigger({ url })
     await workflow.runs[0]!.advanceToStep('approval')
     expect(workflow.unused).toEqual([
-      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
-      "workflow.stubStep('charge', 2).throws(…) was never used: there was no step 'charge' number 2.",
-      "workflow.stubEvent('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
+      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' occurred; there is 'charge'.",
+      "workflow.stubStep('charge', 2).throws(…) was never used: no run had a step 'charge' number 2.",
+      "workflow.stubEvent('aproved') was never used: no run waited for event 'aproved'; there is 'approved'.",
       'workflow.skipSleeps() was never used: no step slept.',
       'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
     ])
@@ -676,26 +678,32 @@ describe('verbs that nothing met', () => {
 })
 
 test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
-  ["workflow.stubStep() needs the name of a step, got ''.", (workflow) => workflow.stubStep('')],
-  ["takes which of the steps called 'a' it is, from 1; got 0.", (workflow) => workflow.stubStep('a', 0)],
+  ["workflow.stubStep(): the first argument must be the name of a step (got '').", (workflow) => workflow.stubStep('')],
   [
-    "workflow.stubStep('a').returns() needs a value that JSON can hold, got a function.",
+    "number among the steps called 'a', must be a whole number from 1 (got 0).",
+    (workflow) => workflow.stubStep('a', 0),
+  ],
+  [
+    "workflow.stubStep('a').returns(): JSON cannot represent the value (got a function).",
     (workflow) => workflow.stubStep('a').returns(() => 1),
   ],
   [
-    "workflow.stubStep('a').returns() needs a value that JSON can hold",
+    "workflow.stubStep('a').returns(): JSON cannot represent the value: ",
     (workflow) => workflow.stubStep('a').returns(1n),
   ],
   [
-    "workflow.stubStep('a').throws() takes { times } as a number from 1; got 0.",
+    "workflow.stubStep('a').throws(): times must be a whole number from 1 (got 0).",
     (workflow) => workflow.stubStep('a').throws('no', { times: 0 }),
   ],
   [
-    "workflow.stubStep('a').throws() needs an Error, its message, or { name, message }",
+    "workflow.stubStep('a').throws(): the argument must be an Error, a message, or { name, message }",
     (workflow) => workflow.stubStep('a').throws(7 as never),
   ],
-  ["workflow.stubEvent() needs the id of an event, got ''.", (workflow) => workflow.stubEvent('')],
-  ["workflow.stubEvent('a', …) needs a value that JSON can hold", (workflow) => workflow.stubEvent('a', () => 1)],
+  [
+    "workflow.stubEvent(): the first argument must be the ID of an event (got '').",
+    (workflow) => workflow.stubEvent(''),
+  ],
+  ["workflow.stubEvent('a', …): JSON cannot represent the value", (workflow) => workflow.stubEvent('a', () => 1)],
 ])('%s', (sentence, call) => {
   expect(() => call(quiet().workflow)).toThrow(sentence)
 })
