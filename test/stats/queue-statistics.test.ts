@@ -334,7 +334,7 @@ describe('figures set by hand', () => {
   test('an unknown series, or no number, is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     expect(() => statistics.queue.override({ daily_qstash_messages: { deliverd: 3 } })).toThrow(
-      /daily_qstash_messages has no series "deliverd"\. Its series are created, active, delivered,/,
+      /daily_qstash_messages has no series "deliverd"\. Use one of created, active, delivered,/,
     )
     expect(() => statistics.queue.override({ dlq_message_count: Number.NaN })).toThrow(/dlq_message_count.*NaN/)
     expect(() => statistics.queue.override({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(
@@ -344,15 +344,15 @@ describe('figures set by hand', () => {
   })
 
   test.each([
-    [{ daily_used: null }, 'daily_used takes a number, a list of numbers, or one of { x, y }, not null.'],
-    [{ daily_used: { a: 1 } }, 'daily_used takes a number, a list of numbers'],
-    [{ daily_requests: [{ x: 1, y: 2 }] }, 'daily_requests takes a number, a list of numbers'],
-    [{ daily_used: [1, '2'] }, 'daily_used takes a number, a list of numbers'],
-    [{ total_monthly_billing: '5.806' }, 'total_monthly_billing takes a number, not "5.806".'],
-    [{ dlq_message_count: [1] }, 'dlq_message_count takes a number, not [1].'],
-    [{ days: [1] }, 'days takes a list of names, not [1].'],
-    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages takes numbers by series'],
-    [{ daily_qstash_messages: [{ id: 'delivered' }] }, 'daily_qstash_messages takes numbers by series'],
+    [{ daily_used: null }, 'daily_used must be a number, a list of numbers, or a list of { x, y } (got null).'],
+    [{ daily_used: { a: 1 } }, 'daily_used must be a number, a list of numbers'],
+    [{ daily_requests: [{ x: 1, y: 2 }] }, 'daily_requests must be a number, a list of numbers'],
+    [{ daily_used: [1, '2'] }, 'daily_used must be a number, a list of numbers'],
+    [{ total_monthly_billing: '5.806' }, 'total_monthly_billing must be a number (got "5.806").'],
+    [{ dlq_message_count: [1] }, 'dlq_message_count must be a number (got [1]).'],
+    [{ days: [1] }, 'days must be a list of names (got [1]).'],
+    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages must be numbers by series'],
+    [{ daily_qstash_messages: [{ id: 'delivered' }] }, 'daily_qstash_messages must be numbers by series'],
   ])('another type is told at once: %j', (figures, text) => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     const before = statistics.queue.report()
@@ -363,7 +363,7 @@ describe('figures set by hand', () => {
   test('an unknown field is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     expect(() => statistics.queue.override({ requests: 3 } as never)).toThrow(
-      /stats\.queue\.override\(\) knows no field "requests"\. The fields are days, daily_requests,/,
+      /stats\.queue\.override\(\): unknown field "requests"\. Use one of days, daily_requests,/,
     )
   })
 })

@@ -138,7 +138,7 @@ describe('the queue as a story tells it', () => {
   test('what it cannot tell is refused', () => {
     const { queue } = statsWorld(noon).statistics
     expect(() => queue.script([steady({ queries: 3 })] as never)).toThrow(/stats\.queue\.script\(\).*rates\.queries/)
-    expect(() => queue.script([latencies({ query: 3 })] as never)).toThrow(/knows no latencies/)
-    expect(() => queue.script([], { vectorSize: 3 } as never)).toThrow(/The settings are messageSize, messagesPerRun/)
+    expect(() => queue.script([latencies({ query: 3 })] as never)).toThrow(/have no latencies/)
+    expect(() => queue.script([], { vectorSize: 3 } as never)).toThrow(/Use one of messageSize, messagesPerRun/)
   })
 })

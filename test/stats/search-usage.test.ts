@@ -345,26 +345,26 @@ describe('steps', () => {
   test.each<[unknown, RegExp]>([
     [
       { kind: 'jump' },
-      /stats\.search\(id\)\.script\(\) takes steps such as usage\.steady\(\{ queries: 10 \}\).*got \{"kind":"jump"\}/,
+      /stats\.search\(id\)\.script\(\): a step must be a value such as usage\.steady\(\{ queries: 10 \}\).*got \{"kind":"jump"\}/,
     ],
-    ['steady', /takes steps such as/],
+    ['steady', /a step must be a value such as/],
     [
       { kind: 'steady', rates: { quries: 3 } },
-      /rates\.quries\. Did you mean "queries"\? It knows queries, updates, reranks, vectors, growth, pending\./,
+      /rates\.quries\. Did you mean "queries"\? Use one of queries, updates, reranks, vectors, growth, pending\./,
     ],
     [steady({ delivered: 3 }), /rates\.delivered/],
-    [steady({ queries: -1 }), /queries cannot be -1: give 0 or more/],
+    [steady({ queries: -1 }), /queries must be 0 or more \(got -1\)/],
     [steady({ queries: Number.NaN }), /rates\.queries/],
     [steady({ queries: 1 }, { jitter: 2 }), /jitter/],
     [steady({ queries: 1 }, { from: 'soon' }), /"soon" is not a time/],
     [spikeAt(noon, -1), /factor/],
     [
       spikeAt(noon, 2, { metrics: ['vectors'] }),
-      /cannot name "vectors", which is a level\. It can name queries, updates/,
+      /cannot name "vectors", which is a level\. Use one of queries, updates/,
     ],
     [gap(noon, 'long' as never), /"long" is not a duration/],
     [counterReset(noon, ['pending']), /cannot name "pending", which is a level/],
-    [{ kind: 'latencies', metrics: { delete: 3 } }, /metrics\.delete.*It knows query, update, embeds, rerank/],
+    [{ kind: 'latencies', metrics: { delete: 3 } }, /metrics\.delete.*Use one of query, update, embeds, rerank/],
     [monthEnd(2, { for: '29d' }), /at most 28 days/],
   ])('%j is refused with a sentence', (step, sentence) => {
     expect(() => told(noon, [step as SearchUsageStep])).toThrow(sentence)
@@ -378,7 +378,7 @@ describe('steps', () => {
 
   test('settings are checked', () => {
     const { index } = told(noon, [])
-    expect(() => index.script([], { size: 3 } as never)).toThrow(/no setting "size"\. The settings are vectorSize/)
-    expect(() => index.script([], { price: -1 })).toThrow(/price is a number, 0 or more, not -1/)
+    expect(() => index.script([], { size: 3 } as never)).toThrow(/unknown option "size"\. Use one of vectorSize/)
+    expect(() => index.script([], { price: -1 })).toThrow(/price must be a number from 0 \(got -1\)/)
   })
 })
