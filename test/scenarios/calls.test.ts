@@ -62,7 +62,7 @@ describe('calls of a scenario', () => {
   })
 
   test.each([
-    [{ url: 'bank.test' }, 'It is not a url: begin with https:// or http://, with a method in front or without'],
+    [{ url: 'bank.test' }, 'must be a URL that begins with https:// or http://, with or without a method in front'],
     [{ url: 'https://bank.test', scirpt: [] }, 'script'],
   ])('%j is refused', (call, sentence) => {
     expect(scenarioProblems({ name: 'a', outbound: [call] })).toMatchObject([

@@ -377,7 +377,7 @@ describe('import', () => {
     const { code, out, err } = await run(['import', source])
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: the records tell 1 of 2 attempts/,
+      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: the records contain 1 of 2 attempts/,
     )
     expect(err).toContain('msg_1.header.Authorization → redacted-header-1')
     expect(err).toContain('msg_1.body.email → person-1@example.com')
@@ -440,9 +440,7 @@ describe('import', () => {
       const placeholder = `const handler = undefined // answers ${orders}`
       const line = written.split('\n').indexOf(placeholder) + 1
       const asked = await testRun(written)
-      expect(asked).toBe(
-        `No code is under test yet. Line ${line} of this file says who answers ${orders}: put your handler there.`,
-      )
+      expect(asked).toBe(`No code is under test yet. Put your handler for ${orders} into line ${line} of this file.`)
       const filledIn = (handler: string): Promise<string | undefined> =>
         testRun(written.replace(placeholder, `const handler = ${handler}`))
       expect(await filledIn("() => new Response('down', { status: 503 })")).toMatch(

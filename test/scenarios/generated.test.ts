@@ -108,7 +108,7 @@ describe('the JSON Schema says what the reader says', () => {
     expect(fits(root, scenario)).toBe(true)
     // What names something that is not there is no matter of form.
     const ofForm = scenarioProblems(scenario).filter(
-      ({ sentence }) => !/^There is no (?:message|url group|queue|schedule|flow|fault)/.test(sentence),
+      ({ sentence }) => !/^there is no (?:message|URL group|queue|schedule|flow|fault)/.test(sentence),
     )
     expect(ofForm).toEqual([])
   })

@@ -94,7 +94,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
     const original = await production([fault.status(503), fault.status(503), fault.status(503)], { retries: 2 })
     const [letter] = original.queue.deadLetters
     const { scenario, notes } = imported(JSON.parse(JSON.stringify(deadLetterShape(letter!))))
-    expect(notes).toEqual([expect.stringContaining('the records tell 1 of 3 attempts')])
+    expect(notes).toEqual([expect.stringContaining('the records contain 1 of 3 attempts')])
     const play = await playScenario(scenario)
     expect(play.holds).toBe(true)
     const statuses = play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)
@@ -153,7 +153,7 @@ describe('code under test takes the place of the record', () => {
       throw new TypeError('sku is undefined')
     })
     expect(thrown.verdict).toMatch(
-      /at attempt 1: 500 .*\(the handler threw TypeError: sku is undefined\)\. It fails with the recorded status, but with another answer\./,
+      /at attempt 1: 500 .*\(the handler threw TypeError: sku is undefined\)\. It fails with the recorded status, but with another response\./,
     )
     const refused = await played(await dead(), () => new Response('who are you', { status: 401 }))
     expect(refused.verdict).toContain('at attempt 2: 401 "who are you". It fails, but not as recorded.')
@@ -188,7 +188,7 @@ describe('code under test takes the place of the record', () => {
       },
     })
     expect(play.holds, play.verdict()).toBe(true)
-    expect(play.verdict()).toContain('played back, no code answers at')
+    expect(play.verdict()).toContain('played back because no code responds at')
     expect(failures).toEqual(['https://shop.test/failed'])
     expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
   })
@@ -347,7 +347,7 @@ describe('what is imported', () => {
 
   test('a page tells that there are more', () => {
     const { notes } = imported({ messages: [letter], cursor: '1725323671000-1' })
-    expect(notes[0]).toContain('the next begins at cursor 1725323671000-1')
+    expect(notes[0]).toContain('the next one begins at cursor 1725323671000-1')
   })
 
   test('bytes that are not text', async () => {
@@ -370,10 +370,10 @@ describe('what is imported', () => {
   })
 
   test.each([
-    ['nothing', [], 'there is no message in it'],
-    ['another object', { id: 1, name: 'x' }, 'it has id, name, but no messageId'],
-    ['a text', 'hello', 'is not an object'],
-    ['a record without a url', { messageId: 'msg_1', dlqId: '1-0' }, 'have no url'],
+    ['nothing', [], 'no message found'],
+    ['another object', { id: 1, name: 'x' }, 'no messageId (its fields are id, name)'],
+    ['a text', 'hello', 'must be an object'],
+    ['a record without a url', { messageId: 'msg_1', dlqId: '1-0' }, 'contain no URL'],
   ])('%s is refused', (_, value, sentence) => {
     expect(() => imported(value)).toThrow(ImportError)
     expect(() => imported(value)).toThrow(sentence)

@@ -303,8 +303,8 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
   key: [{ name: 'n', value: '1' }, { name: 'n', absent: true }, /n/],
   deadLetters: [1, 0, /There is 1\./],
   pending: [1, 0, /There is 1\./],
-  idle: [undefined, true, /Something is left to happen/],
-  time: ['2030-01-01T09:00:12Z', '2030-01-01T09:00:13Z', /It is 2030-01-01T09:00:12\.000Z/],
+  idle: [undefined, true, /Pending timers/],
+  time: ['2030-01-01T09:00:12Z', '2030-01-01T09:00:13Z', /The clock shows 2030-01-01T09:00:12\.000Z/],
   invariants: [['no-lost-message'], undefined, /x/],
 }
 
@@ -393,7 +393,7 @@ describe('a play', () => {
   })
 
   test.each([
-    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script answers 2 deliveries to '],
+    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script was used for 2 deliveries to '],
     ['one that hands the last delivery on', { script: [500, { kind: 'pass' }] }, {}, undefined],
     ['one that ends before', { script: [500] }, {}, undefined],
     ['a rule of faults', { script: [] }, { faults: [{ on: 'queue.delivery', fault: { kind: 'drop' } }] }, undefined],
@@ -418,7 +418,7 @@ describe('a play', () => {
   })
 
   test.each([
-    ['that meets every call', [500, 201], {}, 'the script answers 2 calls of POST '],
+    ['that meets every call', [500, 201], {}, 'the script was used for 2 requests POST '],
     ['that hands the last call on', [500, { kind: 'pass' }], {}, undefined],
     ['that ends before', [500], {}, undefined],
     ['that nothing meets', [500, 500, 500], { steps: [] }, undefined],
@@ -507,7 +507,7 @@ describe('a play', () => {
       expect: [{ key: { name: 'k' } }],
     })
     expect(play.holds).toBe(false)
-    expect(play.verdict()).toContain('GET /ping was not answered')
+    expect(play.verdict()).toContain('GET /ping got no response')
     expect(play.verdict()).toContain('✓ expect[0].key')
   })
 
@@ -626,15 +626,15 @@ describe('defineScenario()', () => {
     [
       'a function that was not called',
       () => defineScenario('a', [{ on: 'queue.delivery', fault: fault.hang as never }]),
-      /faults\.0\.fault is a function: call it/,
+      /faults\.0\.fault is a function\. Call it/,
     ],
     ['a bigint', () => defineScenario({ name: 'a', steps: [{ command: ['SET', 'k', 1n as never] }] }), /is a bigint/],
     [
       'a mistake',
       () => defineScenario({ name: 'a', steps: [{ publish: { to: orders, retrys: 1 } as never }] }),
-      /steps\[0\]\.publish\.retrys: There is no "retrys" here\. Did you mean "retries"\?/,
+      /steps\[0\]\.publish\.retrys: there is no "retrys"\. Did you mean "retries"\?/,
     ],
-    ['no rules', () => defineScenario('a', []), /Nothing happens in it/],
+    ['no rules', () => defineScenario('a', []), /nothing happens in it/],
   ])('refuses %s', (_, define, why) => {
     expect(define).toThrow(TypeError)
     expect(define).toThrow(why)
