@@ -5,7 +5,10 @@ import { commandLine } from './describe.js'
 import { hiddenInRun, type Redaction } from './redaction.js'
 
 export interface HarOptions {
-  /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
+  /**
+   * Additional names of headers, JSON fields and query parameters that contain secrets. `body` and `headers` hide all
+   * of them.
+   */
   readonly redact?: readonly string[]
 }
 
@@ -16,7 +19,7 @@ interface Pair {
 
 export interface HarEntry {
   readonly startedDateTime: string
-  /** Milliseconds of virtual time. */
+  /** Duration in milliseconds of virtual time. */
   readonly time: number
   readonly request: {
     readonly method: string
@@ -45,7 +48,9 @@ export interface HarEntry {
   readonly timings: { readonly send: number; readonly wait: number; readonly receive: number }
   readonly comment?: string
   readonly _resourceType: 'fetch'
-  /** What the entry is: a request that arrived, a delivery attempt of the queue, or a call of the app to another host. */
+  /**
+   * What the entry is: a request that arrived, a delivery attempt of the queue, or an outbound request of the app.
+   */
   readonly _type: 'request' | 'attempt' | 'outbound'
   readonly _seq: number
   readonly _cause?: number
@@ -57,7 +62,7 @@ interface HarPostData {
   readonly mimeType: string
   readonly params: readonly never[]
   readonly text: string
-  /** `base64` for a body that is not text: the standard has this for answers only. */
+  /** `base64` for a body that is not text. The standard defines this for responses only. */
   readonly _encoding?: 'base64'
   readonly comment?: string
 }
@@ -82,7 +87,7 @@ export interface Har {
 
 type Header = readonly [name: string, value: string]
 
-/** Requests that arrived, delivery attempts and calls to other hosts, in order. [HTTP Archive 1.2] */
+/** Returns requests that arrived, delivery attempts and outbound requests, in order. [HTTP Archive 1.2] */
 export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
   const commands = new Map<number, string[]>()
   for (const entry of entries) {
@@ -124,7 +129,7 @@ function requestEntry(
       answer,
       hiddenInAnswer,
       redaction,
-      answer === undefined ? 'not answered yet' : 'the connection was broken',
+      answer === undefined ? 'no response yet' : 'the connection was broken',
     ),
     cache: {},
     timings: { send: 0, wait: answer === undefined ? 0 : answer.at - entry.at, receive: 0 },
@@ -144,7 +149,7 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     startedDateTime: iso(entry.at),
     time: took,
     request: sent(entry, redaction.url(entry.url), entry.redact, redaction),
-    response: received(outcome, hiddenInRun(entry), redaction, redaction.text(outcome?.error ?? 'not answered yet')),
+    response: received(outcome, hiddenInRun(entry), redaction, redaction.text(outcome?.error ?? 'no response yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
     comment: `${entry.kind}, ${redaction.text(entry.reason)}${note}`,
@@ -165,7 +170,7 @@ function callEntry(entry: EntryOf<'outbound'>, redaction: Redaction): HarEntry {
     startedDateTime: iso(entry.at),
     time: took,
     request: sent(entry, redaction.url(entry.url), undefined, redaction),
-    response: received(answer, undefined, redaction, redaction.text(answer?.error ?? 'not answered yet')),
+    response: received(answer, undefined, redaction, redaction.text(answer?.error ?? 'no response yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
     ...(comment !== '' && { comment }),

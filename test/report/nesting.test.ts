@@ -100,9 +100,9 @@ describe('a request that is sent again', () => {
     })
 
   test.each([
-    ['after a broken connection', fault.reset(), ['request got no answer']],
-    ['after a lost answer', fault.lostAck(), ['request got no answer']],
-    ['after an error of the service', fault.status(503), ['request was answered 503']],
+    ['after a broken connection', fault.reset(), ['request got no response']],
+    ['after a lost answer', fault.lostAck(), ['request got no response']],
+    ['after an error of the service', fault.status(503), ['request got status 503']],
   ] as const)('%s', async (_, fault, expected) => {
     using sandbox = createSandbox()
     sandbox.faults.add({ on: 'store.request', times: 1, fault })
@@ -123,7 +123,7 @@ describe('a request that is sent again', () => {
     queue.publish({ to: orders })
     await clock.drain()
     // Two in the first delivery, two in the second: each second one is a repetition, and none of another delivery.
-    expect(repetitions(sandbox)).toEqual(['request was answered 500', 'request was answered 500'])
+    expect(repetitions(sandbox)).toEqual(['request got status 500', 'request got status 500'])
   })
 
   test.each([

@@ -14,9 +14,9 @@ test('an order: causes nested, every wait with its reason, time in steps', () =>
       '  #2  09:00:00.000            published msg_2Kd… to https://shop.test/orders, 2 retries',
       '                                body: {"id":42}',
       '  #3  09:00:00.000              attempt 1 of 3 of msg_2Kd… to https://shop.test/orders → 500 Internal Server Error after 3s at 09:00:03.000',
-      '                                  answer: out of stock',
+      '                                  response: out of stock',
       '                                  waits 12s until 09:00:15.000: default back-off',
-      '  #4  09:00:15.000  +15s        attempt 2 of 3 of msg_2Kd… to https://shop.test/orders → no answer: connection reset',
+      '  #4  09:00:15.000  +15s        attempt 2 of 3 of msg_2Kd… to https://shop.test/orders → no response: connection reset',
       '                                  the handler ran, its answer was lost',
       '                                  waits 2m28s until 09:02:43.000: default back-off',
       '  #5  09:00:15.000                POST https://store.test/ → 200',
@@ -109,13 +109,13 @@ describe('what a message carries', () => {
       [
         '2030-01-01',
         '  #1  09:00:00.000        published msg_2Kd… to https://shop.test/orders, 2 retries',
-        '                            a duplicate: accepted under the id of the first one, not delivered again',
+        '                            a duplicate: accepted under the ID of the first one, not delivered again',
         '  #2  09:00:00.000        failure callback about msg_2Kd…: msg_9Qa… to https://shop.test/orders, 2 retries',
-        '  #3  09:00:00.000        attempt 1 of 1 of failure callback msg_9Qa… to https://shop.test/failed → (under way)',
+        '  #3  09:00:00.000        attempt 1 of 1 of failure callback msg_9Qa… to https://shop.test/failed → (in flight)',
         '                            had waited: 3 s in the wait list of flow-control key k',
         '                            because: first attempt, delivered now on request',
-        '  #4  09:00:00.000        dead letter 1893488400000-0: msg_2Kd… to https://shop.test/orders, no answer: context deadline exceeded',
-        '  #5  09:00:00.000        fault error-reply strikes store.command at INCR stock',
+        '  #4  09:00:00.000        dead letter 1893488400000-0: msg_2Kd… to https://shop.test/orders, no response: context deadline exceeded',
+        '  #5  09:00:00.000        fault error-reply injected at store.command for INCR stock',
       ].join('\n'),
     )
   })
@@ -356,7 +356,7 @@ test('a duplicate says in its own lines by what it is one', () => {
     .timeline()
     .split('\n')
     .filter((line) => line.includes('duplicate'))
-  expect(byId).toContain('a duplicate by its deduplication id "order\\x1b42": ')
+  expect(byId).toContain('a duplicate by its deduplication ID "order\\x1b42": ')
   expect(byContent).toContain('a duplicate by its content: ')
   expect(others).toEqual([])
 })

@@ -112,7 +112,7 @@ describe('what is no trace', () => {
   test('is refused with the place', async () => {
     const trace = await right()
     expect(() => loadTrace({ ...trace, version: 2 })).toThrow(
-      'This trace is of version 2, and this stuntdouble reads only version 1',
+      'This trace has version 2, but this package supports only version 1',
     )
     const at = trace.entries.findIndex(({ type }) => type === 'attempt')
     const broken = structuredClone(trace)

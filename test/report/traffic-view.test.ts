@@ -196,7 +196,7 @@ describe('finding', () => {
     expect(traffic.last({ type: 'request', service: 'store' })?.url).toContain('/pipeline')
     expect(traffic.last((entry) => entry.type === 'command' && entry.via === 'direct')?.type).toBe('command')
     expect(traffic.last('workflow')).toBeUndefined()
-    expect(() => traffic.filter({} as never)).toThrow('A filter without fields')
+    expect(() => traffic.filter({} as never)).toThrow('A pattern without fields')
   })
 
   test('since a mark: all that came later, as a view of its own', async () => {
@@ -289,11 +289,11 @@ describe('the causal tree of a message', () => {
   test('of an unknown message is empty, and a misspelt type is told', () => {
     const { traffic } = createSandbox()
     expect(traffic.tree('msg_unknown').entries).toEqual([])
-    expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(nothing is known about msg_\\u202eunknown)')
+    expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(no entries about msg_\\u202eunknown)')
     expect(() => traffic.ofType('publish' as never)).toThrow(
-      /There is no entry type of the name "publish"\. The types are request, command, .*published/,
+      /traffic\.ofType\(\): unknown entry type "publish"\. Use one of request, command, .*published/,
     )
-    expect(() => traffic.tree('publish')).toThrow(/traffic\.ofType\(\) takes the type of an entry/)
+    expect(() => traffic.tree('publish')).toThrow(/no message "publish".*traffic\.ofType\(\)/)
   })
 })
 
