@@ -13,13 +13,13 @@ const complaint = (source: string): string => {
   throw new Error('nothing was refused')
 }
 
-/** A file with one mistake, marked by `‸`, which stands where line and column must point. */
+/** Returns a file with one mistake at the position of `‸`, which the line and column must match. */
 function marked(text: string): { source: string; place: string } {
   const before = text.slice(0, text.indexOf('‸')).split('\n')
   return { source: text.replace('‸', ''), place: `outage.yaml:${before.length}:${before.at(-1)!.length + 1}: ` }
 }
 
-describe('a mistake in a file is told with line, column and the nearest word', () => {
+describe('a mistake in a scenario file is reported with line, column and the nearest name', () => {
   test.each([
     ['an unknown field', 'name: a\n‸sed: 7\nfaults: []\n', 'there is no "sed". Did you mean "seed"?'],
     ['an unknown step', 'name: a\nsteps:\n  - ‸publsh: { to: x }\n', 'there is no "publsh". Did you mean "publish"?'],
@@ -117,12 +117,12 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     expect(message).toContain(sentence)
   })
 
-  test('every mistake is told, each on its line', () => {
+  test('every mistake is reported on its own line', () => {
     const lines = complaint('name: a\nsed: 1\nsteps:\n  - publsh: {}\n  - advance: soon\n').split('\n')
     expect(lines.map((line) => line.split(':')[1]).sort()).toEqual(['2', '4', '5'])
   })
 
-  test('an empty file, a list, a number', () => {
+  test('an empty file, a list, and a number are rejected', () => {
     expect(complaint('')).toBe('outage.yaml:1:1: The file is empty.')
     expect(complaint('# nothing\n')).toBe('outage.yaml:1:1: The file is empty.')
     expect(complaint('7\n')).toContain('must be an object (got 7)')
@@ -130,8 +130,8 @@ describe('a mistake in a file is told with line, column and the nearest word', (
   })
 })
 
-describe('a file is untrusted', () => {
-  test('no tags, so no code', () => {
+describe('an untrusted scenario file', () => {
+  test('cannot contain tags, so it cannot run code', () => {
     for (const tag of [
       '!!js/function',
       '!!js/regexp',
@@ -144,7 +144,7 @@ describe('a file is untrusted', () => {
     }
   })
 
-  test('no keys of the prototype, wherever they stand', () => {
+  test('cannot contain keys of the prototype at any depth', () => {
     for (const key of ['__proto__', 'constructor', 'prototype']) {
       const message = complaint(
         `name: a\nsteps:\n  - publish:\n      to: https://a.test\n      body: { deep: { ${key}: { polluted: true } } }\n`,
@@ -155,11 +155,11 @@ describe('a file is untrusted', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  test('no merge keys: what is written is what is there', () => {
+  test('cannot contain merge keys', () => {
     expect(complaint('name: a\n<<: { seed: 7 }\nsteps: [{ drain: true }]\n')).toContain('there is no "<<"')
   })
 
-  test('a billion laughs', () => {
+  test('cannot expand aliases exponentially', () => {
     const lines = ['name: a', 'about: &l0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]']
     for (let level = 1; level < 10; level++) {
       lines.push(`l${level}: &l${level} [${Array.from({ length: 10 }, () => `*l${level - 1}`).join(', ')}]`)
@@ -167,17 +167,17 @@ describe('a file is untrusted', () => {
     expect(complaint(lines.join('\n'))).toContain('unfold to more than 200000 values')
   })
 
-  test('an alias that contains itself', () => {
+  test('cannot contain an alias of itself', () => {
     expect(complaint('name: a\nsteps: &all\n  - publish: { to: https://a.test, body: *all }\n')).toContain(
       'The alias "all" contains itself',
     )
   })
 
-  test('size', () => {
+  test('has a size limit', () => {
     expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toBe(
       `outage.yaml:1:1: The file has ${maxFile + 6} bytes; ${maxFile} are allowed.`,
     )
-    // Counted in bytes, not in chars.
+    // The limit is in bytes, not in characters.
     expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('are allowed')
   })
 
@@ -189,12 +189,12 @@ describe('a file is untrusted', () => {
       'blocks',
       `name: a\nabout:\n${Array.from({ length: 100 }, (_, level) => `${' '.repeat(level + 1)}a:`).join('\n')}\n`,
     ],
-  ])('depth: %s', (_, source) => {
+  ])('has a depth limit: %s', (_, source) => {
     expect(complaint(source)).toContain('nested deeper than 64 levels')
   })
 })
 
-test('aliases are a convenience and may be used', () => {
+test('aliases are allowed', () => {
   const scenario = readScenario(
     'name: a\ndestinations:\n  - { url: &url https://a.test }\nsteps:\n  - publish: { to: *url }\n',
     'a.yaml',
@@ -202,7 +202,7 @@ test('aliases are a convenience and may be used', () => {
   expect(scenario.steps).toEqual([{ publish: { to: 'https://a.test' } }])
 })
 
-test('a time stays a text, a number that looks like one stays a number', () => {
+test('a time stays a string, and a quoted number stays a string', () => {
   const scenario = readScenario(
     "name: a\nstartAt: 2030-01-01\nseed: '007'\nsteps: [{ command: [SET, k, 1] }]\n",
     'a.yaml',
@@ -210,17 +210,17 @@ test('a time stays a text, a number that looks like one stays a number', () => {
   expect(scenario).toEqual({ name: 'a', startAt: '2030-01-01', seed: '007', steps: [{ command: ['SET', 'k', 1] }] })
 })
 
-test.each(Object.entries(scenarios))('%s is read out of JSON too', (_, scenario) => {
+test.each(Object.entries(scenarios))('%s can be read from JSON', (_, scenario) => {
   expect(readScenario(JSON.stringify(scenario), 'a.json')).toEqual(scenario)
 })
 
-test('the page shows a complaint as it is', () => {
+test('docs/scenarios.md shows the actual error message', () => {
   const page = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
   const shown = /^outage\.yaml:14:7: (.+)$/m.exec(page)?.[1]
   expect(complaint('name: a\nsteps:\n  - publsh: {}\n')).toContain(shown)
 })
 
-test('the file of the page can be read, and holds', async () => {
+test('the file in docs/scenarios.md can be read and holds', async () => {
   const page = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
   const [, source] = /```yaml\n([\s\S]*?)```/.exec(page)!
   const { playScenario } = await import('../../packages/explore/src/scenarios.js')
