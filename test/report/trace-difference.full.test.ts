@@ -169,7 +169,7 @@ describe('stuntdouble diff', () => {
     expect(await run(file('a.json'), file('other.json'))).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^stuntdouble: .*other\.json: This is not a trace/),
+      err: expect.stringMatching(/^stuntdouble: .*other\.json: This is not a valid trace/),
     })
     expect(await run(file('a.json'), file('none.json'))).toMatchObject({
       code: 2,

@@ -133,7 +133,7 @@ describe('stuntdouble play', () => {
     [
       'a mistake',
       () => fileOf('name: a\nsteps:\n  - publsh: {}\n'),
-      /^stuntdouble: file-\d+\.yaml:3:5: There is no "publsh"/,
+      /^stuntdouble: file-\d+\.yaml:3:5: there is no "publsh"/,
     ],
     ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. There is no such file\./],
     ['a directory', () => '.', /It is a directory/],
@@ -440,7 +440,7 @@ describe('stuntdouble import', () => {
       const written = readFileSync(join(place, file), 'utf8')
       expect(written).not.toMatch(/top-secret|lovelace/)
       expect(written.split('\n')).toContain(imported)
-      const placeholder = `const handler = undefined // answers ${orders}`
+      const placeholder = `const handler = undefined // responds at ${orders}`
       const line = written.split('\n').indexOf(placeholder) + 1
       const asked = await testRun(written)
       expect(asked).toBe(`No code is under test yet. Put your handler for ${orders} into line ${line} of this file.`)
@@ -462,7 +462,7 @@ describe('stuntdouble import', () => {
 
   test.each([
     [['import', 'FILE'], 'hello', /is not JSON/],
-    [['import', 'FILE'], '{"a":1}', /neither a dead letter, a log entry nor a callback body: it has a/],
+    [['import', 'FILE'], '{"a":1}', /must be a dead letter, a log entry or a callback body.*fields are a\)/],
     [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
     [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],
     [['import', 'FILE', '--out', 'no/such/place.yaml'], JSON.stringify(letter), /cannot be written/],
