@@ -70,6 +70,6 @@ function storyLine(line: string, { DIM_COLOR, RECEIVED_COLOR }: Colours): string
   const lead = /^ +#\d+ +[\d:.]+ +(?:\+\S+ +)?/.exec(line)?.[0]
   if (lead === undefined) return DIM_COLOR(line)
   const told = line.slice(lead.length)
-  const isWrong = / → (?:[45]\d\d\b|no answer|connection broken|error: )|^dead letter |^fault /.test(told)
+  const isWrong = / → (?:[45]\d\d\b|no (?:answer|response)|connection broken|error: )|^dead letter |^fault /.test(told)
   return `${DIM_COLOR(lead)}${isWrong ? RECEIVED_COLOR(told) : told}`
 }

@@ -7,24 +7,27 @@ import { shortNames } from './short-names.js'
 import { dateOf, timeOf } from './shown-times.js'
 import { TimelineWriter } from './timeline-writer.js'
 
-/** One entry and what followed from it. */
+/** One entry and the entries that followed from it. */
 export interface CausalNode {
   readonly entry: Entry
   readonly children: readonly CausalNode[]
 }
 
-/** What led to a message, all that happened to it, and what followed from that. */
+/** A message as a tree: what led to it, what happened to it, and what followed from that. */
 export interface CausalTree {
   readonly messageId: string
-  /** Usually one: the request that published the message, or the entry of its publishing. */
+  /** Roots of the tree. Usually one: the request that published the message, or the entry of its publish. */
   readonly roots: readonly CausalNode[]
-  /** The entries of the tree in the order in which they happened. */
+  /** Entries of the tree in the order in which they happened. */
   readonly entries: readonly Entry[]
-  /** As text, with the reason of every wait. */
+  /** Returns the tree as text, with the reason of every wait. */
   toString(): string
 }
 
-/** @param entries everything that is known, in order */
+/**
+ * Returns the tree of a message.
+ * @param entries all known entries, in order
+ */
 export function causalTree(
   entries: readonly Entry[],
   messageId: string,
@@ -32,7 +35,7 @@ export function causalTree(
 ): CausalTree {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
   const nesting = nestingOf(entries)
-  // What led to the message may have led to others, too: those are another story.
+  // An entry that led to the message may also have led to other messages, which are not part of the tree.
   const own = new Set<number>()
   const wanted = new Set<number>()
   for (const entry of entries) {
@@ -66,7 +69,7 @@ interface Growing {
   readonly children: Growing[]
 }
 
-/** The attempts of one message are siblings, although each follows from the one before. */
+/** Builds the tree. The attempts of one message are siblings, although each follows from the one before. */
 function grown(
   shown: readonly Entry[],
   bySeq: ReadonlyMap<number, Entry>,
@@ -97,10 +100,10 @@ function isTurn(entry: Entry): entry is Extract<Entry, { type: 'attempt' | 'mess
 }
 
 function treeText(messageId: string, roots: readonly CausalNode[], telling: TimelineWriter): string {
-  if (roots.length === 0) return `(nothing is known about ${plainText(messageId)})`
+  if (roots.length === 0) return `(no entries about ${plainText(messageId)})`
   const lines: string[] = []
   let date = ''
-  // An explicit stack: a chain of causes may be deeper than the call stack.
+  // The explicit stack is needed because a chain of causes may be deeper than the call stack.
   const open: [node: CausalNode, before: string, isLast: boolean, isRoot: boolean][] = []
   for (const root of [...roots].reverse()) open.push([root, '', true, true])
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -2,9 +2,9 @@ import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-/** A body as it was captured; each reading of it is made on demand. */
+/** A captured body. Each representation is created on demand. */
 export class DecodedBody {
-  /** One character per byte. */
+  /** The bytes, one character per byte. */
   readonly raw: Bytes
   #text: string | undefined
   #json: { readonly value: unknown } | undefined
@@ -27,34 +27,32 @@ export class DecodedBody {
     return isUtf8(this.raw)
   }
 
-  /** Decoded as UTF-8; invalid bytes become U+FFFD. */
+  /** The body as UTF-8. Invalid bytes become U+FFFD. */
   get text(): string {
     this.#text ??= text(this.raw)
     return this.#text
   }
 
-  /** The parsed JSON, `undefined` if it is not JSON. */
+  /** The parsed JSON; `undefined` if the body is not JSON. */
   get json(): unknown {
     this.#json ??= { value: parsedJson(this.text) }
     return this.#json.value
   }
 }
 
-/** What an entry carried, decoded. */
+/** Decoded content of an entry. */
 export interface DecodedEntry {
-  /** Of a request, a message, an attempt. */
+  /** Body of a request, a message, or an attempt. */
   readonly body?: DecodedBody
-  /** What a request, or an attempt, was answered with; absent for a stream. */
+  /** Response body of a request or an attempt; absent for a stream. */
   readonly response?: DecodedBody
-  /** The words of a command. */
+  /** Arguments of a command, the name first. */
   readonly argv?: readonly string[]
-  /** A command's reply in plain JavaScript. */
+  /** Reply of a command as plain JavaScript. */
   readonly reply?: unknown
 }
 
-/**
- * The decoded view of an entry; the entry itself holds the bytes.
- * @example
+/** Returns the decoded content of an entry. The entry itself contains bytes. * @example
  * await checkout()
  * decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }
  */
@@ -83,7 +81,7 @@ function decodedCommand(entry: EntryOf<'command'>): DecodedEntry {
   return entry.error === undefined ? { argv: words, reply: plainReply(entry.reply) } : { argv: words }
 }
 
-/** Strings decoded as UTF-8, simple strings as their text, every nil as `null`. */
+/** Converts a reply: strings are decoded as UTF-8, simple strings become their text, and every nil becomes `null`. */
 export function plainReply(reply: unknown): unknown {
   if (typeof reply === 'string') return text(reply as Bytes)
   if (Array.isArray(reply)) return reply.map(plainReply)

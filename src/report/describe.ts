@@ -7,17 +7,17 @@ import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
 import { timeSeenFrom } from './shown-times.js'
 import { storeChangeLines } from './store-changes.js'
 
-/** How entries are worded. */
+/** Options for describing entries. */
 export interface EntryWording {
-  /** Bytes of a body that are shown, 0 for none. */
+  /** Number of bytes of a body that are shown, 0 for none. */
   readonly bodies: number
-  /** The name of a message. */
+  /** Returns the displayed name of a message. */
   readonly name: (messageId: string) => string
-  /** What is hidden. Default: what looks like a secret. */
+  /** Hides secrets. Default: everything that looks like a secret. */
   readonly redaction?: Redaction
 }
 
-/** One entry in words: what happened on one line, and why and until when something waits on the following ones. */
+/** Text of one entry: what happened on one line, and reasons and ends of waits on the following lines. */
 export interface EntryDescription {
   readonly head: string
   readonly details: readonly string[]
@@ -27,8 +27,8 @@ const wordLength = 60
 const urlLength = 200
 
 /**
- * An entry of the traffic log in words, safe to print. Types that this version does not know are listed field by field.
- * @param told the reason for waiting that the message's last attempt already gave
+ * Describes an entry of the traffic log as text that is safe to print. Unknown types are listed field by field.
+ * @param told the reason for waiting that the message's previous attempt already showed
  */
 export function describeEntry(entry: Entry, wording: EntryWording, told?: string): EntryDescription {
   const { redaction = standardRedaction } = wording
@@ -88,7 +88,7 @@ export function describeEntry(entry: Entry, wording: EntryWording, told?: string
       return { head: droppedText(entry), details: [] }
     case 'fault':
       return {
-        head: `fault ${plainText(entry.fault)}${entry.rule === undefined ? '' : ` of rule ${word(entry.rule, redaction)}`} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
+        head: `fault ${plainText(entry.fault)}${entry.rule === undefined ? '' : ` of rule ${word(entry.rule, redaction)}`} injected at ${plainText(entry.point)}${entry.target ? ` for ${urlOf(entry.target)}` : ''}`,
         details:
           entry.effect === undefined
             ? []
@@ -110,16 +110,16 @@ function notifyText({ eventId, runIds, runId, kept }: EntryOf<'notify'>, redacti
   const event = `event ${word(eventId, redaction)}`
   if (kept) return `${event} is kept for workflow run ${plainText(runId!)}`
   return runIds.length === 0
-    ? `${event}: nobody waits for it`
+    ? `${event}: no run waits for it`
     : `${event} reaches ${plural(runIds.length, 'workflow run')}`
 }
 
-/** A name given by a user. */
+/** Returns a name that a user chose, quoted and shortened. */
 function word(given: string, redaction: Redaction): string {
   return quoted(given, wordLength, (text) => redaction.text(text))
 }
 
-/** Part of a sentence; it may quote user input. */
+/** Returns part of a message, which may quote user input. */
 function phrase(given: string, most: number, redaction: Redaction): string {
   return excerpt(redaction.text(given), most)
 }
@@ -128,7 +128,7 @@ function flowDecision(entry: EntryOf<'flow-control'>, wording: EntryWording): st
   const { redaction = standardRedaction } = wording
   const who =
     entry.flowControlKey === undefined
-      ? 'the limit of all calls'
+      ? 'the overall limit'
       : `flow-control key ${word(entry.flowControlKey, redaction)}`
   const what = entry.decision === 'held' ? 'holds' : 'admits'
   return `${who} ${what} ${wording.name(entry.messageId)}: ${phrase(entry.reason, 200, redaction)}`
@@ -136,14 +136,14 @@ function flowDecision(entry: EntryOf<'flow-control'>, wording: EntryWording): st
 
 function timeMove(entry: EntryOf<'clock'>): string {
   const call = `clock.${plainText(entry.move)}${entry.count > 1 ? ` (${entry.count} times)` : ''}`
-  if (entry.to === undefined) return `${call} (under way)`
+  if (entry.to === undefined) return `${call} (in progress)`
   const by = entry.to - entry.at
   return by === 0
-    ? `${call}: time stands still`
+    ? `${call}: time does not move`
     : `${call}: ${formatDuration(by)} to ${timeSeenFrom(entry.to, entry.at)}`
 }
 
-/** How much is missing, and why. */
+/** Returns how many entries were dropped, and why. */
 export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
   const kept =
     unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.maxTrafficEntries)`
@@ -155,7 +155,7 @@ export function urlText(url: string, redaction: Redaction = standardRedaction): 
   return excerpt(url.length > 8192 ? start + url.slice(8192) : start, urlLength)
 }
 
-/** A command as one would type it. */
+/** Returns a command as a person would type it. */
 export function commandLine(argv: readonly Bytes[], redaction: Redaction): string {
   const words = argv.slice(0, 16).map((word) => text(word))
   const shown = redaction.isSecretCommand(words)
@@ -177,20 +177,20 @@ function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
   )
 }
 
-/** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
+/** Returns, for example, `200`, `503 Service Unavailable`, or `no response: connection reset`. */
 export function responseText(status: number, error: string | undefined, redaction: Redaction): string {
   const reason = error === undefined ? '' : phrase(error, 200, redaction)
-  if (status === 0) return reason ? `no answer: ${reason}` : 'no answer'
+  if (status === 0) return reason ? `no response: ${reason}` : 'no response'
   if (reason === '' || reason === String(status)) return String(status)
   return reason.startsWith(`${status} `) ? reason : `${status} (${reason})`
 }
 
-/** `12s until 09:00:12.000`. */
+/** Returns, for example, `12s until 09:00:12.000`. */
 export function waitText(from: number, until: number): string {
   return `${formatDuration(until - from)} until ${timeSeenFrom(until, from)}`
 }
 
-/** `schedule nightly created: cron "0 3 * * *", to https://…`. */
+/** Returns, for example, `schedule nightly created: cron "0 3 * * *", to https://…`. */
 function setting(entry: EntryOf<'setting'>): string {
   const value = Object.entries(entry.value ?? {}).map(
     ([name, what]) => `${plainText(name)} ${quoted(String(what), urlLength)}`,
@@ -203,11 +203,11 @@ function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescrip
   const { response: answer, note } = entry
   const redaction = wording.redaction ?? standardRedaction
   const { url, answer: fields } = redaction.request(entry)
-  const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
+  const end = answer === undefined ? '(no response yet)' : answer.status === 0 ? 'connection broken' : answer.status
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
   if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
-    details.push(`answer: ${bodyText(answer.body, wording, fields)}`)
+    details.push(`response: ${bodyText(answer.body, wording, fields)}`)
   }
   if (note !== undefined) details.push(phrase(note, 300, redaction))
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
@@ -216,18 +216,18 @@ function request(entry: EntryOf<'request'>, wording: EntryWording): EntryDescrip
 function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescription {
   const { response: answer, possibleCauses } = entry
   const { redaction = standardRedaction } = wording
-  const end = answer === undefined ? '(not answered yet)' : responseText(answer.status, answer.error, redaction)
+  const end = answer === undefined ? '(no response yet)' : responseText(answer.status, answer.error, redaction)
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
   if (possibleCauses !== undefined) details.push(`made by ${possibleCauses.map((seq) => `#${seq}`).join(' or ')}`)
   if (answer?.note !== undefined) details.push(phrase(answer.note, 300, redaction))
   if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
-    details.push(`answer: ${bodyText(answer.body, wording, undefined)}`)
+    details.push(`response: ${bodyText(answer.body, wording, undefined)}`)
   }
   return { head: `calls ${plainText(entry.method)} ${urlText(entry.url, redaction)} → ${end}${took}`, details }
 }
 
-/** The start of a body; nothing of one that its publisher hides. */
+/** Returns the start of a body, or the mark for a secret if its publisher redacts it. */
 function bodyText(
   body: Bytes,
   { bodies, redaction = standardRedaction }: EntryWording,
@@ -254,15 +254,15 @@ function published(entry: EntryOf<'published'>, wording: EntryWording): EntryDes
   if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${bodyText(entry.body, wording, entry.redact)}`)
   if (entry.deduplicated)
     details.push(
-      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted under the id of the first one, not delivered again`,
+      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted under the ID of the first one, not delivered again`,
     )
   else if (entry.notBefore > entry.at) details.push(`waits ${waitText(entry.at, entry.notBefore)}: as published`)
   return { head, details }
 }
 
-/** What makes it one; nothing for entries that do not tell. */
+/** Returns why the message is a duplicate, if the entry contains it. */
 function duplicateBy(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
-  if (entry.deduplicationId !== undefined) return ` by its deduplication id ${word(entry.deduplicationId, redaction)}`
+  if (entry.deduplicationId !== undefined) return ` by its deduplication ID ${word(entry.deduplicationId, redaction)}`
   return entry.contentBasedDeduplication === true ? ' by its content' : ''
 }
 
@@ -294,7 +294,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string 
   const method = entry.method === 'POST' ? '' : `${plainText(entry.method)} `
   const end =
     outcome === undefined
-      ? '(under way)'
+      ? '(in flight)'
       : `${responseText(outcome.status, outcome.error, redaction)}${took(entry, outcome)}`
   const details: string[] = []
   const waited = untold(entry.waitReason, told)
@@ -310,7 +310,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string 
   }
 }
 
-/** The parts of a wait that neither the last attempt nor the entry of the publishing has mentioned. */
+/** Returns the parts of a wait that neither the previous attempt nor the entry of the publish has shown. */
 function untold(waited: string | undefined, told: string | undefined): string | undefined {
   const parts = waited?.split(', then ').filter((part) => part !== told && !part.endsWith(' as published'))
   return parts === undefined || parts.length === 0 ? undefined : parts.join(', then ')
@@ -321,27 +321,27 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
   return ` after ${formatDuration(outcome.at - entry.at)} at ${timeSeenFrom(outcome.at, entry.at)}`
 }
 
-/** Of one character in UTF-8. */
+/** Maximum number of bytes of one character in UTF-8. */
 const maxBytes = 4
 
 function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: RedactedFields | undefined): string[] {
   const lines: string[] = []
-  // What a handler threw is its answer, and told already.
+  // If a handler threw, the body repeats the error of the note.
   const { note = '' } = outcome
   const isTold = outcome.body.length <= note.length * maxBytes && note.endsWith(text(outcome.body))
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {
-    lines.push(`answer: ${bodyText(outcome.body, wording, fields)}`)
+    lines.push(`response: ${bodyText(outcome.body, wording, fields)}`)
   }
   const { next } = outcome
   if (next !== undefined && outcome.state === 'CANCELLED') {
     lines.push(
-      `cancelled; its end is written ${timeSeenFrom(next.at, outcome.at)}, when the next attempt would have been due`,
+      `canceled; the end is recorded at ${timeSeenFrom(next.at, outcome.at)}, when the next attempt would have been due`,
     )
   } else if (next !== undefined)
     lines.push(
       `waits ${waitText(outcome.at, next.at)}: ${phrase(next.reason, 300, wording.redaction ?? standardRedaction)}`,
     )
-  else if (outcome.state === 'FAILED') lines.push('failed for good')
+  else if (outcome.state === 'FAILED') lines.push('failed permanently')
   else if (outcome.state === 'CANCELLED') lines.push('cancelled')
   return lines
 }
@@ -361,7 +361,7 @@ function replyText(reply: unknown, redaction: Redaction): string {
   return String(reply)
 }
 
-/** For entries of a type that is newer than this file. */
+/** Describes an entry whose type is newer than this file. */
 function anyFields(entry: object): string {
   const { seq, at, cause, type, ...rest } = entry as Record<string, unknown>
   const fields = Object.entries(rest)

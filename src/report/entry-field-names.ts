@@ -3,7 +3,7 @@ import type { EntryOf, EntryType } from '../kernel/traffic-log.js'
 
 const base = { seq: true, at: true, cause: true, region: true } as const
 
-/** The fields of the entries of each type: the compiler keeps both complete. */
+/** Field names of the entries of each type. The type checker keeps both complete. */
 export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> } = {
   request: {
     ...base,

@@ -4,13 +4,13 @@ import { toHtml } from './html.js'
 
 interface FailedTest {
   readonly title: string
-  /** What the test left: its trace as JSON, perhaps with the `nearest` entry and what it takes to `replay`. */
+  /** Trace of the test as JSON, optionally with the `nearest` entry and the `replay` instruction. */
   readonly trace: string
-  /** What it failed with, in colours or without. */
+  /** Failure message, with or without terminal colors. */
   readonly message: string | undefined
 }
 
-/** The page of a failed test, which opens on its assertion. */
+/** Returns the page of a failed test, which opens on its assertion. */
 export function pageOfFailure({ title, trace, message }: FailedTest): string {
   if (message === undefined) return toHtml(trace, { title })
   const { nearest, replay } = (parsedJson(trace) ?? {}) as { nearest?: unknown; replay?: unknown }

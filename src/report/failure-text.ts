@@ -1,15 +1,15 @@
 import type { FailureData } from './failure.js'
 import { withoutColours } from './safe-text.js'
 
-/** The lines of a failure in its three parts, which stand below each other. */
+/** The lines of a failure in three parts, in the order in which they are printed. */
 interface FailureParts {
   readonly call: readonly string[]
   readonly verdict: readonly string[]
-  /** How to come back, and what happened. */
+  /** Replay instruction and timeline. */
   readonly story: readonly string[]
 }
 
-/** The failure of a matcher, part by part. */
+/** Returns the failure of a matcher in parts. */
 export function failureParts({ call = [], ...failure }: FailureData): FailureParts {
   const { timeline = [] } = failure
   return {
@@ -24,26 +24,26 @@ export function failureText(failure: FailureData): string {
   return [...call, ...verdict, ...story].join('\n')
 }
 
-/** What failed and why, without the call and without the story. */
+/** Returns what failed and why, without the call and the timeline. */
 export function verdictText(failure: FailureData): string {
   return verdictOf({ ...failure, notes: [] }).join('\n')
 }
 
-/** What is added to the message of a failure that no matcher has written: its parts, with a blank line between each. */
+/** Returns what is appended to the message of another assertion: the parts, separated by blank lines. */
 export function addedText(failure: FailureData): string {
   const { causes = [], hints = [], timeline = [] } = failure
   const parts = [causes, hintLines(hints), replayLines(failure.replay), timeline]
   return parts.flatMap((part) => (part.length === 0 ? [] : [part.join('\n')])).join('\n\n')
 }
 
-/** A message without its story, which pages tell in a form of their own. Colours are taken out. */
+/** Returns a message without its timeline, which pages show in their own format, and without terminal colors. */
 export function withoutTimeline(message: string, replay: string | undefined): string {
   const plain = withoutColours(message)
   const at = storyAt(plain, replay)
   return (at === -1 ? plain : plain.split('\n').slice(0, at).join('\n')).trim()
 }
 
-/** A message with more notes above its story. */
+/** Inserts notes into a message, above its timeline. */
 export function withNotes(message: string, { replay }: FailureData, notes: readonly string[]): string {
   const at = storyAt(withoutColours(message), replay)
   return at === -1
@@ -54,7 +54,7 @@ export function withNotes(message: string, { replay }: FailureData, notes: reado
         .join('\n')
 }
 
-/** The line of a message with which its story begins; -1 where it has none. */
+/** Returns the index of the line at which the timeline begins; -1 if there is none. */
 function storyAt(message: string, replay: string | undefined): number {
   return message.split('\n').findIndex((line) => replayLines(replay).includes(line))
 }
@@ -73,7 +73,7 @@ function hintLines(hints: readonly string[]): string[] {
   return hints.map((hint) => `Hint: ${hint}`)
 }
 
-/** The line that says how to come back. */
+/** Returns the line with the replay instruction. */
 export function replayLines(replay: string | undefined): string[] {
   return replay === undefined ? [] : [`Replay: ${replay}`]
 }

@@ -6,7 +6,10 @@ import { hiddenInRun, type Redaction } from './redaction.js'
 
 /** Options of `traffic.toHar()`. */
 export interface HarOptions {
-  /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
+  /**
+   * Additional names of headers, JSON fields and query parameters that contain secrets. `body` and `headers` hide all
+   * of them.
+   */
   readonly redact?: readonly string[]
 }
 
@@ -18,7 +21,7 @@ interface Pair {
 /** One request with its response in an HTTP archive. */
 export interface HarEntry {
   readonly startedDateTime: string
-  /** Milliseconds of virtual time. */
+  /** Duration in milliseconds of virtual time. */
   readonly time: number
   readonly request: {
     readonly method: string
@@ -47,7 +50,9 @@ export interface HarEntry {
   readonly timings: { readonly send: number; readonly wait: number; readonly receive: number }
   readonly comment?: string
   readonly _resourceType: 'fetch'
-  /** What the entry is: a request that arrived, a delivery attempt of the queue, or a call of the app to another host. */
+  /**
+   * What the entry is: a request that arrived, a delivery attempt of the queue, or an outbound request of the app.
+   */
   readonly _type: 'request' | 'attempt' | 'outbound'
   readonly _seq: number
   readonly _cause?: number
@@ -59,7 +64,7 @@ interface HarPostData {
   readonly mimeType: string
   readonly params: readonly never[]
   readonly text: string
-  /** `base64` for a body that is not text: the standard has this for answers only. */
+  /** `base64` for a body that is not text. The standard defines this for responses only. */
   readonly _encoding?: 'base64'
   readonly comment?: string
 }
@@ -85,7 +90,7 @@ export interface Har {
 
 type Header = readonly [name: string, value: string]
 
-/** Requests that arrived, delivery attempts and calls to other hosts, in order. [HTTP Archive 1.2] */
+/** Returns requests that arrived, delivery attempts and outbound requests, in order. [HTTP Archive 1.2] */
 export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
   const commands = new Map<number, string[]>()
   for (const entry of entries) {
@@ -127,7 +132,7 @@ function requestEntry(
       answer,
       hiddenInAnswer,
       redaction,
-      answer === undefined ? 'not answered yet' : 'the connection was broken',
+      answer === undefined ? 'no response yet' : 'the connection was broken',
     ),
     cache: {},
     timings: { send: 0, wait: answer === undefined ? 0 : answer.at - entry.at, receive: 0 },
@@ -147,7 +152,7 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     startedDateTime: iso(entry.at),
     time: took,
     request: sent(entry, redaction.url(entry.url), entry.redact, redaction),
-    response: received(outcome, hiddenInRun(entry), redaction, redaction.text(outcome?.error ?? 'not answered yet')),
+    response: received(outcome, hiddenInRun(entry), redaction, redaction.text(outcome?.error ?? 'no response yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
     comment: `${entry.kind}, ${redaction.text(entry.reason)}${note}`,
@@ -168,7 +173,7 @@ function callEntry(entry: EntryOf<'outbound'>, redaction: Redaction): HarEntry {
     startedDateTime: iso(entry.at),
     time: took,
     request: sent(entry, redaction.url(entry.url), undefined, redaction),
-    response: received(answer, undefined, redaction, redaction.text(answer?.error ?? 'not answered yet')),
+    response: received(answer, undefined, redaction, redaction.text(answer?.error ?? 'no response yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
     ...(comment !== '' && { comment }),

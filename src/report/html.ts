@@ -14,21 +14,21 @@ import { Traffic } from './traffic-view.js'
 export interface HtmlOptions {
   /** Heading of the page. Default: `Traffic`. */
   readonly title?: string
-  /** Bytes of a body that are shown. Default 4096. */
+  /** Number of bytes of a body that are shown. Default: 4096. */
   readonly bodies?: number
-  /** More names that hold secrets; `body` hides all bodies, `headers` the values of all headers. */
+  /** Additional names that contain secrets. `body` hides all bodies, `headers` the values of all headers. */
   readonly redact?: readonly string[]
-  /** The assertion that failed: the page opens on it. `nearest` is the `seq` of the entry that comes nearest to it. */
+  /** Failed assertion, on which the page opens. `nearest` is the `seq` of the entry that is nearest to it. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
 }
 
-/** Entries of the timeline that readers without scripts see. */
+/** Maximum number of timeline entries for readers without scripts. */
 const entriesWithoutScripts = 2000
 
 /**
- * The traffic as one HTML page that needs nothing else: the inspector with a recording in it. The same traffic gives the
- * same bytes.
- * @param source a sandbox's `traffic`, a trace that was written before, or its text
+ * Returns the traffic as one self-contained HTML page: the inspector with a recording.
+ * The same traffic results in the same bytes.
+ * @param source the `traffic` of a sandbox, a trace, or the text of a trace
  * @example writeFileSync('report.html', toHtml(sandbox.traffic))
  */
 export function toHtml(source: Traffic | Trace | string, options: HtmlOptions = {}): string {
@@ -48,13 +48,13 @@ export function toHtml(source: Traffic | Trace | string, options: HtmlOptions = 
   }).html
 }
 
-/** What a world's store went through, secrets hidden; nothing where only the log is there. */
+/** Returns the changes of a sandbox's store, with secrets hidden; empty if only the log is available. */
 export function changesOf(view: Traffic, redaction: Redaction = view.redaction()): readonly object[] {
   const { store } = view.context
   return store === undefined ? [] : redactedChanges(store, redaction)
 }
 
-/** What was left with a trace: by a failed test, by a server. */
+/** Returns the changes that a failed test or a server saved with a trace. */
 export function recordedChanges(source: Trace | string): readonly object[] {
   const { changes } = (typeof source === 'string' ? parsedJson(source) : source) as { changes?: unknown }
   return Array.isArray(changes) && v.is(changesSchema, changes) ? changes : []
@@ -65,7 +65,7 @@ const changesSchema = v.array(
   v.looseObject({ seq: v.number(), at: v.number(), key: bytes, now: v.optional(v.looseObject({ type: v.string() })) }),
 )
 
-/** Values as long as bodies may be. */
+/** Returns values shortened to the maximum length of a body. */
 function shortened(value: unknown, most: number): unknown {
   if (typeof value === 'string') return value.length > most ? `${value.slice(0, most)}…` : value
   if (Array.isArray(value)) return value.map((item) => shortened(item, most))

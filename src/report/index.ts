@@ -1,4 +1,4 @@
-// The entry `stuntdouble/report`: what a test run needs only when it writes or reads reports.
+// The entry `stuntdouble/report`: functions that a test run needs only to write or read reports.
 export type { CausalNode, CausalTree } from './causal-tree.js'
 export { copyFormatsFor } from './copy/checked-forms.js'
 export type { CopyFormat } from './copy/copy-forms.js'

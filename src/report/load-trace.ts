@@ -8,8 +8,8 @@ import { Traffic } from './traffic-view.js'
 
 /**
  * Reads a trace that `toTrace()` wrote, for matchers and reports. Secrets stay hidden as `***`.
- * @param given the text of a JSON file, or what was parsed from it
- * @throws TypeError that says what is wrong, and where
+ * @param given the text of a JSON file, or the parsed value
+ * @throws TypeError that states what is wrong, and where
  * @example
  * const traffic = loadTrace(readFileSync('trace.json', 'utf8'))
  * expect(traffic).toHavePublished({ to: 'https://shop.test/orders' })
@@ -18,11 +18,11 @@ export function loadTrace(given: string | Trace | object): Traffic {
   const plain = typeof given === 'string' ? parsed(given) : given
   const result = v.safeParse(traceSchema, plain)
   if (!result.success) throw new TypeError(complaint(plain, result.issues[0]))
-  // The input, not the checked copy: its fields are in their original order.
+  // Uses the input and not the validated copy, because its fields have their original order.
   const { entries, seed, now, headerPrefix, addresses } = plain as ReadTrace
   let last = 0
   for (const { seq } of entries) {
-    if (seq <= last) throw new TypeError(`This is not a trace: entry #${seq} comes after entry #${last}.`)
+    if (seq <= last) throw new TypeError(`This is not a valid trace: entry #${seq} comes after entry #${last}.`)
     last = seq
   }
   return new Traffic(TrafficLog.recorded(entries.map((entry) => entryOf(entry as TraceEntry))), {
@@ -34,11 +34,13 @@ export function loadTrace(given: string | Trace | object): Traffic {
 }
 
 function parsed(json: string): unknown {
-  if (json.trim() === '') throw new TypeError('This is not a trace: it is empty.')
+  if (json.trim() === '') throw new TypeError('This is not a valid trace: it is empty.')
   try {
     return JSON.parse(json)
   } catch (error) {
-    throw new TypeError(`This is not a trace, which is JSON: ${error instanceof Error ? error.message : error}.`)
+    throw new TypeError(
+      `This is not a valid trace: it must be JSON (${error instanceof Error ? error.message : error}).`,
+    )
   }
 }
 
@@ -48,15 +50,15 @@ function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
     version?: unknown
   }
   if (format === 'stuntdouble/trace' && version !== undefined && version !== 1) {
-    return `This trace is of version ${JSON.stringify(version)}, and this stuntdouble reads only version 1: use a newer one.`
+    return `This trace has version ${JSON.stringify(version)}, but this package supports only version 1. Use a newer version of the package.`
   }
   if (format !== 'stuntdouble/trace')
-    return `This is not a trace: it has no "format": "stuntdouble/trace". traffic.toTrace() gives one, and so does GET /traffic/trace of the control API.`
+    return `This is not a valid trace: it has no "format": "stuntdouble/trace". Create one with traffic.toTrace() or GET /traffic/trace of the control API.`
   const where = v.getDotPath(issue)
-  return `This is not a trace that traffic.toTrace() returned${where ? `: ${where}` : ''}: ${issue.message}.`
+  return `This is not a valid trace of traffic.toTrace()${where ? `: ${where}` : ''}: ${issue.message}.`
 }
 
-/** One entry as it was: the fields that hold byte strings become so again. */
+/** Restores an entry. Fields that contain byte strings are converted back. */
 export function entryOf(plain: TraceEntry): Entry {
   const out: Record<string, unknown> = { ...plain }
   if (plain.type === 'keyspace') out.key = bytesOf(plain.key as PortableString)

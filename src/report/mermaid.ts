@@ -3,12 +3,15 @@ import { type Redaction, standardRedaction } from './redaction.js'
 import { type DiagramStep, diagramOf, gapText } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
-/** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
+/**
+ * Returns entries as a Mermaid sequence diagram. Captured text is escaped as character codes wherever Mermaid could
+ * parse it as syntax.
+ */
 export function mermaidDiagram(entries: readonly Entry[], redaction: Redaction = standardRedaction): string {
   return mermaidOf(entries, redaction)
 }
 
-/** The same where no redaction is at hand, and none must come along. */
+/** Returns the same with an explicit redaction, so that importing it does not include the standard one. */
 export function mermaidOf(entries: readonly Entry[], redaction: Redaction): string {
   const story = diagramOf(entries, redaction)
   const ids = new Map(story.participants.map((name, index) => [name, `p${index}`]))
@@ -36,9 +39,11 @@ function stepLine(step: DiagramStep, ids: ReadonlyMap<string, string>): string {
   return `${ids.get(step.from)}${arrow}${ids.get(step.to)}: ${mermaidText(step.text)}`
 }
 
-/** Letters, digits and marks that mean nothing to Mermaid stay; everything else becomes `#code;`. */
+/**
+ * Escapes a text for Mermaid: letters, digits and marks without meaning stay; all other characters become `#code;`.
+ */
 export function mermaidText(text: string): string {
   const safe = text.replace(/[^\p{L}\p{N} .:/_,+=()…→-]/gu, (char) => `#${char.codePointAt(0)};`)
-  // A lone `end` closes blocks; `wrap:` and `nowrap:` at the start are orders.
+  // A lone `end` closes blocks; `wrap:` and `nowrap:` at the start are directives.
   return safe.replace(/^\s*(?:end\s*$|(?:no)?wrap:)/i, (word) => `#${word.charCodeAt(0)};${word.slice(1)}`) || '#32;'
 }

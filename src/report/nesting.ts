@@ -1,29 +1,36 @@
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-/** Under which entry another one stands, by their numbers. */
+/** Which entry is the parent of another one. */
 export interface Nesting {
-  /** `seq` of the entry above; `undefined` at the top, also when it cannot be told. */
+  /** Returns the `seq` of the parent; `undefined` at the top, and if it is unknown. */
   above(entry: Entry): number | undefined
-  /** Whether several deliveries were under way, so that each of them may have led to the entry. */
+  /** Returns whether several deliveries were in flight, so that each of them may have led to the entry. */
   isUnclear(entry: Entry): boolean
 }
 
-/** Kinds of entries that a handler makes while it runs. A call tells by itself who made it, or that it cannot be told. */
+/**
+ * Types of entries that a handler can create while it runs. An outbound request is excluded, because its entry names
+ * its cause.
+ */
 const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'notify'])
 
-/** Whether an entry of this type may be the work of a handler: it stands below the delivery during which it came. */
+/**
+ * Returns whether an entry of this type may be created by a handler. It is then a child of the delivery during which
+ * it appeared.
+ */
 export function isWork(type: string): boolean {
   return work.has(type)
 }
 
 /**
- * What stands below what: an entry below its cause. Work without a known cause stands below the delivery during which it
- * came, if that was the only one under way.
+ * Returns the parents of entries: their causes.
+ * An entry of a handler without a known cause belongs to the delivery during which it appeared, if only that one was
+ * in flight.
  */
 export function nestingOf(entries: readonly Entry[]): Nesting {
   const during = new Map<number, number | undefined>()
   const open = new Set<number>()
-  // By their ends: however many are under way, each is looked at once.
+  // Sorted by their ends, so that each attempt is examined once, however many are in flight.
   const ending = entries
     .filter((entry) => entry.type === 'attempt')
     .filter(({ seq, endedAfterSeq = 0 }) => endedAfterSeq > seq)
@@ -42,12 +49,13 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
   }
 }
 
-/** The first of the repeated request, by the number of the repetition. */
+/** Entries of first requests by the `seq` of their repetitions. */
 export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'outbound'>>
 
 /**
- * Requests that were sent again after an answer that asks for it or none at all, within the same delivery or outside of
- * any: the queue has no part in it. Whether a client did so or the code that uses it is not known.
+ * Finds requests that were sent again after no response or one that asks for a retry.
+ * Both belong to the same delivery or to none: the queue did not cause the repetition. The client may have repeated
+ * the request, or the code that uses it.
  */
 export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
   const failed = new Map<string, EntryOf<'request' | 'outbound'>>()
@@ -68,7 +76,7 @@ export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repe
   return repeated
 }
 
-/** `the same request as #5, which was answered 503`. */
+/** Returns, for example, `the same request as #5, which got status 503`. */
 export function repetitionText({ seq, response: answer }: EntryOf<'request' | 'outbound'>): string {
-  return `the same request as #${seq}, which ${answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`}`
+  return `the same request as #${seq}, which ${answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`}`
 }

@@ -10,10 +10,10 @@ import { plainReply } from './decoded.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-context.js'
 
-/** An entry without what differs from run to run, as plain JSON. `at` is the time since the first entry. */
+/** An entry as plain JSON without details that differ between runs. `at` is the time since the first entry. */
 export type NormalizedEntry = { readonly at: string; readonly type: string } & { readonly [field: string]: unknown }
 
-/** Headers that a client or the queue adds by itself. */
+/** Headers that a client or the queue adds automatically. */
 const noise =
   /^(?:accept(?:-encoding|-language)?|connection|content-length|host|user-agent|date|keep-alive|sec-.*|traceparent|x-forwarded-.*|.*-telemetry-.*|.*-(?:signature|message-id|retried|caller-ip|region|schedule-id|dlq-id|source-message-id))$/i
 
@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, string>> = {
   evt: 'event',
 }
 
-/** Entries with stable names in the order of their appearance: `<message 1>`, `<dead letter 1>`, `T+12s`. */
+/** Returns entries with stable names in order of appearance: `<message 1>`, `<dead letter 1>`, `T+12s`. */
 export function normalizedTraffic(
   entries: readonly Entry[],
   context: TrafficContext,
@@ -46,7 +46,7 @@ export function normalizedTraffic(
   }
   const seqs = new Set(entries.map((entry) => entry.seq))
   return entries.flatMap((entry) => {
-    // Commands of a request have entries of their own; keyspace entries repeat what commands say.
+    // Commands of a request are part of its entry. Keyspace entries repeat the effects of commands.
     if (entry.type === 'keyspace' && entry.event !== 'expired' && entry.event !== 'evicted') return []
     if (entry.type === 'command' && entry.cause !== undefined && seqs.has(entry.cause)) return []
     if (entry.type === 'clock' || entry.type === 'dropped') return []
@@ -111,10 +111,10 @@ class StableNames {
     return {
       request: `${entry.method} ${this.#text(url)}`,
       headers: this.#headers(this.redaction.headers(entry.headers, fields)),
-      // The commands say it better.
+      // The commands contain the same information in a more readable form.
       body: ran ? undefined : this.#body(entry.body, fields?.body),
       commands: ran ? commands.map((command) => this.#command(command)) : undefined,
-      status: answer?.status ?? 'not answered',
+      status: answer?.status ?? 'no response',
       response:
         answer?.body === undefined || (ran && answer.status === 200)
           ? undefined
@@ -182,7 +182,7 @@ class StableNames {
       request: `${entry.method} ${this.#text(this.redaction.url(entry.url))}`,
       headers: this.#headers(this.redaction.headers(entry.headers)),
       body: this.#body(entry.body),
-      status: answer?.status ?? 'not answered',
+      status: answer?.status ?? 'no response',
       error: answer?.error === undefined ? undefined : this.#text(answer.error),
       handlerRuns: handled === 1 ? undefined : handled,
       response: answer?.body === undefined || answer.body === '' ? undefined : this.#body(answer.body),
@@ -198,7 +198,7 @@ class StableNames {
     return told.length === 0 ? undefined : Object.fromEntries(told)
   }
 
-  /** JSON as JSON, text as text, anything else by its size. */
+  /** Returns JSON as JSON, text as text, and anything else as its size. */
   #body(body: Bytes, isHidden = false): unknown {
     if (body === '') return undefined
     if (isHidden || this.redaction.hidesBodies) return '***'
@@ -250,7 +250,7 @@ class StableNames {
     }
   }
 
-  /** An instant near the story; any other number is not a time. */
+  /** Returns an instant near the entries; other numbers are not considered times. */
   #epoch(value: number): string | undefined {
     const isNear = value >= this.start - day && value <= this.start + 400 * day
     return Number.isInteger(value) && isNear && value > 100 * day ? this.#time(value) : undefined
@@ -261,5 +261,5 @@ class StableNames {
   }
 }
 
-/** Levels of JSON that are parsed: the code that walks them is recursive, and so are serializers. */
+/** Maximum nesting of JSON that is parsed, because the code that walks it is recursive, and so are serializers. */
 const deepest = 500

@@ -3,14 +3,14 @@ import type { KeyChange } from '../store/history/key-change.js'
 import { hidden as mark, type Redaction } from './redaction.js'
 
 /**
- * What commands left at keys, as it may be shown: secrets are hidden as in a trace, by their texts and by the names of
- * keys and fields. Nothing where the bodies of all requests are hidden.
+ * Returns changes of the store with secrets hidden as in a trace: by their format and by names of keys and fields.
+ * Empty if the bodies of all requests are hidden.
  */
 export function redactedChanges(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return changesSince(store, redaction, after).map((change) => redactedChange(change, redaction))
 }
 
-/** Those changes before anything is hidden in them. */
+/** Returns the same changes before redaction. */
 export function changesSince(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
 }
@@ -19,14 +19,14 @@ export function redactedChange(change: KeyChange, redaction: Redaction): KeyChan
   return hidden(unnamed(change, redaction), redaction) as KeyChange
 }
 
-/** Without the text at a key whose name says that it is a secret. */
+/** Hides the value of a key whose name indicates a secret. */
 function unnamed(change: KeyChange, redaction: Redaction): KeyChange {
   const { key, now } = change
   const isSecret = typeof key === 'string' && redaction.isSecretName(key)
   return isSecret && now !== undefined && 'value' in now ? { ...change, now: { ...now, value: mark } } : change
 }
 
-/** @param part the name of the list that the value is, as a dump or `splice.of` names it */
+/** @param part name of the list that contains the value, as in a dump or in `splice.of` */
 function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
   if (typeof value === 'string') return redaction.text(value)
   if (Array.isArray(value)) {
@@ -41,7 +41,7 @@ function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
   )
 }
 
-/** Names and values one after the other: of a field of a hash from the start, of an entry of a stream behind its id. */
+/** Redacts alternating names and values: of a hash field from the start, of a stream entry after its ID. */
 function hiddenPairs(row: unknown, redaction: Redaction, from: number): unknown {
   if (!Array.isArray(row)) return hidden(row, redaction)
   return row.map((item, at) => {

@@ -15,17 +15,17 @@ import { SecretTexts } from '../secrets/texts.js'
 
 export { hidden } from '../secrets/secret-shapes.js'
 
-/** What renderings hide in addition to tokens, passwords, cookies, signing keys and signatures. */
+/** What output hides in addition to tokens, passwords, cookies, signing keys and signatures. */
 export interface RedactionOptions {
   /** Texts that must not appear anywhere, such as the sandbox's own tokens and keys. */
   readonly secrets?: readonly string[]
-  /** More names of headers, JSON fields and query parameters; `body` and `headers` hide all of them. */
+  /** Additional names of headers, JSON fields and query parameters. `body` and `headers` hide all of them. */
   readonly redact?: readonly string[]
 }
 
 type Header = readonly [name: string, value: string]
 
-/** Hides secrets in what is shown, never in what is kept. */
+/** Hides secrets in output. Stored entries stay unchanged. */
 export class Redaction {
   readonly #texts: SecretTexts
   readonly #allBodies: boolean
@@ -33,7 +33,7 @@ export class Redaction {
 
   constructor({ secrets, redact = [] }: RedactionOptions = {}) {
     if (!Array.isArray(redact) || redact.some((name) => typeof name !== 'string'))
-      throw new TypeError(`redact is a list of names, such as ['body', 'email'], got ${JSON.stringify(redact)}.`)
+      throw new TypeError(`redact must be a list of names, such as ['body', 'email'] (got ${JSON.stringify(redact)}).`)
     this.#allBodies = redact.includes('body')
     this.#allHeaders = redact.includes('headers') || redact.includes('header')
     const names = redact.map((name) => /^headers?\[(.+)\]$/i.exec(name)?.[1]?.trim() ?? name)
@@ -47,12 +47,12 @@ export class Redaction {
     return this.#texts.isSecretName(name)
   }
 
-  /** Any text: urls, JSON, prose. Everything but secrets stays as it was, byte for byte. */
+  /** Redacts any text: URLs, JSON, prose. Everything except secrets stays unchanged, byte for byte. */
   text(given: string): string {
     return this.#texts.text(given)
   }
 
-  /** A body as it may be shown. */
+  /** Returns a body with secrets hidden. */
   body(bytes: Bytes, fields?: RedactedFields): Bytes {
     if (bytes === '') return bytes
     if (this.#allBodies || fields?.body === true) return latin1(hidden)
@@ -69,34 +69,34 @@ export class Redaction {
     if (hide || this.#texts.isNamed(name)) return hidden
     if (!this.isSecretName(name)) return this.text(value)
     const [head = '', claims = '', ...rest] = value.slice(0, 65_536).split('.')
-    // What was hidden before stays as it is: a trace may be written again.
+    // A value that is already redacted stays unchanged, because a trace may be written again.
     if (head.startsWith('eyJ') && rest.length === 1 && claims === hidden) return value
     if (head.startsWith('eyJ') && rest.length === 1 && claims.startsWith('eyJ')) return this.#texts.token(head, claims)
     const known = /^(bearer|basic|digest)\s/i.exec(value)?.[1]
     return known === undefined ? hidden : `${known} ${hidden}`
   }
 
-  /** The words of a command; secrets are hidden where the command takes them. */
+  /** Returns the arguments of a command, with those that are secrets hidden. */
   words(argv: readonly string[]): string[] {
     const secrets = secretArguments(argv, this.#texts.isSecretName)
     return argv.map((word, index) => secrets.get(index) ?? this.text(word))
   }
 
-  /** Whether a command takes secrets as words, by the look of these. */
+  /** Returns whether a command has secrets among its arguments. */
   isSecretCommand(argv: readonly string[]): boolean {
     return isSecretCommand(argv) || secretArguments(argv, this.#texts.isSecretName).size > 0
   }
 
-  /** An error text; it may quote the password that it refuses. */
+  /** Redacts an error message, which may quote a rejected password. */
   errorOf(argv: readonly string[], error: string): string {
     if (!this.isSecretCommand(argv)) return this.text(error)
     const shown = this.words(argv)
-    // What is taken for the name of a command is repeated in capitals.
+    // Errors may repeat in capitals what was parsed as the name of a command.
     const secrets = argv
       .filter((word, index) => shown[index] !== word && word.length > 1)
       .flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()])
     const left = secrets.reduce((out, secret) => out.replaceAll(secret, hidden), error)
-    // Errors of Lua quote a part of the script.
+    // Errors of Lua quote part of the script.
     return this.text(isSecretScript(argv) ? left.replace(/'.*'/s, `'${hidden}'`) : left)
   }
 
@@ -104,15 +104,16 @@ export class Redaction {
     return this.#allBodies
   }
 
-  /** Whether a command's reply is a secret, whatever it looks like. */
+  /** Returns whether the reply of a command is a secret, independent of its format. */
   hidesReply(argv: readonly string[]): boolean {
     return isSecretReply(argv, this.#texts.isSecretName)
   }
 
   /**
-   * A reply without the secrets that its command implies: values after a secret name. Its texts remain to be searched.
-   * Of EXEC nothing shows but OK, numbers and nils: what each of its commands is answered stands in an entry of its own,
-   * which tells what may be shown of it. The same of a script that takes passwords.
+   * Removes the secrets from a reply that its command implies: values after a secret name. Other texts are redacted
+   * later.
+   * Of EXEC only OK, numbers and nils are shown: the reply of each command has its own entry, which is redacted
+   * separately. The same applies to a script that takes passwords.
    */
   reply(argv: readonly string[], reply: unknown): unknown {
     if (/^exec$/i.test(argv[0] ?? '') || isSecretScript(argv))
@@ -124,7 +125,7 @@ export class Redaction {
     return this.text(url)
   }
 
-  /** The url of a request to the data store, whose path and query may be a command. */
+  /** Redacts the URL of a request to the store, whose path and query may contain a command. */
   storeUrl(url: string): string {
     const { words, parts } = commandIn(url)
     const secrets = secretArguments(words, this.#texts.isSecretName)
@@ -140,11 +141,11 @@ export class Redaction {
     return this.text(shown + url.slice(copied))
   }
 
-  /** How to show a request to one of the services. */
+  /** Returns what to show of a request to one of the services. */
   request(entry: Extract<Entry, { type: 'request' }>): {
     url: string
     fields: RedactedFields | undefined
-    /** Of the answer. */
+    /** Fields to hide in the response. */
     answer: RedactedFields | undefined
   } {
     const ofStore = entry.service === 'store'
@@ -176,7 +177,7 @@ export class Redaction {
     return { url, fields, answer: hideBody ? whole : fields }
   }
 
-  /** Whether an answer of the data store lists a secret after its name: plain, in base64, or in RESP2. */
+  /** Returns whether a response of the store lists a secret after its name: as plain text, in base64, or in RESP2. */
   #tellsPairs(body: Bytes | undefined): boolean {
     if (body === undefined) return false
     const names = body.startsWith('*')
@@ -186,7 +187,7 @@ export class Redaction {
   }
 }
 
-/** For renderings of entries whose world is not known: secrets are recognised by their names and shapes. */
+/** Redaction for entries of an unknown sandbox: secrets are recognized by their names and formats. */
 export const standardRedaction: Redaction = /* @__PURE__ */ new Redaction()
 
 function withoutTexts(reply: unknown): unknown {
@@ -194,7 +195,7 @@ function withoutTexts(reply: unknown): unknown {
   return isText && reply !== 'OK' && (reply as { text?: unknown }).text !== 'OK' ? hidden : reply
 }
 
-/** The answers of a message of a run are results of its steps. */
+/** Returns what to hide in the responses to a message of a run, because they are results of its steps. */
 export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): RedactedFields | undefined {
   return workflowRunId === undefined ? undefined : redact
 }
@@ -204,7 +205,9 @@ interface Part {
   readonly to: number
 }
 
-/** The command in a url, with where its words stand: first those of the path, then those of the query. */
+/**
+ * Returns the command in a URL with the positions of its arguments: first those of the path, then those of the query.
+ */
 function commandIn(url: string): { readonly words: readonly string[]; readonly parts: readonly Part[] } {
   const end = url.indexOf('#')
   const whole = end === -1 ? url : url.slice(0, end)
@@ -218,7 +221,7 @@ function commandIn(url: string): { readonly words: readonly string[]; readonly p
     const pair = whole.slice(from, to)
     if (pair === '' || /^_token(?:=|$)/.test(pair)) return []
     const equals = pair.indexOf('=')
-    // An empty value is no word, as the service reads it.
+    // The service does not count an empty value as an argument.
     if (equals === -1 || equals === pair.length - 1) return [{ from, to: equals === -1 ? to : to - 1 }]
     return [
       { from, to: from + equals },
@@ -245,16 +248,16 @@ function partsOf(text: string, offset: number, mark: string): Part[] {
 
 const commandName = /\b(?:auth|acl|hello|migrate|config|h[a-z]{2,9}|x[a-z]{3,9}|json\.|eval|fcall|script|function)/i
 
-/** The commands of a request to the data store, as far as they may tell a secret. */
+/** Returns the commands of a request to the store that may contain a secret. */
 function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (readonly string[])[] {
   const { words } = commandIn(url)
   if (words.length > 0) {
     if (body === '') return [words]
-    // The body stands before the query.
+    // Arguments from the body precede those from the query.
     const path = commandIn(/^[^?#]*/.exec(url)![0]).words
     return [[...path, text(body), ...words.slice(path.length)]]
   }
-  // JSON may escape any letter of a name.
+  // JSON may escape any character of a name.
   if (!commandName.test(body) && !body.includes('\\u')) return []
   try {
     const given: unknown = JSON.parse(text(body))
@@ -263,8 +266,8 @@ function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (r
       return rows.filter((row) => Array.isArray(row)).map((row: unknown[]) => row.map(String))
     }
   } catch {
-    // What is no JSON is not run either.
+    // A body that is not JSON is not run either.
   }
-  // Anything but a list of commands was not run. Whatever it is, its passwords must not show.
+  // Anything except a list of commands was not run, but passwords in it must not be shown.
   return /(?:^|["'[])\s*(?:auth|acl|config|hello|migrate)[\s"'\]]/i.test(body) ? [['AUTH', '']] : []
 }

@@ -2,7 +2,7 @@ import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-// Workflow runs as the traffic log tells them: step by step, with what each one waited for.
+// Reconstructs workflow runs from the traffic log: step by step, with what each step waited for.
 
 export type RunLifecycleState = 'started' | 'success' | 'failed' | 'canceled'
 
@@ -11,24 +11,24 @@ export type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 /** A wait of a step for an event. */
 export interface LifecycleWait {
   readonly entry: EntryOf<'wait'>
-  /** The event that ended it; `undefined` while it lasts and when its time was over. */
+  /** Event that ended the wait; `undefined` while it lasts and after a timeout. */
   notified?: EntryOf<'notify'>
 }
 
-/** What the log tells of one step. */
+/** Lifecycle of one step, from the log. */
 export class StepLifecycle {
   plan: EntryOf<'step'> | undefined
   done: EntryOf<'step'> | undefined
   wait: LifecycleWait | undefined
   invoked: EntryOf<'invoke'> | undefined
-  /** The message whose deliveries run it: of the step before, of its plan, or of a call. */
+  /** Message whose deliveries run the step: that of the previous step, of its plan, or of a call. */
   carrier: string | undefined
 
   constructor(
     readonly run: RunLifecycle,
     readonly id: number,
     readonly name: string,
-    /** The entry that first told of it. */
+    /** First entry about the step. */
     readonly pointer: Entry,
     public type: string,
   ) {}
@@ -55,7 +55,10 @@ export class StepLifecycle {
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : undefined
   }
 
-  /** What the code after it gets, as far as the log tells: an event's data, what a call answered, or what its body returned. */
+  /**
+   * The value that the code after the step receives, if the log contains it: event data, the response of a call, or
+   * the step's return value.
+   */
   get result(): unknown {
     const out = this.done === undefined ? undefined : this.submitted?.out
     if (typeof out !== 'string') return undefined
@@ -65,7 +68,7 @@ export class StepLifecycle {
     return this.type === 'Call' || this.type === 'Invoke' ? withParsedBody(value) : value
   }
 
-  /** Whether its publisher asked to hide it. */
+  /** Whether its publisher redacts the body. */
   get isHidden(): boolean {
     const message = this.done?.messageId
     return message !== undefined && this.run.publishedOf(message)?.redact?.body === true
@@ -77,10 +80,10 @@ function withParsedBody(value: unknown): unknown {
   return { ...value, body: parsedJson(value.body) ?? value.body }
 }
 
-/** What the log tells of one run. */
+/** Lifecycle of one run, from the log. */
 export class RunLifecycle {
   readonly steps: StepLifecycle[] = []
-  /** The messages of its list, in their order. */
+  /** IDs of the messages of its list, in order. */
   readonly messages: string[] = []
   end: EntryOf<'workflow'> | undefined
   readonly #published: ReadonlyMap<string, EntryOf<'published'>>
@@ -138,9 +141,9 @@ export class RunLifecycle {
     return step
   }
 
-  /** The attempt that is the last of the run's own and failed, with the step that it was at. */
+  /** Failed last attempt of the run's own messages, with the step that it was at. */
   get failing(): { readonly attempt: EntryOf<'attempt'>; readonly step: string | undefined } | undefined {
-    // Messages that were submitted later were canceled with a run that failed.
+    // Messages that were submitted later were canceled when the run failed.
     const failed = this.messages.findLast((one) => this.attemptsOf(one).at(-1)?.outcome?.state === 'FAILED')
     const last = this.attemptsOf((this.state === 'failed' ? failed : undefined) ?? this.messages.at(-1) ?? '').at(-1)
     if (last?.outcome === undefined || last.outcome.state === 'DELIVERED') return undefined
@@ -148,16 +151,19 @@ export class RunLifecycle {
     return { attempt: last, step: header?.[1] }
   }
 
-  /** What the service asks for it, in messages. */
+  /** Billed messages. */
   get cost(): number {
     return costOf(this)
   }
 }
 
-/** Messages that a kind of step is billed as, others one. [workflow.md 11] */
+/** Billed messages by step type; 1 for all others. [workflow.md 11] */
 const prices: Readonly<Record<string, number>> = { Call: 2 }
 
-/** A step one, a call two, one more for each of several beside each other, and one for each retry. [workflow.md 11] */
+/**
+ * Returns the billed messages: one per step, two per call, one more per parallel step, and one per retry.
+ * [workflow.md 11]
+ */
 function costOf({ steps, attempts }: RunLifecycle): number {
   let cost = attempts.filter(({ retried }) => retried > 0).length
   for (const { plan, done, wait, invoked, type } of steps) {
@@ -169,7 +175,7 @@ function costOf({ steps, attempts }: RunLifecycle): number {
 
 const stepIdHeader = /-workflow-stepid$/i
 
-/** The runs of a log, oldest first. */
+/** Returns the runs of a log, oldest first. */
 export function runsOf(entries: readonly Entry[]): readonly RunLifecycle[] {
   const runs = new Map<string, RunLifecycle>()
   const published = new Map<string, EntryOf<'published'>>()
@@ -226,7 +232,7 @@ function notified(entry: EntryOf<'notify'>, run: RunLifecycle | undefined): void
   }
 }
 
-/** A call of a third party: the callback says for which step it was made. */
+/** Handles a call to a third party. The callback names the step. */
 function called(
   callback: EntryOf<'published'>,
   runs: ReadonlyMap<string, RunLifecycle>,

@@ -11,17 +11,17 @@ const maxName = 60
 const maxResult = 80
 const maxError = 240
 const maxAttempts = 5
-/** Steps of a run that are shown one by one; of more those in between are counted. */
+/** Maximum number of steps that are shown one by one. In longer runs, the steps in between are only counted. */
 const maxSteps = 40
-/** Of these at its beginning, at its end, and around the step in question. */
+/** Number of steps that are shown at each end of a long run, and on each side of the focused step. */
 const atTheEnds = 8
 const around = 3
-/** Steps beyond those that are shown because they have not ended well. */
+/** Maximum number of further steps that are shown because they failed or are unfinished. */
 const maxTelling = 20
 
 /**
- * A run step by step, with the reason of each wait.
- * @param focus `seq` of the entry that first told of the step in question
+ * Returns a run as text, step by step, with the reason of each wait.
+ * @param focus `seq` of the first entry about the focused step
  * @example
  * run wfr_8a… of https://app.test/order, failed at 09:01:12.000, cost 4
  *   1 "reserve"  Run, done → {"ok":true}
@@ -41,7 +41,7 @@ export function runText(run: RunLifecycle, redaction: Redaction = standardRedact
   return [head, ...lines, ...failingLines(run, from, redaction)].join('\n')
 }
 
-/** Steps that say something, and the number of those that are left out between them. */
+/** Returns the steps to show, and the number of omitted steps between them. */
 function folded(steps: readonly StepLifecycle[], focus: number | undefined): readonly (StepLifecycle | number)[] {
   if (steps.length <= maxSteps) return steps
   const at = focus === undefined ? -1 : steps.findIndex(({ pointer }) => pointer.seq === focus)
@@ -62,7 +62,7 @@ function isQuiet({ state, attempts }: StepLifecycle): boolean {
   return state === 'done' && attempts.every(({ outcome }) => outcome?.error === undefined)
 }
 
-/** Until when a step of a run that goes on sleeps; `undefined` when it does not. */
+/** Returns the end of a sleep in a running run; `undefined` if the step does not sleep. */
 export function sleepEnd(step: StepLifecycle): number | undefined {
   const sleeper = step.type.startsWith('Sleep') ? (step.done ?? step.plan) : undefined
   if (sleeper === undefined || step.run.state !== 'started') return undefined
@@ -72,7 +72,7 @@ export function sleepEnd(step: StepLifecycle): number | undefined {
 }
 
 function stepLines(step: StepLifecycle, from: number, redaction: Redaction): string[] {
-  const beside = step.plan === undefined ? '' : ' beside others'
+  const beside = step.plan === undefined ? '' : ' in parallel'
   const end = sleepEnd(step)
   const facts = [`${step.type}${beside}, ${end === undefined ? step.state : `sleeps until ${timeSeenFrom(end, from)}`}`]
   const result = resultText(step, redaction)
@@ -96,7 +96,7 @@ function name(given: string, redaction: Redaction): string {
 }
 
 function resultText(step: StepLifecycle, redaction: Redaction): string | undefined {
-  if (step.isHidden) return 'hidden by its publisher'
+  if (step.isHidden) return 'redacted by its publisher'
   const { result } = step
   return result === undefined ? undefined : excerpt(redaction.text(compactJson(result)), maxResult)
 }
@@ -104,13 +104,13 @@ function resultText(step: StepLifecycle, redaction: Redaction): string | undefin
 function waitText({ wait, timedOut, state }: StepLifecycle, from: number, redaction: Redaction): string {
   const { entry, notified } = wait!
   const event = `event ${name(entry.eventId, redaction)}`
-  if (timedOut) return `waited for ${event}, which did not come`
-  if (notified !== undefined) return `${event} came at ${timeSeenFrom(notified.at, from)}`
+  if (timedOut) return `timed out waiting for ${event}`
+  if (notified !== undefined) return `${event} received at ${timeSeenFrom(notified.at, from)}`
   if (state === 'done') return `waited for ${event}`
   return `waits for ${event} until ${timeSeenFrom(entry.until, from)}`
 }
 
-/** Deliveries that no step has come of. */
+/** Returns lines about deliveries that led to no step. */
 function failingLines(run: RunLifecycle, from: number, redaction: Redaction): string[] {
   const { failing } = run
   if (failing === undefined) return []
@@ -134,7 +134,9 @@ function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, red
   return more > 0 ? [...lines, `      … and ${more} more`] : lines
 }
 
-/** What an attempt came to: the status and the message of an error, else the failure in the words of the queue. */
+/**
+ * Returns the outcome of an attempt: the status and the error message, or else the failure as the queue describes it.
+ */
 export function outcomeText({ outcome }: Pick<EntryOf<'attempt'>, 'outcome'>): string {
   const { status = 0, error = '', body = '' } = outcome ?? {}
   const thrown = messageIn(body as string)

@@ -1,27 +1,32 @@
 import { type Bytes, isUtf8, text, utf8 } from '../kernel/bytes.js'
 
-// Everything captured is untrusted: it may hold terminal escapes, line breaks that forge lines of a report, marks that
-// reverse the reading direction, or the syntax of the format it is printed in.
+// Everything captured is untrusted. It may contain terminal escapes, line breaks that forge lines of a report, marks
+// that reverse the reading direction, or syntax of the output format.
 
-/** C0 and C1 controls, line and paragraph separators, direction marks, invisible joiners, tags, lone surrogates. */
+/**
+ * C0 and C1 controls, line and paragraph separators, direction marks, invisible joiners, tags, and lone surrogates.
+ */
 const unsafe =
   /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/gu
 
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** A text that can be printed on one line: whatever a terminal would obey is spelled out (`\n`, `\x1b`, `\u202e`). */
+/**
+ * Returns a text that is safe to print on one line: characters with an effect in a terminal are escaped (`\n`,
+ * `\x1b`, `\u202e`).
+ */
 export function plainText(given: string): string {
   return given.replace(unsafe, spelled)
 }
 
-/** A text that can be printed on several lines: line breaks and tabs stay. */
+/** Returns a text that is safe to print on several lines: line breaks and tabs stay. */
 export function multiLine(given: string): string {
   return given.replace(unsafe, (char) => (char === '\n' || char === '\t' ? char : spelled(char)))
 }
 
 /**
- * A text for a terminal or the log of a CI: as `multiLine`, and no line of it is a command to the CI. GitHub obeys `::` at
- * the beginning of a line and `##[` anywhere, Azure `##vso[`, TeamCity `##teamcity[`.
+ * Returns a text for a terminal or a CI log: as `multiLine`, and no line is a CI command.
+ * GitHub runs `::` at the beginning of a line and `##[` anywhere, Azure `##vso[`, TeamCity `##teamcity[`.
  */
 export function consoleText(given: string): string {
   return multiLine(given)
@@ -29,7 +34,7 @@ export function consoleText(given: string): string {
     .replace(/#(?=#(?:vso|teamcity)?\[)/gi, '\\x23')
 }
 
-/** A value as JSON that can be printed: what a terminal would obey is escaped as JSON has it. */
+/** Returns a value as printable JSON: characters with an effect in a terminal are escaped as in JSON. */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(unsafe, (char) =>
     char === '\n'
@@ -41,7 +46,7 @@ export function plainJson(value: unknown): string {
   )
 }
 
-/** A text without the colours of a terminal, as runners and assertions write them. */
+/** Removes terminal colors, as runners and assertions write them. */
 export function withoutColours(given: string): string {
   return given.replace(/\x1b\[[\d;]*m/g, '')
 }
@@ -53,21 +58,21 @@ function spelled(char: string): string {
   return code < 0x10000 ? `\\u${code.toString(16)}` : `\\u{${code.toString(16)}}`
 }
 
-/** At most this many characters of a text, printable; a longer one ends in `…` and its full length. */
+/** Returns at most this many characters of a text, printable. A longer text ends in `…` and its full length. */
 export function excerpt(given: string, most: number): string {
   if (given.length <= most) return plainText(given)
   return `${plainText(cut(given, most))}… (${given.length} chars)`
 }
 
-/** Characters searched for secrets beyond those shown: a secret is not cut in two. */
+/** Number of characters beyond the shown ones that are searched for secrets, so that no secret is cut in two. */
 const margin = 8192
 
-/** At most this many bytes, as text if they are text; a longer value ends in `…` and its full length. */
+/** Returns at most this many bytes, as text if they are text. A longer value ends in `…` and its full length. */
 export function excerptBytes(bytes: Bytes, most: number, redact: (given: string) => string = same): string {
   if (!readable(bytes)) return `${bytes.length} bytes that are not text`
   if (bytes.length <= most) return plainText(redact(text(bytes)))
   const start = redact(text(bytes.slice(0, most + margin) as Bytes))
-  // The hidden part may have been all that was too long.
+  // Redaction may have removed everything that exceeded the limit.
   if (bytes.length <= most + margin && start.length <= most) return plainText(start)
   return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
 }
@@ -76,12 +81,15 @@ function same(given: string): string {
   return given
 }
 
-/** Whether bytes are worth showing as text: valid UTF-8 without a zero byte. */
+/** Returns whether bytes can be shown as text: valid UTF-8 without a zero byte. */
 function readable(bytes: Bytes): boolean {
   return isUtf8(bytes) && !bytes.includes('\0')
 }
 
-/** A word as a person would type it: bare when that is unambiguous, else in the quotes that need less escaping. */
+/**
+ * Returns an argument as a person would type it: unquoted if that is unambiguous, else with the quotes that need less
+ * escaping.
+ */
 export function quoted(given: string, most: number, redact: (given: string) => string = same): string {
   const isLong = given.length > most
   const safe = redact(given.length > most + margin ? given.slice(0, most + margin) : given)
@@ -92,7 +100,7 @@ export function quoted(given: string, most: number, redact: (given: string) => s
   return isLong ? `${mark}${body}…${mark} (${utf8(given).length} bytes)` : mark + body + mark
 }
 
-/** The first chars of a text, never half of a surrogate pair. */
+/** Returns the first characters of a text without splitting a surrogate pair. */
 function cut(given: string, most: number): string {
   if (given.length <= most) return given
   const code = given.charCodeAt(most - 1)

@@ -6,7 +6,7 @@ import type { Redaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 
-/** One line of a story between participants, before it is drawn. All texts are safe to print. */
+/** One step of a diagram before it is drawn. All texts are safe to print. */
 export type DiagramStep =
   | { readonly kind: 'arrow'; readonly at: number; readonly from: string; readonly to: string; readonly text: string }
   | {
@@ -15,24 +15,24 @@ export type DiagramStep =
       readonly from: string
       readonly to: string
       readonly text: string
-      /** The answer never arrived. */
+      /** Whether the response never arrived. */
       readonly lost: boolean
     }
   | { readonly kind: 'note'; readonly at: number; readonly over: string; readonly text: string }
 
 export interface Diagram {
-  /** In the order of their first appearance, the application first, destinations last. */
+  /** Participants in the order of their first appearance: the app first, destinations last. */
   readonly participants: readonly string[]
   readonly steps: readonly DiagramStep[]
 }
 
-/** Who sends the requests: the code under test. */
+/** Participant that sends the requests: the code under test. */
 const application = 'app'
-/** Destinations with a column of their own; the rest share one. */
+/** Maximum number of destinations with their own column. The others share one. */
 const maxDestinations = 4
 const otherDestinations = 'other destinations'
 
-/** What the entries tell about who spoke to whom. Answers appear at the time at which they arrived. */
+/** Converts entries to the steps of a diagram. Responses appear at the time at which they arrived. */
 export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diagram {
   const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
@@ -75,12 +75,12 @@ export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diag
       add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
     } else if (entry.type === 'command' && entry.cause === undefined) connectionSteps(entry, add, redaction)
   }
-  // An answer comes after everything that was logged before it.
+  // A response comes after everything that was logged before it.
   steps.sort((a, b) => a.order - b.order)
   return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
 }
 
-/** What came over a connection has no request of its own. */
+/** Adds a command from a connection, which has no request. */
 function connectionSteps(entry: EntryOf<'command'>, add: Add, redaction: Redaction): void {
   const told = excerpt(commandLine(entry.argv, redaction), 70)
   add({ kind: 'arrow', at: entry.at, from: application, to: 'store', text: told }, entry.seq)
@@ -188,13 +188,13 @@ function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, Entry
   return commands
 }
 
-/** The name of a destination's column: host and path, without what makes one delivery differ from the next. */
+/** Returns names for the columns of destinations: host and path, without parts that differ between deliveries. */
 function destinationNames(entries: readonly Entry[], redaction: Redaction): (url: string) => string {
   const names = new Map<string, string>()
   for (const entry of entries) {
     if ((entry.type !== 'attempt' && entry.type !== 'outbound') || names.has(entry.url)) continue
     const shown = redaction.url(entry.url)
-    // The paths of a foreign host are told with each call.
+    // Paths of external hosts are shown with each request.
     const name = entry.type === 'outbound' ? hostOf(shown) : hostAndPath(shown)
     const taken = new Set(names.values())
     const known = taken.has(name)
@@ -225,18 +225,21 @@ function participantsOf(steps: readonly DiagramStep[]): string[] {
     else seen.add(step.from).add(step.to)
   }
   const destinations = [...seen].filter((name) => name !== application && !services.includes(name))
-  // The column for the rest is the last one, wherever it was needed first.
+  // The shared column is the last one, even if it was needed first.
   destinations.sort((a, b) => Number(a === otherDestinations) - Number(b === otherDestinations))
   return [application, ...services].filter((name) => seen.has(name)).concat(destinations)
 }
 
-/** After what was logged before the end; of two that end together, the one that began later ends first. */
+/**
+ * Returns the position of a response: after what was logged before the end. Of two that end together, the later start
+ * ends first.
+ */
 function ending(entry: { readonly seq: number; readonly endedAfterSeq?: number }): number {
   const after = entry.endedAfterSeq ?? entry.seq
   return after + 1 - entry.seq / (after + 1)
 }
 
-/** The length of a wait between two steps, for the margin of a drawing. */
+/** Returns the duration between two steps, for the margin of a diagram. */
 export function gapText(before: number, at: number): string {
   return at > before ? `+${formatDuration(at - before)}` : ''
 }

@@ -1,10 +1,10 @@
 import type { Entry } from '../kernel/traffic-log.js'
 import { plainText } from './safe-text.js'
 
-/** Characters of an id that are always shown, prefix included: `msg_2Kd…`. */
+/** Minimum number of characters of an ID that are shown, including the prefix: `msg_2Kd…`. */
 const shortest = 7
 
-/** Short names for the message ids of some entries: as many characters as it takes to tell them apart. */
+/** Returns short names for the message IDs of entries: as many characters as distinguish them. */
 export function shortNames(entries: readonly Entry[]): (messageId: string) => string {
   const ids = new Set<string>()
   for (const entry of entries) {
@@ -15,7 +15,7 @@ export function shortNames(entries: readonly Entry[]): (messageId: string) => st
   return (id) => (id.length <= length + 1 ? plainText(id) : `${plainText(id.slice(0, length))}…`)
 }
 
-/** Ids that share a prefix are neighbours when sorted. */
+/** Returns how many characters distinguish all IDs. IDs with a common prefix are adjacent when sorted. */
 function distinctLength(sorted: readonly string[]): number {
   let longest = shortest
   for (let index = 1; index < sorted.length; index++) {

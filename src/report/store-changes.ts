@@ -4,16 +4,16 @@ import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, quoted } from './safe-text.js'
 import { dateOf, timeOf } from './shown-times.js'
 
-/** A store that can say what has changed since a dump, as `sandbox.store` can. */
+/** A store that can be compared with a dump, as `sandbox.store` can. */
 export interface ComparableStore {
   dump(): unknown
   diff(before: never): StoreDiff
 }
 
 /**
- * Records in each attempt what changed in the data store between its start and its end, changes by other deliveries
- * included. Every attempt copies the whole store, so it is opt-in.
- * @returns a function that ends it
+ * Records in each attempt how the store changed between its start and its end, including changes by other deliveries.
+ * Off by default, because every attempt copies the whole store.
+ * @returns a function that stops recording
  */
 export function watchStore(traffic: TrafficLog, store: ComparableStore): () => void {
   const before = new Map<number, unknown>()
@@ -39,7 +39,7 @@ interface Dumped {
 
 const linesShown = 20
 
-/** One line for each key: added, removed, or changed in value or time to live. */
+/** Returns one line for each key: added, removed, or changed in value or TTL. */
 export function storeChangeLines(change: StoreDiff, redaction: Redaction = standardRedaction): string[] {
   const word = (given: unknown): string => quoted(asText(given), 60, (text) => redaction.text(text))
   const shown = ({ type, value, ...rest }: Dumped): string =>

@@ -5,17 +5,17 @@ import { dateOf, timeOf } from './shown-times.js'
 
 /** Options of a diagram in plain text. */
 export interface TextDiagramOptions {
-  /** Characters per line, 60 or more. Default 100. */
+  /** Characters per line, at least 60. Default: 100. */
   readonly width?: number
 }
 
-/** `09:00:12.000` and two spaces. */
+/** Width of `09:00:12.000` and two spaces. */
 const margin = 14
 const widestLane = 26
 const narrowestLane = 9
 
 /**
- * Entries as a sequence diagram of plain text, time running downwards.
+ * Returns entries as a sequence diagram of plain text, with time running downwards.
  * @example
  * 2030-01-01           app                     queue              shop.test/orders
  *                       │                        │                        │
@@ -76,7 +76,7 @@ class Drawing {
     this.lines.push('', ...this.#shortened.map(([head, name]) => `${head} is ${name}`))
   }
 
-  /** A name that is too long keeps its end; two with the same end get a number. */
+  /** Returns the heading of a column. A long name keeps its end; two with the same end get a number. */
   #head(name: string): string {
     const room = this.#lane - 1
     if (name.length <= room) return name
@@ -88,7 +88,7 @@ class Drawing {
     return head
   }
 
-  /** Shows the new time in the margin, and how much has passed. */
+  /** Shows the new time and the elapsed time in the margin. */
   #moveTo(at: number): string {
     const before = this.#at
     if (before === at) return ''
@@ -134,7 +134,7 @@ class Drawing {
     })
   }
 
-  /** A row with nothing but the lifelines. */
+  /** Returns a row that contains only the lifelines. */
   #row(label: string, lifeline = '│'): string[] {
     const row = [...label.padEnd(margin)]
     for (const x of this.#x.values()) write(row, x, lifeline)
@@ -154,7 +154,7 @@ function write(row: string[], at: number, text: string): void {
   })
 }
 
-/** Lines of at most this many characters, broken between words where possible. */
+/** Returns lines of at most this many characters, broken at spaces where possible. */
 function wrapped(text: string, room: number): string[] {
   const most = Math.max(10, room - 1)
   const lines: string[] = []

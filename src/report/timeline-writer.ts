@@ -2,31 +2,31 @@ import type { Entry } from '../kernel/traffic-log.js'
 import { describeEntry, type EntryDescription, type EntryWording } from './describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf, repetitionText } from './nesting.js'
 
-/** Entries that are shown because they matter most. */
+/** Entries that are selected because they are the most relevant. */
 export interface Choice {
-  /** How many entries are left out before one, by its `seq`. */
+  /** Number of entries omitted before an entry, by its `seq`. */
   readonly leftOut: ReadonlyMap<number, number>
-  /** Whether there is room only for the first line of an entry. */
+  /** Returns whether only the first line of an entry is shown. */
   readonly isBrief: (entry: Entry) => boolean
 }
 
-/** What a report knows of its entries beside themselves. */
+/** Facts about the entries of a report. */
 export interface RenderContext {
-  /** What stands below what, when more entries are known than are told. */
+  /** Parents of entries, if more entries are known than shown. */
   readonly nesting?: Nesting
   readonly repetitions?: Repetitions
-  /** Names of messages. Default: as short as it takes to tell those apart that are told. */
+  /** Names of messages. Default: as short as possible while the shown ones stay distinguishable. */
   readonly name?: (messageId: string) => string
-  /** That the entries are a choice among more. Default: all are told that are no repetition. */
+  /** Selection of entries. Default: all entries that do not repeat others. */
   readonly choice?: Choice
-  /** Errors of handlers that stand above the report, as details would tell them. */
+  /** Errors of handlers that are printed above the report, in the format of details. */
   readonly thrown?: Iterable<string>
 }
 
-/** How the note of an attempt begins whose handler threw. */
+/** Beginning of an attempt's note if its handler threw. */
 export const threw = 'the handler threw '
 
-/** Tells one entry after the other, and nothing twice: a reason for waiting, an error that is thrown again. */
+/** Describes entries in order without repeating a reason for waiting or an error. */
 export class TimelineWriter {
   readonly nesting: Nesting
   readonly #repetitions: Repetitions
@@ -41,7 +41,7 @@ export class TimelineWriter {
     this.#thrown = new Set(known.thrown)
   }
 
-  /** @param isBrief only its first line, so that what comes later may have to say more */
+  /** @param isBrief describes only the first line, so that later entries may have to show more */
   report(entry: Entry, isBrief = false): EntryDescription {
     const { head, details } = describeEntry(
       entry,

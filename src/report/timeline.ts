@@ -1,6 +1,7 @@
 import { checkOptionNames, didYouMean } from '../kernel/nearest-name.js'
 import { plural } from '../kernel/plural.js'
 import { isRegional } from '../kernel/region-traffic.js'
+import { shownValue } from '../kernel/shown-value.js'
 import type { Entry } from '../kernel/traffic-log.js'
 import type { EntryWording } from './describe.js'
 import { type Nesting, nestingOf } from './nesting.js'
@@ -12,35 +13,34 @@ import { type RenderContext, TimelineWriter } from './timeline-writer.js'
 
 /** Options of `traffic.timeline()`. */
 export interface TimelineOptions {
-  /** Bytes of a body that are shown, 0 for none. Default 80. */
+  /** Number of bytes of a body that are shown, 0 for none. Default: 80. */
   readonly bodies?: number
-  /** `full` writes message ids out. Default `short`: as many characters as it takes to tell them apart. */
+  /** `full` shows complete message IDs. Default: `short`, as many characters as distinguish them. */
   readonly ids?: 'short' | 'full'
-  /** Shows the events of the key space that repeat what a command tells. Default false: only `expired`. */
+  /**
+   * Shows keyspace events that repeat the effect of a command. Default: false, which shows only `expired` and
+   * `evicted`.
+   */
   readonly keyspace?: boolean
-  /** How many entries are shown; if there are more, the last ones. Default: all. */
+  /** Maximum number of entries. If there are more, the last ones are shown. Default: all. */
   readonly limit?: number
-  /** More names of JSON fields and query parameters that hold secrets; `body` hides all bodies. */
+  /** Additional names of JSON fields and query parameters that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
-  /** `seq` of an entry that `limit` must not cut away: what is shown then ends soon after it. */
+  /** `seq` of an entry that `limit` must not omit: the shown range ends soon after it. */
   readonly around?: number
 }
 
-/** @throws TypeError for a number that is none, and for a word that there is not */
+/** @throws TypeError when the value of an option is invalid */
 function checkValues({ ids, ...numbers }: TimelineOptions): void {
   for (const name of ['bodies', 'limit', 'around'] as const) {
     const number: unknown = numbers[name]
     if (number === undefined || (typeof number === 'number' && number >= 0)) continue
-    throw new TypeError(`timeline() takes a number as ${name}, 0 or more, got ${shown(number)}.`)
+    throw new TypeError(`timeline(): ${name} must be a number from 0 (got ${shownValue(number)}).`)
   }
   if (ids === undefined || ids === 'short' || ids === 'full') return
   throw new TypeError(
-    `timeline() takes 'short' or 'full' as ids, got ${shown(ids)}.${didYouMean(ids, ['short', 'full'])}`,
+    `timeline(): ids must be 'short' or 'full' (got ${shownValue(ids)}).${didYouMean(ids, ['short', 'full'])}`,
   )
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
 }
 
 const deepest = 8
@@ -54,9 +54,10 @@ const optionNames: Readonly<Record<keyof TimelineOptions, true>> = {
 }
 
 /**
- * Entries as a numbered text in virtual time. What another entry caused is indented below it, and what a handler did
- * below its delivery; every wait has its reason and its end. The same entries give the same bytes.
- * @throws TypeError for an option that there is none of, with the nearest one
+ * Returns entries as a numbered text in virtual time.
+ * An entry is indented below its cause, and what a handler did below its delivery. Every wait has its reason and its
+ * end. The same entries result in the same bytes.
+ * @throws TypeError with the nearest name when an option is unknown, or when a value is invalid
  * @example
  * 2030-01-01
  *   #1  09:00:00.000        POST https://queue.test/v2/publish/https://shop.test/orders → 201
@@ -115,12 +116,12 @@ export function timeline(
   return lines.join('\n')
 }
 
-/** Whether the queues of both regions have written: only then it matters where something happened. */
+/** Returns whether the queues of both regions have entries. The region is shown only in this case. */
 function areTwoRegions(entries: readonly Entry[]): boolean {
   return entries.some(({ region }) => region !== undefined) && entries.some((one) => !one.region && isRegional(one))
 }
 
-/** Left out: entries that repeat a neighbour. */
+/** Returns whether an entry adds information. Entries that repeat an adjacent one do not. */
 export function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
   switch (entry.type) {
     case 'keyspace':
@@ -150,8 +151,9 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
 }
 
 /**
- * How many causes are above each entry. A cause that was left out of the list does not count, and the attempts of
- * one message are at the same level, although each follows from the one before.
+ * Returns how many causes are above each entry.
+ * A cause that is not in the list does not count. The attempts of one message are at the same level, although each
+ * follows from the one before.
  */
 export function depthsOf(
   entries: readonly Entry[],

@@ -10,15 +10,15 @@ import { timeOf } from './shown-times.js'
 import { EntryWriter, type TraceEntry } from './trace.js'
 import type { Traffic } from './traffic-view.js'
 
-/** One place where two traces differ; `fields` for entries about the same thing. */
+/** One difference between two traces. `fields` is set for entries about the same thing. */
 export type EntryDiff =
   | { readonly kind: 'removed'; readonly before: Entry }
   | { readonly kind: 'added'; readonly after: Entry }
   | { readonly kind: 'changed'; readonly before: Entry; readonly after: Entry; readonly fields: readonly FieldChange[] }
 
-/** `undefined` for a missing field. */
+/** A field that differs. The value is `undefined` if the field is missing. */
 export interface FieldChange {
-  /** `outcome.status`, `headers.content-type`, `body.id` … */
+  /** Path of the field: `outcome.status`, `headers.content-type`, `body.id`, and so on. */
   readonly path: string
   readonly before: unknown
   readonly after: unknown
@@ -27,14 +27,14 @@ export interface FieldChange {
 /** The difference between two traces. */
 export interface TraceDiff {
   readonly equal: boolean
-  /** What differs about the worlds: `seed`. */
+  /** Differences between the sandboxes: `seed`. */
   readonly context: readonly FieldChange[]
   readonly changes: readonly EntryDiff[]
 }
 
 /**
- * What changed from one trace to another. Entries are paired by what they are about, in order; entry numbers, ids
- * that were merely renamed, and the start date make no difference.
+ * Returns the differences between two traces.
+ * Entries are paired by their subject, in order. Entry numbers, renamed IDs, and the start date are ignored.
  * @example
  * const before = loadTrace(readFileSync('before.json', 'utf8'))
  * expect(diffTraces(before, sandbox.traffic).equal).toBe(true)
@@ -63,7 +63,7 @@ export function diffTraces(before: Traffic, after: Traffic): TraceDiff {
 interface Readable {
   readonly entry: Entry
   readonly plain: TraceEntry
-  /** What it is about, without ids: entries with the same key are candidates for a pair. */
+  /** Subject of the entry, without IDs. Entries with the same key are candidates for a pair. */
   readonly key: string
   readonly start: number
 }
@@ -80,21 +80,24 @@ function readable(view: Traffic): Readable[] {
 
 const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
-/** What distinguishes entries, apart from their ids. */
+/** Fields that distinguish entries, except for IDs. */
 const tellingFields =
   'type service method url argv event key kind retried resource name change point fault decision move'.split(' ')
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {
     const value = plain[name]
-    // Of a command only the name and the key; its other words may have changed.
+    // Of a command, only the name and the key are used, because other arguments may have changed.
     return name === 'argv' && Array.isArray(value) ? value.slice(0, 2) : value
   })
   if (plain.type === 'message') parts.push(plain.state)
   return JSON.stringify(parts).replace(idShape, '')
 }
 
-/** Pairs in order, by a longest common subsequence of the keys (Myers' greedy algorithm); the rest stays unpaired. */
+/**
+ * Pairs entries in order by a longest common subsequence of the keys (Myers' greedy algorithm). The rest stays
+ * unpaired.
+ */
 function paired(old: readonly Readable[], now: readonly Readable[]): [Readable | undefined, Readable | undefined][] {
   let head = 0
   while (head < old.length && head < now.length && old[head]!.key === now[head]!.key) head++
@@ -112,7 +115,7 @@ function paired(old: readonly Readable[], now: readonly Readable[]): [Readable |
   return [...first, ...middle, ...same(old.length - tail, old.length)]
 }
 
-/** Differences beyond which the rest is reported as removed and added, not paired. */
+/** Maximum number of differences. Beyond it, entries are reported as removed and added, without pairs. */
 const maxEdits = 2000
 
 function shortestEdit(
@@ -163,7 +166,7 @@ function walked(
   return pairs.reverse()
 }
 
-/** Ids of one trace and their names in the other: once matched, the same from then on. */
+/** IDs of one trace and their counterparts in the other. A pair that matched once is kept. */
 class Renaming {
   readonly #there = new Map<string, string>()
   readonly #back = new Map<string, string>()
@@ -179,7 +182,7 @@ class Renaming {
   }
 }
 
-/** Times count from the start of the trace; numbers of entries do not count at all. */
+/** Returns an entry with times relative to the start of the trace, and without entry numbers. */
 function comparable({ plain, start }: Readable): unknown {
   const { seq, cause, endedAfterSeq, ...rest } = plain
   return { ...rest, at: plain.at - start, ...relative(rest, start) }
@@ -206,7 +209,7 @@ type Plain = Record<string, unknown>
 
 function compare(path: string, before: unknown, after: unknown, into: FieldChange[], names: Renaming): void {
   if (typeof before === 'string' && typeof after === 'string') {
-    // Equal texts count as well: from here on the ids in them are the same.
+    // Equal texts are recorded too, because they establish pairs of equal IDs.
     if (sameText(before, after, names)) return
   } else if (before === after) return
   if (isHeaders(path, before) && isHeaders(path, after)) {
@@ -230,7 +233,7 @@ function compare(path: string, before: unknown, after: unknown, into: FieldChang
   }
 }
 
-/** An object or a list, a body's JSON included. */
+/** Returns an object or a list; a body is parsed as JSON. */
 function structure(path: string, value: unknown): Plain | undefined {
   if (typeof value === 'object' && value !== null) return value as Plain
   if (typeof value !== 'string' || !/(?:^|\.)body$/.test(path) || !/^\s*[[{]/.test(value)) return undefined
@@ -248,7 +251,7 @@ function isHeaders(path: string, value: unknown): value is HeaderList {
   return /(?:^|\.)headers$/.test(path) && Array.isArray(value)
 }
 
-/** What names the delivery, not its content: the signature is made of ids and times. */
+/** Returns headers without the signature, which is derived from IDs and times. */
 function headerMap(headers: HeaderList): Plain {
   return Object.fromEntries(
     headers.filter(([name]) => !/-signature$/i.test(name)).map(([name, value]) => [name.toLowerCase(), value]),
@@ -259,7 +262,7 @@ const changesShown = 200
 const fieldsShown = 12
 
 /**
- * The difference as text, one block for each entry: `-` is gone, `+` is new, `~` has changed fields.
+ * Formats a difference as text, one block per entry: `-` was removed, `+` was added, `~` has changed fields.
  * @example
  * const before = loadTrace(readFileSync('before.json', 'utf8'))
  * console.log(formatTraceDiff(diffTraces(before, sandbox.traffic), before, sandbox.traffic))

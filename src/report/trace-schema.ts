@@ -1,17 +1,19 @@
 import * as v from 'valibot'
 
-// One schema reads a trace and describes it: `trace.schema.json` is made from it.
+// This schema validates a trace and describes it: `trace.schema.json` is generated from it.
 
 const text = v.string()
 const integer = v.pipe(v.number(), v.integer())
 const base64 = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]*={0,2}$/))
 const bytes = v.pipe(
   v.union([v.string(), v.strictObject({ base64 })]),
-  v.description('Bytes: the text when they are valid UTF-8, else their base64.'),
+  v.description('Bytes: a string if they are valid UTF-8, else base64.'),
 )
 const body = v.pipe(
   v.union([v.string(), v.strictObject({ base64 }), v.strictObject({ cut: bytes, size: integer })]),
-  v.description('Bytes; a longer body than was asked for is `cut`, and `size` tells how many bytes it had.'),
+  v.description(
+    'Bytes. A longer body than requested is truncated: `cut` is its beginning, and `size` its number of bytes.',
+  ),
 )
 const time = v.pipe(v.number(), v.description('Virtual time, milliseconds since the Unix epoch.'))
 const headers = v.array(v.strictTuple([text, text]))
@@ -24,7 +26,7 @@ const stamp = {
   seq: v.pipe(integer, v.minValue(1), v.description('Number of the entry.')),
   at: time,
   cause: v.optional(v.pipe(integer, v.description('`seq` of the entry that led to this one.'))),
-  region: v.optional(v.pipe(text, v.description('Region of the queue, where it is not that of the home region.'))),
+  region: v.optional(v.pipe(text, v.description('Region of the queue, if it is not the home region.'))),
 }
 
 function entry<T extends string, F extends Fields>(type: T, fields: F) {
@@ -33,7 +35,7 @@ function entry<T extends string, F extends Fields>(type: T, fields: F) {
 
 const message = { messageId: text, kind, url: text, method: text, headers, body, maxRetries: v.number() }
 
-/** Entries by type; fields that are not named here are kept. */
+/** Schemas of entries by type. Fields that are not named here are kept. */
 const entries = [
   entry('request', {
     service: v.picklist(['store', 'queue', 'stats']),
@@ -42,7 +44,7 @@ const entries = [
     headers,
     body,
     redact: v.optional(hidden),
-    note: v.optional(v.pipe(text, v.description('What its author should know of the words that it has.'))),
+    note: v.optional(v.pipe(text, v.description('Warning about a deprecated or unusual request.'))),
     response: v.optional(v.looseObject({ at: time, status: integer, headers, body: v.nullable(body) })),
     endedAfterSeq: v.optional(integer),
   }),
@@ -60,7 +62,7 @@ const entries = [
     ),
     error: v.optional(text),
     waitedMs: v.optional(v.pipe(v.number(), v.description('Milliseconds of virtual time.'))),
-    note: v.optional(v.pipe(text, v.description('What its author should know: the service may refuse it.'))),
+    note: v.optional(v.pipe(text, v.description('Warning that the service may reject the command.'))),
   }),
   entry('outbound', {
     method: text,
@@ -165,7 +167,7 @@ const entries = [
   entry('dropped', { count: integer, limit: v.number(), unit: v.picklist(['entries', 'bytes']) }),
 ] as const
 
-/** What the schema accepts, as far as it is the same for all entries. */
+/** The part of an accepted trace that is the same for all entries. */
 export interface ReadTrace {
   readonly seed?: number | string | undefined
   readonly now?: number | undefined
@@ -185,5 +187,5 @@ export const traceSchema: v.GenericSchema<unknown, ReadTrace> = v.pipe(
     entries: v.array(v.variant('type', entries)),
   }),
   v.title('A trace of stuntdouble'),
-  v.description('Everything that a sandbox saw and did, in order, with secrets hidden.'),
+  v.description('Everything that a sandbox received and did, in order, with secrets hidden.'),
 )

@@ -7,18 +7,21 @@ import type { TrafficContext } from './traffic-context.js'
 
 /** Options of `traffic.toTrace()`. */
 export interface TraceOptions {
-  /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
+  /**
+   * Additional names of headers, JSON fields and query parameters that contain secrets. `body` and `headers` hide all
+   * of them.
+   */
   readonly redact?: readonly string[]
-  /** Bytes of a body that are kept; longer ones are cut and marked. Default: all. */
+  /** Maximum number of bytes of a body. Longer ones are truncated and marked. Default: all. */
   readonly bodies?: number
 }
 
-/** The traffic as plain JSON. The same entries give the same bytes. */
+/** The traffic as plain JSON. The same entries result in the same bytes. */
 export interface Trace {
   readonly format: 'stuntdouble/trace'
   readonly version: 1
   readonly seed?: number | string
-  /** Virtual time when it was written, milliseconds since the Unix epoch. */
+  /** Virtual time at which the trace was written, in milliseconds since the Unix epoch. */
   readonly now?: number
   readonly headerPrefix?: string
   readonly addresses?: Readonly<Record<string, unknown>>
@@ -26,8 +29,9 @@ export interface Trace {
 }
 
 /**
- * An entry as JSON: the fields of its type, byte strings as text or as `{ base64 }`, simple strings of a reply as
- * `{ status }`, integers beyond 2^53 as `{ integer }`.
+ * An entry as JSON: the fields of its type.
+ * Byte strings are text or `{ base64 }`, simple strings of a reply are `{ status }`, and integers beyond 2^53 are `{
+ * integer }`.
  */
 export type TraceEntry = {
   readonly type: string
@@ -67,7 +71,7 @@ export class EntryWriter {
 
   entry(entry: Entry): TraceEntry {
     const { type, seq, at, cause, region } = entry
-    // 0 means no cause, where the field cannot be absent.
+    // 0 means no cause in entry types whose field is required.
     const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }), ...(region && { region }) }
     return { ...stamp, ...definedFields(this.#fields(entry)) }
   }
@@ -230,7 +234,7 @@ export class EntryWriter {
     }
   }
 
-  /** Entries without bodies: their fields as they are, texts searched for secrets. */
+  /** Returns an entry without bodies: its fields unchanged, with secrets in texts hidden. */
   #other(entry: Entry): Plain {
     const { type, seq, at, cause, ...rest } = entry as Entry & Plain
     return this.#json(rest) as Plain
@@ -242,7 +246,7 @@ export class EntryWriter {
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
     if (typeof value !== 'object' || value === null) return value
     if (value instanceof Set) return [...value].map((item) => this.#json(item))
-    // Not by assignment: a captured field may be named __proto__.
+    // `Object.fromEntries` is safe for a captured field that is named __proto__; assignment is not.
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, field]) => field !== undefined && typeof field !== 'function')
@@ -258,7 +262,7 @@ export class EntryWriter {
     fields?: RedactedFields,
   ): PortableString | { readonly cut: PortableString; readonly size: number } {
     if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
-    // Searched beyond the cut, so that no secret is halved; an incomplete last character is dropped.
+    // Redacts beyond the cut, so that no secret is split, and drops an incomplete last character.
     const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)
     return { cut: portableString(wholeChars(start.slice(0, this.bodies) as Bytes)), size: body.length }
   }
@@ -279,7 +283,7 @@ function hiddenNames(fields: RedactedFields | undefined): object | undefined {
   return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
 }
 
-/** Without a last character whose other bytes were cut off. */
+/** Drops a last character whose other bytes were cut off. */
 function wholeChars(bytes: Bytes): Bytes {
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

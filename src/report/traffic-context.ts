@@ -1,29 +1,29 @@
 import type { ComparableStore } from './store-changes.js'
 
-/** Facts for reports about the world that the entries come from. */
+/** Facts for reports about the sandbox of the entries. */
 export interface TrafficContext {
-  /** The sandbox's seed, for the line that says how to replay. */
+  /** The sandbox's seed, for the replay instruction. */
   readonly seed?: number | string
   readonly now?: () => number
   /** Prefix of the service's own headers in the sandbox's dialect: `Service-`. */
   readonly headerPrefix?: string
-  /** Base addresses of the services, for hints about a wrong one. */
+  /** Base URLs of the services, for hints about a wrong one. */
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** Texts that no rendering shows: tokens and keys. */
+  /** Returns texts that no output shows: tokens and keys. */
   readonly secrets?: () => readonly string[]
-  /** What else is known of the world, for failures that tell why: what handlers threw, faults that never struck. */
+  /** Returns further facts for explanations of failures: handler errors, unused faults. */
   readonly world?: () => object
-  /** What `recordStoreChanges()` looks into. */
+  /** Store that `recordStoreChanges()` compares. */
   readonly store?: ComparableStore
-  /** Whether the host's timers, and with them its `Date`, have followed the clock. */
+  /** Returns whether the host's timers, including `Date`, have followed the clock. */
   readonly followed?: () => boolean
-  /** A sentence that names who waits in virtual time now while nothing moves it. */
+  /** Returns a message that names handlers that wait in virtual time while the clock does not move. */
   readonly waits?: () => string | undefined
-  /** What the data store has billed so far: each mark remembers it. */
+  /** Returns the store's billed totals so far, which each mark saves. */
   readonly spend?: () => StoreCostTotals
 }
 
-/** What the data store bills: commands, and bytes of their arguments and replies. */
+/** Billed totals of the store: commands, and bytes of their arguments and replies. */
 export interface StoreCostTotals {
   readonly commands: number
   readonly reads: number

@@ -22,19 +22,19 @@ import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
 import type { StoreCostTotals, TrafficContext } from './traffic-context.js'
 
-/** A place in the log, between what has happened and what will. */
+/** A position in the log, between past and future entries. */
 export type TrafficMark = number & { readonly __mark?: never }
 
-/** Fields that an entry must have; compared with `===`. */
+/** Fields that an entry must have, compared with `===`. */
 export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T } & {
   readonly [Field in keyof EntryOf<T>]?: EntryOf<T>[Field]
 }
 
 /** Options of `traffic.diagram()`. */
 export interface DiagramOptions extends TextDiagramOptions {
-  /** `mermaid` for documents that draw it. Default `text`. */
+  /** `mermaid` for documents that render it. Default: `text`. */
   readonly format?: 'text' | 'mermaid'
-  /** More names that hold secrets; `body` hides all bodies. */
+  /** Additional names that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export type TrafficEffects = MethodEffects<
   }
 >
 
-/** The traffic log as a test reads it: typed entries, and the story as text. */
+/** The traffic log for tests: typed entries, and output as text. */
 export class Traffic {
   static {
     bindMethods(Traffic)
@@ -74,15 +74,15 @@ export class Traffic {
 
   /** @internal */
   readonly context: TrafficContext
-  /** What the data store had billed at each mark. @internal */
+  /** Billed totals of the store at each mark. @internal */
   readonly costs: Map<TrafficMark, StoreCostTotals>
   readonly #traffic: TrafficLog
   readonly #after: number
   readonly #inputs: InputRecorder<Changes<TrafficEffects>>
 
   /**
-   * @param after `seq` of the last entry that does not belong to this view
-   * @param costs what the data store had billed at each mark
+   * @param after `seq` of the last entry before this view
+   * @param costs billed totals of the store at each mark
    * @internal
    */
   constructor(
@@ -100,13 +100,13 @@ export class Traffic {
     if (after === 0) views.set(traffic, this)
   }
 
-  /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. @internal */
+  /** Returns the view of a log, for code that has only the log, such as a matcher for the store. @internal */
   static of(traffic: object): Traffic | undefined {
     return traffic instanceof Traffic ? traffic : views.get(traffic)
   }
 
   /**
-   * As `sandbox.snapshot()`: the log itself.
+   * Returns the traffic itself, as `sandbox.snapshot()` does.
    * @example const { entries } = await sandbox.traffic.snapshot()
    */
   snapshot(): this {
@@ -121,20 +121,23 @@ export class Traffic {
     return this.entries.length
   }
 
-  /** Entries that were dropped because the log was full (`policy.maxTrafficEntries`, `policy.maxTrafficBytes`). */
+  /**
+   * Number of entries that were dropped because the log was full (`policy.maxTrafficEntries`,
+   * `policy.maxTrafficBytes`).
+   */
   get dropped(): number {
     return this.#traffic.dropped
   }
 
   /**
-   * All entries of one type: `request`, `command`, `published`, `attempt` …
-   * @throws TypeError for a type that entries do not have
+   * Returns all entries of one type: `request`, `command`, `published`, `attempt` …
+   * @throws TypeError when the type is unknown
    * @example sandbox.traffic.ofType('attempt').length
    */
   ofType<T extends EntryType>(type: T): readonly EntryOf<T>[] {
     if (!isEntryType(type)) {
       throw new TypeError(
-        `There is no entry type of the name ${JSON.stringify(type)}. The types are ${Object.keys(entryTypes).join(', ')}.`,
+        `traffic.ofType(): unknown entry type ${JSON.stringify(type)}. Use one of ${Object.keys(entryTypes).join(', ')}.`,
       )
     }
     const all = this.#traffic.ofType(type)
@@ -142,21 +145,21 @@ export class Traffic {
   }
 
   /**
-   * The story of one message as a tree: what led to it, what happened to it, and what followed.
-   * @throws TypeError for the name of an entry type: `ofType()` takes those
+   * Returns one message as a tree: what led to it, what happened to it, and what followed.
+   * @throws TypeError when the argument is an entry type, for which `ofType()` is meant
    * @example console.log(String(sandbox.traffic.tree(message.id)))
    */
   tree(messageId: string): CausalTree {
     if (this.#traffic.forMessage(messageId).length === 0 && /^[a-z-]+$/.test(messageId)) {
       throw new TypeError(
-        `There is no message ${JSON.stringify(messageId)}. traffic.ofType() takes the type of an entry, traffic.tree() the id of a message.`,
+        `traffic.tree(): no message ${JSON.stringify(messageId)}. Use the ID of a message, or traffic.ofType() for the type of an entry.`,
       )
     }
     return causalTree(this.entries, messageId, { redaction: this.redaction() })
   }
 
   /**
-   * Every entry about one message, oldest first.
+   * Returns every entry about one message, oldest first.
    * @example
    * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders' })
    * await sandbox.clock.drain()
@@ -179,7 +182,7 @@ export class Traffic {
   }
 
   /**
-   * The entries that fit: a function, or fields that are compared with `===`.
+   * Returns the entries that match: a function, or fields that are compared with `===`.
    * @example sandbox.traffic.filter({ type: 'request', service: 'store' })
    */
   filter<T extends EntryType>(wanted: EntryPattern<T>): EntryOf<T>[]
@@ -193,7 +196,7 @@ export class Traffic {
   }
 
   /**
-   * The latest entry, of all, of a type, or of those that fit.
+   * Returns the latest entry: of all, of a type, or of those that match.
    * @example
    * await checkout()
    * sandbox.traffic.last('command')?.argv // ['SET', 'order:42', 'paid']
@@ -209,7 +212,7 @@ export class Traffic {
   }
 
   /**
-   * An entry's bodies, words and reply as text, JSON and bytes, each read on demand.
+   * Returns an entry's bodies, arguments and reply as text, JSON and bytes, each decoded on demand.
    * @example
    * await checkout()
    * sandbox.traffic.decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }
@@ -219,7 +222,7 @@ export class Traffic {
   }
 
   /**
-   * This place in the log, for `since` and for `toHaveCost(…, { since })`.
+   * Returns the current position in the log, for `since` and for `toHaveCost(…, { since })`.
    * @example
    * const before = sandbox.traffic.mark()
    * await redis.set('greeting', 'hello')
@@ -233,7 +236,7 @@ export class Traffic {
   }
 
   /**
-   * Only what happened after a mark, and what will: a view like this one, for matchers and reports.
+   * Returns a view of everything after a mark, including future entries, for matchers and reports.
    * @example
    * const before = sandbox.traffic.mark()
    * await checkout()
@@ -244,7 +247,8 @@ export class Traffic {
   }
 
   /**
-   * Calls back on every new entry, and again when a request is answered or an attempt ends.
+   * Calls a listener for every new entry, and again when a request gets its response or an attempt ends.
+   * @returns a function that unsubscribes it
    * @example
    * const stop = sandbox.traffic.subscribe(({ seq, type }) => console.log(seq, type))
    * await checkout()
@@ -255,7 +259,7 @@ export class Traffic {
   }
 
   /**
-   * Forgets all entries; numbering continues.
+   * Deletes all entries. Numbering continues.
    * @example
    * sandbox.traffic.clear()
    * expect(sandbox.traffic.size).toBe(0)
@@ -266,9 +270,10 @@ export class Traffic {
   }
 
   /**
-   * From now on every attempt records what changed in the data store while it ran: keys added and removed, values and
-   * times to live changed. Each attempt then copies the whole store.
-   * @returns a function that ends it
+   * Records in every later attempt how the store changed while it ran: added and removed keys, changed values and
+   * TTLs.
+   * Each attempt then copies the whole store.
+   * @returns a function that stops recording
    * @example
    * const stop = sandbox.traffic.recordStoreChanges()
    * await checkout()
@@ -280,18 +285,22 @@ export class Traffic {
     const { store } = this.context
     if (store === undefined)
       throw new TypeError(
-        'This traffic has no data store to watch: call recordStoreChanges() on the traffic of a sandbox.',
+        'traffic.recordStoreChanges(): this traffic has no store. Call it on the traffic of a sandbox.',
       )
     return watchStore(this.#traffic, store)
   }
 
-  /** What renderings hide: the world's own secrets, what looks like one, and these names. @internal */
+  /**
+   * Returns what output hides: the sandbox's own secrets, everything that looks like a secret, and these names.
+   * @internal
+   */
   redaction(redact: readonly string[] = []): Redaction {
     return new Redaction({ secrets: this.context.secrets?.() ?? [], redact })
   }
 
   /**
-   * The story in virtual time, with the reason of every wait.
+   * Returns the traffic as text in virtual time, with the reason of every wait.
+   * @throws TypeError when an option is unknown or invalid
    * @example console.log(sandbox.traffic.timeline())
    */
   timeline(options: TimelineOptions = {}): string {
@@ -299,7 +308,8 @@ export class Traffic {
   }
 
   /**
-   * The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`.
+   * Returns the traffic as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`.
+   * @throws TypeError when an option is unknown or invalid
    * @example
    * console.log(sandbox.traffic.diagram())
    * writeFileSync('checkout.mmd', sandbox.traffic.diagram({ format: 'mermaid' }))
@@ -309,7 +319,7 @@ export class Traffic {
     const { format = 'text' } = options
     if (!diagramFormats.includes(format)) {
       throw new TypeError(
-        `diagram() takes 'text' or 'mermaid' as format, got ${JSON.stringify(format)}.${didYouMean(format, diagramFormats)}`,
+        `diagram(): format must be 'text' or 'mermaid' (got ${JSON.stringify(format)}).${didYouMean(format, diagramFormats)}`,
       )
     }
     const redaction = this.redaction(options.redact)
@@ -319,7 +329,8 @@ export class Traffic {
   }
 
   /**
-   * Requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time, for a browser's network panel.
+   * Returns requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time, for a browser's network
+   * panel.
    * @example writeFileSync('checkout.har', JSON.stringify(sandbox.traffic.toHar()))
    */
   toHar(options: HarOptions = {}): Har {
@@ -328,7 +339,7 @@ export class Traffic {
   }
 
   /**
-   * Everything as plain JSON, secrets hidden; `loadTrace` of `stuntdouble/report` reads it.
+   * Returns everything as plain JSON with secrets hidden. `loadTrace` of `stuntdouble/report` reads it.
    * @example writeFileSync('trace.json', JSON.stringify(sandbox.traffic.toTrace({ redact: ['email'] })))
    */
   toTrace(options: TraceOptions = {}): Trace {
@@ -336,13 +347,14 @@ export class Traffic {
     return traceOf(this.entries, this.context, this.redaction(options.redact), options)
   }
 
-  /** What `JSON.stringify` writes: `toTrace()`. */
+  /** Returns what `JSON.stringify` writes: `toTrace()`. */
   toJSON(): Trace {
     return this.toTrace()
   }
 
   /**
-   * The story without what differs from run to run: ids, times and tokens have stable names. For snapshots.
+   * Returns the traffic without details that differ between runs: IDs, times and tokens get stable names. For test
+   * snapshots.
    * @example
    * await checkout()
    * await sandbox.clock.drain()
@@ -359,15 +371,17 @@ export class Traffic {
 
 const diagramFormats: readonly string[] = ['text', 'mermaid']
 
-/** @throws TypeError with the nearest name for a field that entries of the type do not have, and could never fit */
+/**
+ * @throws TypeError with the nearest name when entries of the type have no such field, so that nothing could match
+ */
 function checkEntryPattern(caller: string, wanted: EntryPattern): void {
   const type: unknown = wanted?.type
-  // Nothing at all is told as that.
+  // A pattern without fields gets its own error from `fits()`.
   if (typeof wanted === 'object' && wanted !== null && Object.keys(wanted).length === 0) return
   if (typeof type !== 'string' || !Object.hasOwn(entryFields, type)) {
     const types = Object.keys(entryFields)
     throw new TypeError(
-      `${caller} takes a function, or fields of entries of one type, such as { type: 'attempt' }: there is no type ${JSON.stringify(type)}.${didYouMean(type, types)} The types are ${types.join(', ')}.`,
+      `${caller}: the argument must be a function or fields of entries of one type, such as { type: 'attempt' } (got type ${JSON.stringify(type)}).${didYouMean(type, types)} Use one of ${types.join(', ')}.`,
     )
   }
   checkOptionNames(`${caller} of ${type} entries`, wanted, Object.keys(entryFields[type as EntryType]))
@@ -377,7 +391,7 @@ function fits(entry: Entry, wanted: EntryPattern): boolean {
   const fields = Object.entries(wanted)
   if (fields.length === 0) {
     throw new TypeError(
-      `A filter without fields matches everything: read .entries, or name a type, such as { type: 'attempt' }.`,
+      `A pattern without fields matches everything. Read .entries, or add a type, such as { type: 'attempt' }.`,
     )
   }
   return fields.every(([name, value]) => Reflect.get(entry, name) === value)

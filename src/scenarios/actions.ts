@@ -9,9 +9,9 @@ import type { StepContext } from './stage.js'
 import type { PublishStep, RequestStep, ScheduleStep } from './step-values.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 
-// Steps of a scenario that take more than one call.
+// Steps of a scenario that need more than one call.
 
-/** Publishes the message of a step, as often as it says. */
+/** Publishes the message of a step, `times` times. */
 export function publish(given: PublishStep, stage: StepContext): void {
   const { times } = given
   const ids: string[] = []
@@ -41,7 +41,7 @@ function numbered<T>(value: T, n: number): T {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, numbered(item, n)])) as T
 }
 
-/** Creates the schedule of a step or of an initial state. */
+/** Creates the schedule of a step or of the initial state. */
 export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
   const { id, cron, to, queue, paused, body, bodyBase64, headers, ...options } = given
   const call = messageCall(
@@ -82,7 +82,7 @@ function bytesOf(body: unknown): Bytes {
   return utf8(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** The messages with a name that have not ended. */
+/** Returns the pending messages that were published under a name. */
 export function messagesOf(who: string, { sandbox, messages }: StepContext): readonly Message[] {
   return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.getMessage(id) ?? [])
 }
@@ -113,12 +113,12 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
   recordInternal(sandbox, ({ queue }) => {
     const { schedules } = engineOf(queue)
     const schedule = schedules.get(id)
-    if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
+    if (schedule === undefined) throw new RangeError(`there is no schedule ${JSON.stringify(id)}.`)
     schedules.setPaused(schedule, paused)
   })
 }
 
-/** Sends a request as an application would, and compares the answer. Time moves until it arrives. */
+/** Sends a request as an app would and checks the response. Moves time until the response arrives. */
 export async function request(given: RequestStep, stage: StepContext): Promise<void> {
   const { sandbox } = stage
   const address = { store: sandbox.urls.store, queue: sandbox.urls.queue, stats: sandbox.urls.mgmt }
@@ -138,7 +138,7 @@ export async function request(given: RequestStep, stage: StepContext): Promise<v
     .then(async (response) => ({ status: response.status, text: await response.text() }))
     .catch((error: Error) => ({ status: 0, text: error.message }))
   const got = await untilSettled(answer, sandbox)
-  if (got === undefined) stage.differs(`${method} ${path} was not answered within a day of virtual time.`)
+  if (got === undefined) stage.differs(`${method} ${path} got no response within a day of virtual time.`)
   else compareAnswer(given, got, `${method} ${path}`, stage)
 }
 
@@ -149,18 +149,21 @@ function compareAnswer(
   stage: StepContext,
 ): void {
   if (got.status === 0) {
-    if (status !== 0) stage.differs(`${shown} was not answered: ${got.text}`)
+    if (status !== 0) stage.differs(`${shown} got no response: ${got.text}`)
   } else if (status !== undefined && status !== got.status) {
-    stage.differs(`${shown} answered ${got.status} instead of ${status}: ${got.text.slice(0, 200)}`)
+    stage.differs(`${shown} returned status ${got.status}, expected ${status}: ${got.text.slice(0, 200)}`)
   } else if (answer !== undefined && !holds(parsed(got.text), answer)) {
-    stage.differs(`${shown} answered ${got.text.slice(0, 200)} instead of ${JSON.stringify(answer)}.`)
+    stage.differs(`${shown} returned ${got.text.slice(0, 200)}, expected ${JSON.stringify(answer)}.`)
   }
 }
 
 export const maxWait = 86_400_000
 export const maxTimers = 10_000
 
-/** Moves time from timer to timer until the work is done; `undefined` when it does not end within a day. */
+/**
+ * Moves time from timer to timer until the work is done. Returns `undefined` if it does not end within a day of
+ * virtual time.
+ */
 async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T | undefined> {
   let isDone = false
   const done = work.then(() => {
@@ -201,7 +204,7 @@ function parsed(answer: string): unknown {
   }
 }
 
-/** Whether everything that is expected is there; objects may have more. */
+/** Returns whether a value contains everything that is expected. Objects may have more fields. */
 function holds(received: unknown, expected: unknown): boolean {
   if (Array.isArray(expected)) {
     return (

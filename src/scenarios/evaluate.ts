@@ -14,11 +14,11 @@ import {
 } from './expectations.js'
 import { checkRecorded } from './recorded.js'
 
-/** What an expectation is judged by. */
+/** Everything that is needed to evaluate an expectation. */
 interface ExpectationContext {
   readonly sandbox: Sandbox
   readonly messages: ReadonlyMap<string, readonly string[]>
-  /** Urls of a record at which code answers instead. */
+  /** URLs of recorded destinations at which code under test responds instead. */
   readonly underTest: ReadonlySet<string>
 }
 
@@ -26,7 +26,7 @@ type Judges = {
   readonly [K in ExpectationName]: (value: ExpectationValues[K], court: ExpectationContext) => ExpectationVerdict
 }
 
-/** Judges one expectation against everything that has happened so far. */
+/** Evaluates one expectation against everything that has happened so far. */
 export function evaluate(expectation: Expectation, court: ExpectationContext): ExpectationVerdict {
   const [name, value] = expectationOf(expectation)
   return (judgesByName[name] as (value: unknown, court: ExpectationContext) => ExpectationVerdict)(value, court)
@@ -68,12 +68,14 @@ const judgesByName: Judges = {
     const waiting = sandbox.clock.pending.filter(({ background }) => !background)
     if (waiting.length === 0) return { holds: true, expected: 'idle' }
     const lines = waiting.slice(0, 10).map(({ at, label }) => `${label} at ${iso(at)}`)
-    return { holds: false, expected: 'idle', explanation: `Something is left to happen: ${lines.join(', ')}.` }
+    return { holds: false, expected: 'idle', explanation: `Pending timers: ${lines.join(', ')}.` }
   },
   time: (at, { sandbox }) => {
     const [wanted, now] = [instant(at), sandbox.clock.now()]
     const expected = `time ${iso(wanted)}`
-    return wanted === now ? { holds: true, expected } : { holds: false, expected, explanation: `It is ${iso(now)}.` }
+    return wanted === now
+      ? { holds: true, expected }
+      : { holds: false, expected, explanation: `The clock shows ${iso(now)}.` }
   },
   invariants: (names, { sandbox }) => judgeInvariants(names, sandbox),
 }
@@ -90,11 +92,11 @@ function patternJudge(expected: string, judgeOf: Evaluator) {
 
 function verdictOf(expected: string, verdict: Verdict, not: boolean): ExpectationVerdict {
   if (verdict.pass !== not) return { holds: true, expected }
-  // The call is meant for tests, and a play tells its story once, above all verdicts.
+  // The call and the timeline are omitted: the call is meant for tests, and a play prints the timeline once.
   return { holds: false, expected, explanation: verdictText(verdict.failure(not)) }
 }
 
-/** The messages with a name, by their ids, which exist only during the play. */
+/** Replaces the name of messages with their IDs, which exist only during the play. */
 function withIds(
   pattern: Readonly<Record<string, unknown>>,
   { messages }: ExpectationContext,

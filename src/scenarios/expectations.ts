@@ -3,19 +3,19 @@ import { invariants } from '../invariants/invariant-table.js'
 import { once } from '../kernel/once.js'
 import { count, duration, name, scenarioArgv, scenarioInstant, text, yes } from './values.js'
 
-/** What came of one expectation. */
+/** Result of one expectation. */
 export interface ExpectationVerdict {
   readonly holds: boolean
-  /** What was expected, in a few words. */
+  /** Short text of what was expected. */
   readonly expected: string
-  /** Why it does not hold. */
+  /** Why the expectation does not hold. */
   readonly explanation?: string
 }
 
-/** Fields of an entry or a message, all of which must fit; `*` in urls stands for any characters. */
+/** Fields of an entry or a message, all of which must match. `*` in URLs matches any characters. */
 export type Pattern = Readonly<Record<string, unknown>>
 
-/** Entries that a sequence may name. */
+/** Types of entries that a sequence may contain. */
 export type SequenceType =
   | 'request'
   | 'command'
@@ -29,7 +29,7 @@ export type SequenceType =
   | 'flow-control'
 
 export interface CountedExpectation {
-  /** Exactly how many; without it one or more. */
+  /** Exact number. Default: one or more. */
   readonly times?: number
   /** Only messages that were published under this name. */
   readonly message?: string
@@ -40,15 +40,15 @@ export interface ExpectationValues {
   readonly published: Pattern & CountedExpectation
   readonly delivered: Pattern & CountedExpectation
   readonly recorded: {
-    /** The name of its publish step. */
+    /** Name of the publish step. */
     readonly message: string
-    /** The recorded status of each attempt; 0 without an answer. */
+    /** Recorded status of each attempt; 0 if there was no response. */
     readonly attempts: readonly number[]
-    /** The recorded end. */
+    /** Recorded end state. */
     readonly state: string
-    /** The beginning of the last recorded answer. */
+    /** Beginning of the last recorded response. */
     readonly response?: string
-    /** What the record says of an attempt without an answer. */
+    /** Recorded error of an attempt without a response. */
     readonly error?: string
   }
   readonly deadLetter: Pattern & CountedExpectation
@@ -73,16 +73,16 @@ export interface ExpectationValues {
 }
 
 export type ExpectationName = keyof ExpectationValues
-/** One thing that must hold: an object with the name of the expectation as its only field. */
+/** One expectation: an object with the name of the expectation as its only field. */
 export type Expectation = {
   readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
 }[ExpectationName]
 
-/** One row of the table of expectations; its judge is in `evaluate.ts`. */
+/** One row of the table of expectations. The function that evaluates it is in `evaluate.ts`. */
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
-  /** Created on first use, so that importing the package costs nothing. */
+  /** Created on first use, so that importing the package is fast. */
   readonly schema: () => v.GenericSchema
 }
 
@@ -175,7 +175,7 @@ const outboundPattern: Entries = {
   handlerRuns: count,
 }
 
-/** The fields that a step of a sequence may name, by type of entry. */
+/** Fields that a step of a sequence may have, by type of entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
   command: {
@@ -206,7 +206,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
 
 const counted = (entries: Entries): v.GenericSchema =>
   v.strictObject({
-    times: v.exactOptional(v.pipe(count, v.description('Exactly how many; without it one or more.'))),
+    times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
     message: v.exactOptional(v.pipe(name, v.description('Only messages that were published under this name.'))),
     ...optional(entries),
   })
@@ -227,46 +227,46 @@ const sequenceStep = once(
     ),
 )
 
-/** Everything that a scenario can expect. */
+/** All expectations of scenarios. */
 export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKind<ExpectationValues[K]> } = {
   sequence: {
-    summary: 'These entries occur in this order in the traffic, with anything between them.',
+    summary: 'These entries occur in this order in the traffic log, possibly with others between them.',
     example: [
       { type: 'attempt', to: 'https://shop.test/orders', status: 503 },
       { type: 'attempt', status: 200 },
     ],
-    schema: () => v.pipe(v.array(sequenceStep()), v.minLength(1, 'It is empty: give at least one entry')),
+    schema: () => v.pipe(v.array(sequenceStep()), v.minLength(1, 'must contain at least one entry')),
   },
   published: {
-    summary: 'Such a message was accepted.',
+    summary: 'A matching message was accepted.',
     example: { to: 'https://shop.test/orders', times: 1 },
     schema: () => counted(publishedPattern),
   },
   delivered: {
-    summary: 'Such a message came to its end: delivered unless `state` says otherwise.',
+    summary: 'A matching message ended: delivered unless `state` is another state.',
     example: { to: 'https://shop.test/orders', attempts: [503, 200] },
     schema: () => counted(deliveredPattern),
   },
   recorded: {
     summary:
-      'The code under test delivers what failed when it was recorded, and no longer gives the recorded failure; without code under test the record is played back.',
+      'The code under test delivers what failed when it was recorded, and no longer returns the recorded failure; without code under test the record is played back.',
     example: { message: 'order', attempts: [500, 500], state: 'FAILED', response: 'boom' },
     schema: () =>
       v.strictObject({
-        message: v.pipe(name, v.description('The name of its publish step.')),
-        attempts: v.pipe(v.array(count), v.description('The recorded status of each attempt; 0 without an answer.')),
-        state: v.pipe(state, v.description('The recorded end.')),
-        response: v.exactOptional(v.pipe(text, v.description('The beginning of the last recorded answer.'))),
-        error: v.exactOptional(v.pipe(text, v.description('What it says of an attempt without an answer.'))),
+        message: v.pipe(name, v.description('Name of the publish step.')),
+        attempts: v.pipe(v.array(count), v.description('Recorded status of each attempt; 0 if there was no response.')),
+        state: v.pipe(state, v.description('Recorded end state.')),
+        response: v.exactOptional(v.pipe(text, v.description('Beginning of the last recorded response.'))),
+        error: v.exactOptional(v.pipe(text, v.description('Recorded error of an attempt without a response.'))),
       }),
   },
   deadLetter: {
-    summary: 'Such a message went to the dead-letter queue.',
+    summary: 'A matching message went to the dead-letter queue.',
     example: { to: 'https://shop.test/orders', status: 503 },
     schema: () => counted(deadLetterPattern),
   },
   deliveredCallback: {
-    summary: 'Such a callback or failure callback arrived.',
+    summary: 'A matching callback or failure callback arrived.',
     example: { to: 'https://shop.test/failed', kind: 'failure-callback', status: 503 },
     schema: () =>
       counted({
@@ -283,7 +283,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       }),
   },
   schedule: {
-    summary: 'Such a schedule exists.',
+    summary: 'A matching schedule exists.',
     example: { scheduleId: 'nightly', paused: false },
     schema: () =>
       counted({
@@ -302,48 +302,48 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       }),
   },
   receivedRequest: {
-    summary: 'Such an HTTP request arrived at one of the services.',
+    summary: 'A matching HTTP request arrived at one of the services.',
     example: { service: 'queue', status: 401 },
     schema: () => counted(requestPattern),
   },
   outboundRequest: {
     summary:
-      'The app sent such a request to an external host that the scenario, or the code under test, has registered.',
+      'The app sent a matching request to an external host that the scenario, or the code under test, has registered.',
     example: { url: 'https://bank.test/charges', method: 'POST', times: 1 },
     schema: () =>
       v.strictObject({
-        times: v.exactOptional(v.pipe(count, v.description('Exactly how many; without it one or more.'))),
+        times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
         ...optional(outboundPattern),
       }),
   },
   reached: {
-    summary: 'This many deliveries reached the destination, whatever became of their answers.',
+    summary: 'This many deliveries reached the destination, regardless of their responses.',
     example: { url: 'https://shop.test/orders', times: 2 },
     schema: () => v.strictObject({ url: text, times: count }),
   },
   executed: {
-    summary: 'The store ran this command for an application, not for a step.',
+    summary: 'The store ran this command for an app, not for a step.',
     example: { argv: ['INCR', 'charges'], times: 1 },
     schema: () => v.strictObject({ argv: scenarioArgv, times: v.exactOptional(count) }),
   },
   key: {
-    summary: 'The store holds this key, or does not.',
+    summary: 'The store contains this key, or does not.',
     example: { name: 'stock', value: '2' },
     schema: () =>
       v.strictObject({
         name,
         absent: v.exactOptional(yes),
-        value: v.exactOptional(v.pipe(v.unknown(), v.description('A text; lists, sets and hashes as JSON.'))),
+        value: v.exactOptional(v.pipe(v.unknown(), v.description('A string; lists, sets and hashes as JSON.'))),
         ttl: v.exactOptional(v.nullable(duration)),
         type: v.exactOptional(text),
       }),
   },
-  deadLetters: { summary: 'There are this many dead letters.', example: 0, schema: () => count },
-  pending: { summary: 'This many messages have not ended.', example: 0, schema: () => count },
-  idle: { summary: 'Nothing is left to happen but schedules.', example: true, schema: () => yes },
+  deadLetters: { summary: 'There are exactly this many dead letters.', example: 0, schema: () => count },
+  pending: { summary: 'Exactly this many messages are pending.', example: 0, schema: () => count },
+  idle: { summary: 'Only schedules are pending.', example: true, schema: () => yes },
   time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: () => scenarioInstant },
   invariants: {
-    summary: 'The engine keeps its promises: every invariant, or those named.',
+    summary: 'The invariants of the engine hold: all of them, or those named.',
     example: ['no-lost-message'],
     schema: () => v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))]),
   },
@@ -361,7 +361,7 @@ export const oneExpectation: () => v.GenericSchema = once(() =>
 export const expectations: () => v.GenericSchema = once(() => v.union([oneExpectation(), v.array(oneExpectation())]))
 export const expectationList: () => v.GenericSchema = once(() => v.array(oneExpectation()))
 
-/** The name of the expectation and its value. */
+/** Returns the name and the value of an expectation. */
 export function expectationOf(
   expectation: Expectation,
 ): readonly [ExpectationName, ExpectationValues[ExpectationName]] {

@@ -7,7 +7,7 @@ import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
 import { type SchemaCheck, schemaChecks } from './problems.js'
 
-// Fault rules and scripts as parts of a scenario: the schemas of the catalog, and its sentences.
+// Schemas of fault rules and scripts in scenarios: those of the fault catalog, with its own messages.
 
 export const ruleList: () => v.GenericSchema = once(() => v.array(rule()))
 export const rules: () => v.GenericSchema = once(() => v.union([rule(), ruleList()]))
@@ -18,7 +18,7 @@ const rule = once((): v.GenericSchema => {
   return schema
 })
 
-/** A step of a script: the schema of the catalog, and its sentences. */
+/** Returns the schema of a script step for deliveries. */
 export const scriptStep: () => v.GenericSchema = once(() => {
   const schema = stepSchema()
   schemaChecks.set(schema, stepProblems as SchemaCheck)
@@ -26,11 +26,14 @@ export const scriptStep: () => v.GenericSchema = once(() => {
 })
 export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
 
-/** A step of a script for calls: a fault that can happen to one. */
+/** Returns the schema of a script step for outbound requests. */
 const callStep = once((): v.GenericSchema => {
   const fault = v.pipe(
     faultSchema(),
-    v.check(({ kind }) => outboundFaultKinds.includes(kind), 'It cannot happen to a call'),
+    v.check(
+      ({ kind }) => outboundFaultKinds.includes(kind),
+      'must be a fault that can be injected into an outbound request',
+    ),
   )
   const schema: v.GenericSchema = v.union([statusCode, fault])
   schemaChecks.set(schema, outboundStepProblems as SchemaCheck)

@@ -30,25 +30,28 @@ import type { Scenario } from './written-scenario.js'
 /** Options of `playScenario()`. */
 export interface PlayOptions {
   /**
-   * Registers the code under test: handlers of destinations, connections. Called when the initial state exists. A
-   * handler at a url with a record (`recorded`) is called instead of the record.
+   * Registers the code under test: handlers of destinations, connections. Called after the initial state was created.
+   * A handler at a recorded URL (`recorded`) is called instead of the record.
    */
   readonly setup?: (sandbox: Sandbox) => void | Promise<void>
-  /** Instead of the scenario's own seed. */
+  /** Seed that replaces the one of the scenario. */
   readonly seed?: number | string
-  /** More options of the sandbox; the scenario takes precedence. */
+  /** More options of the sandbox. The scenario takes precedence. */
   readonly sandbox?: SandboxOptions
-  /** Urls that somebody else answers for: scripts and answers of the scenario for them are left out. */
+  /**
+   * Returns whether code outside the play responds at a URL. Scripts and responses of the scenario for these URLs are
+   * ignored.
+   */
   readonly elsewhere?: (url: string) => boolean
-  /** Where a place of the scenario is in its file: `outage.yaml:7:5`. */
+  /** Returns the position of a place of the scenario in its file: `outage.yaml:7:5`. */
   readonly lineOf?: (place: ValuePath) => string
-  /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
+  /** Whether unhandled deliveries, unused script steps and unused faults fail the play. Default: true. */
   readonly strict?: boolean
-  /** Stops the play where it is: it rejects with the reason. */
+  /** Stops the play, which rejects with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
-/** Every option of a play, for functions that take more. */
+/** Names of all options of a play, for functions with more options. */
 export const playOptionNames: OptionNames<PlayOptions> = {
   setup: true,
   seed: true,
@@ -59,32 +62,32 @@ export const playOptionNames: OptionNames<PlayOptions> = {
   signal: true,
 }
 
-/** Those of the options that are of a play, for functions that take more. */
+/** Returns only the options of a play, for functions with more options. */
 export function playOptionsOf(options: PlayOptions): PlayOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(playOptionNames, name)))
 }
 
-/** @throws TypeError for an option of its sandbox that there is none of */
+/** @throws TypeError when an option of its sandbox is unknown */
 export function checkPlayOptions({ sandbox }: PlayOptions): void {
   if (sandbox !== undefined) checkOptions(sandbox)
 }
 
-/** One thing that was judged, and where it is in the scenario. */
+/** One result, and its place in the scenario. */
 export interface PlayCheck extends ExpectationVerdict {
-  /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
+  /** Place in the scenario: `expect[0].delivered`, `steps[2].request`, or `faults`. */
   readonly path: string
 }
 
-/** A scenario that was played. */
+/** Result of playing a scenario. */
 export interface PlayResult {
   readonly scenario: Scenario
   readonly seed: number | string
-  /** Everything holds. */
+  /** Whether all checks hold. */
   readonly holds: boolean
   readonly checks: readonly PlayCheck[]
-  /** The world as it was in the end: its store, queue and traffic can be read. Its clock stands. */
+  /** The sandbox at the end of the play: its store, queue and traffic can be read. Its clock is stopped. */
   readonly sandbox: Sandbox
-  /** Virtual time of the end, and how long it took. */
+  /** Virtual time at the end, and virtual duration of the play in milliseconds. */
   readonly endedAt: number
   readonly virtualMs: number
   /**
@@ -95,7 +98,7 @@ export interface PlayResult {
    */
   timeline(): string
   /**
-   * The findings as text: a line each, and the explanation of what does not hold.
+   * Returns the checks as text: one line each, and an explanation of each that does not hold.
    * @example
    * const play = await playScenario(scenarios.flappingDestination)
    * expect(play.holds, play.verdict()).toBe(true)
@@ -104,13 +107,14 @@ export interface PlayResult {
 }
 
 /**
- * Plays a scenario from its initial state to its expectations, in a sandbox of its own.
+ * Plays a scenario in a new sandbox, from its initial state to its expectations.
  * @throws TypeError for what cannot be played at all
  * @example
  * const play = await playScenario(scenarios.flappingDestination, {
  *   setup: ({ destinations }) => void destinations.on('https://shop.test/orders', ordersRoute),
  * })
  * expect(play.holds, play.verdict()).toBe(true)
+ * @throws TypeError when the scenario or an option is invalid
  */
 export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<PlayResult> {
   checkOptionNames('playScenario()', options, playOptionNames)
@@ -131,15 +135,15 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
   }
 }
 
-/** Steps after which the play yields to the host: a long play keeps nobody waiting. */
+/** Number of steps after which the play yields to the event loop, so that a long play does not block it. */
 const stepsPerPause = 20
 
 class Player implements StepContext {
   readonly messages = new Map<string, string[]>()
-  /** Urls of a record at which code answers instead. */
+  /** URLs of recorded destinations at which code under test responds instead. */
   underTest: ReadonlySet<string> = new Set()
   readonly #findings: PlayCheck[] = []
-  /** What nobody expects to be otherwise. */
+  /** Hints that do not affect the result. */
   readonly #notes: string[] = []
   #place = ''
   #at: ValuePath = []
@@ -192,7 +196,7 @@ class Player implements StepContext {
     }
   }
 
-  /** @returns whether the next step may follow */
+  /** @returns whether the next step may run */
   async #perform(step: ScenarioStep, index: number): Promise<boolean> {
     const [name, value] = stepOf(step)
     this.#at = ['steps', index, name]
@@ -226,7 +230,7 @@ class Player implements StepContext {
   }
 
   differs(sentence: string): void {
-    this.#findings.push({ path: this.#place, holds: false, expected: 'the answer', explanation: sentence })
+    this.#findings.push({ path: this.#place, holds: false, expected: 'the response', explanation: sentence })
   }
 
   #judge(expectation: Expectation, place: string): void {
@@ -234,9 +238,9 @@ class Player implements StepContext {
   }
 
   /**
-   * Handlers of `setup` that were never asked because a script met every delivery: the play says nothing about them,
-   * and may be meant to.
-   * @param own what the destinations of the scenario answer themselves
+   * Reports handlers of `setup` that were never called because a script was used for every delivery. This may be
+   * intended, so it is only a note.
+   * @param own handlers of the scenario itself
    */
   #nameShadowed(own: ReadonlySet<unknown>): void {
     const { destinations, traffic } = this.sandbox
@@ -244,7 +248,7 @@ class Player implements StepContext {
       const matched = new AddressPattern(pattern)
       const left = destinations.unused.find((one) => one.pattern === matched.text)?.steps.length ?? 0
       const attempts = traffic.ofType('attempt').filter(({ url }) => matched.matches(url))
-      // Each step meets one delivery; what a rule of faults answers uses none.
+      // Each step is used by one delivery. A delivery with an injected fault uses none.
       if (attempts.length > script.length - left) continue
       const urls = new Set(attempts.map(({ url }) => url))
       const shadowed = [...urls].filter((url) => {
@@ -258,7 +262,10 @@ class Player implements StepContext {
     }
   }
 
-  /** The same of what the app calls. @param own what the hosts of the scenario answer themselves */
+  /**
+   * Reports the same for outbound requests.
+   * @param own handlers of the scenario itself
+   */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
     const { outbound, traffic } = this.sandbox
     const { responderAt, hasAsked } = outboundInternals.of(outbound)
@@ -266,7 +273,7 @@ class Player implements StepContext {
       const route = parsedPattern(text)
       const left = outbound.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0
       const met = traffic.ofType('outbound').filter(({ method, url }) => isFor(route, method, url))
-      // Each step meets one call; what a rule of faults answers uses none.
+      // Each step is used by one outbound request. A request with an injected fault uses none.
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
       for (const { method, url } of met) {
@@ -276,24 +283,29 @@ class Player implements StepContext {
         counts.set(call, (counts.get(call) ?? 0) + 1)
       }
       for (const [call, count] of counts) {
-        this.#noteShadow(['outbound', index, 'script'], `${plural(count, 'call')} of ${call}`)
+        this.#noteShadow(['outbound', index, 'script'], `${plural(count, 'request')} ${call}`)
       }
     }
   }
 
   #noteShadow(place: ValuePath, what: string): void {
     this.#notes.push(
-      `${placeText(place)}: the script answers ${what}: the handler that setup registered is never asked`,
+      `${placeText(place)}: the script was used for ${what}, so the handler that setup registered was never called`,
     )
   }
 
-  /** What would fail a test, too. */
+  /** Adds findings for what would also fail a test. */
   #judgeLeftovers(): void {
     const { destinations, traffic } = this.sandbox
     for (const explanation of destinations.unhandled) {
-      this.#findings.push({ path: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
+      this.#findings.push({
+        path: 'destinations',
+        holds: false,
+        expected: 'every delivery gets a response',
+        explanation,
+      })
     }
-    const expected = 'every script is played to its end'
+    const expected = 'every script step is used'
     for (const script of destinations.unused) {
       const explanation = unplayedText(script, 'delivery', traffic.entries)
       this.#findings.push({ path: 'destinations', holds: false, expected, explanation })
@@ -303,7 +315,7 @@ class Player implements StepContext {
       this.#findings.push({ path: 'outbound', holds: false, expected, explanation })
     }
     for (const { message: sentence } of this.sandbox.faults.unused) {
-      this.#findings.push({ path: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })
+      this.#findings.push({ path: 'faults', holds: false, expected: 'every fault is injected', explanation: sentence })
     }
   }
 }
@@ -326,7 +338,7 @@ function verdictText(findings: readonly PlayCheck[], notes: readonly string[]): 
   return lines.join('\n')
 }
 
-/** The times of a play, as one reads them. */
+/** Returns the begin and end of a play in virtual time. */
 export function spanText({ sandbox, virtualMs }: PlayResult): string {
   return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
 }

@@ -2,23 +2,23 @@ import type * as v from 'valibot'
 import { safeParse } from 'valibot'
 import { nearestName } from '../kernel/nearest-name.js'
 
-/** Where in a value: `['steps', 2, 'publish', 'to']`. */
+/** Path into a value: `['steps', 2, 'publish', 'to']`. */
 export type ValuePath = readonly (string | number)[]
 
-/** What is wrong at one place, as a sentence without the place. */
+/** A problem at one place. The message does not contain the place. */
 export interface ScenarioProblem {
   readonly place: ValuePath
   readonly sentence: string
-  /** The problem is the name of the field at this place, not its value. */
+  /** Whether the problem is the name of the field at this place, not its value. */
   readonly ofName?: boolean
-  /** What the sentence calls the place, when it names the rest itself. */
+  /** Place that precedes the message, if the message contains the rest of the path. */
   readonly called?: ValuePath
 }
 
-/** Words the problems with a value of one schema. */
+/** Returns messages for the problems with a value of one schema. */
 export type SchemaCheck = (value: unknown) => readonly { readonly path: ValuePath; readonly sentence: string }[]
 
-/** Schemas that have sentences of their own. */
+/** Schemas with their own messages. */
 export const schemaChecks: Map<v.GenericSchema, SchemaCheck> = new Map()
 
 type Schema = v.GenericSchema & {
@@ -35,14 +35,17 @@ type Issue = v.BaseIssue<unknown>
 
 const maxProblems = 20
 
-/** Everything that a schema finds wrong with a value, with the nearest valid word for each slip; none when it fits. */
+/**
+ * Returns the problems that a schema finds with a value, with a suggestion for each misspelled name. Empty if the
+ * value is valid.
+ */
 export function problemsOf(schema: v.GenericSchema, value: unknown, place: ValuePath = []): readonly ScenarioProblem[] {
-  // Thousands of mistakes make ten times as many issues: of such a value only the first mistake is reported.
+  // Thousands of mistakes produce ten times as many issues. So for a large value only the first one is reported.
   const result = safeParse(schema, value, { abortEarly: isLarge(value) })
   if (result.success) return []
   const asked = new Set<string>()
   const problems: ScenarioProblem[] = []
-  // Sentences are costly: only those that are reported are made.
+  // Creating messages is expensive, so only reported ones are created.
   for (const issue of result.issues) {
     if (problems.length >= maxProblems) break
     const expert = expertFor(schema as Schema, issue, value)
@@ -61,7 +64,7 @@ export function problemsOf(schema: v.GenericSchema, value: unknown, place: Value
 
 const largest = 5000
 
-/** Whether it has more values than people write by hand. */
+/** Returns whether a value has more parts than people write by hand. */
 function isLarge(value: unknown): boolean {
   const open = [value]
   let count = 0
@@ -76,7 +79,7 @@ function isLarge(value: unknown): boolean {
   return false
 }
 
-/** What the expert says in whose part of the value the issue lies. */
+/** Returns the problems from the check whose part of the value contains the issue. */
 function expertFor(
   root: Schema,
   issue: Issue,
@@ -119,13 +122,15 @@ function problemsOfIssue(root: Schema, issue: Issue, above: ValuePath): readonly
   return [{ place, sentence: issue.message.endsWith('.') ? issue.message : `${issue.message}.` }]
 }
 
-/** The options of a union, those of unions inside of it too. */
+/** Returns the options of a union, including those of nested unions. */
 function optionsWithin(union: Schema | undefined): readonly Schema[] {
   const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
   return options.flatMap((option) => (option.type === 'union' ? optionsWithin(option) : [option]))
 }
 
-/** Asks the option that the value means once more, because a union only says that nothing fits. */
+/**
+ * Validates the value against the option that it most likely means. The union alone reports only that none matches.
+ */
 function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePath): readonly ScenarioProblem[] {
   const options = optionsWithin(union)
   const { input } = issue
@@ -155,9 +160,9 @@ function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePa
     const fields = options.map((option) => Object.keys(option.entries!)[0]!)
     const near = typeof input === 'string' ? nearestName(input, fields) : undefined
     const hint = near === undefined ? `one of ${fields.join(', ')}` : `${JSON.stringify(near)}`
-    return [{ place, sentence: `${shown(input)} is not an object: give one with the field ${hint}.` }]
+    return [{ place, sentence: `must be an object with the field ${hint} (got ${shown(input)}).` }]
   }
-  return [{ place, sentence: `${shown(input)} does not fit: give ${[...new Set(options.map(nameOf))].join(' or ')}.` }]
+  return [{ place, sentence: `must be ${[...new Set(options.map(nameOf))].join(' or ')} (got ${shown(input)}).` }]
 }
 
 function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema | undefined {
@@ -182,7 +187,7 @@ function throughOptions(at: Schema, key: string | number): Schema | undefined {
   return undefined
 }
 
-/** Without the wrappers that make a field optional. */
+/** Returns a schema without the wrappers that make a field optional. */
 function inner(schema: Schema): Schema {
   let at = schema
   while (at.wrapped !== undefined) at = at.wrapped
@@ -195,30 +200,30 @@ function entriesOf(schema: Schema | undefined): Readonly<Record<string, Schema>>
   return Object.assign({}, ...options.map((option) => inner(option).entries ?? {})) as Record<string, Schema>
 }
 
-/** The words that valibot expects, out of `("a" | "b")`. */
+/** Returns the values that valibot expects, from `("a" | "b")`. */
 function optionsOf(expected: string | null): readonly string[] {
   return [...(expected ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!)
 }
 
-/** A sentence about an unknown word, with the one that was probably meant. */
+/** Returns a message about an unknown name, with a suggestion. */
 export function unknownName(name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
-  return `There is no ${JSON.stringify(name)} here. ${near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${JSON.stringify(near)}?`}`
+  return `there is no ${JSON.stringify(name)}. ${near === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean ${JSON.stringify(near)}?`}`
 }
 
 function notOneOf(given: unknown, words: readonly string[]): string {
-  if (given === undefined) return `It is missing: give one of ${words.join(', ')}.`
+  if (given === undefined) return `is missing. Use one of ${words.join(', ')}.`
   const near = typeof given === 'string' ? nearestName(given, words) : undefined
   return near === undefined
-    ? `${shown(given)} is not one of ${words.join(', ')}.`
-    : `${shown(given)} is not known. Did you mean ${JSON.stringify(near)}?`
+    ? `must be one of ${words.join(', ')} (got ${shown(given)}).`
+    : `unknown value ${shown(given)}. Did you mean ${JSON.stringify(near)}?`
 }
 
 const typeNames: Readonly<Record<string, string>> = {
   array: 'a list',
   boolean: 'true or false',
   number: 'a number',
-  string: 'a text',
+  string: 'a string',
   record: 'an object',
   object: 'an object',
   strict_object: 'an object',
@@ -233,13 +238,13 @@ function nameOf(schema: Schema): string {
 }
 
 function wrongType(issue: Issue): string {
-  if (issue.input === undefined) return 'It is missing.'
-  return `${shown(issue.input)} is not ${typeNames[issue.type] ?? issue.expected}.`
+  if (issue.input === undefined) return 'is missing.'
+  return `must be ${typeNames[issue.type] ?? issue.expected} (got ${shown(issue.input)}).`
 }
 
 function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'A list'
-  if (isObject(value)) return 'An object'
+  if (Array.isArray(value)) return 'a list'
+  if (isObject(value)) return 'an object'
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
@@ -248,7 +253,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `steps[2].publish.to`. */
+/** Formats a path: `steps[2].publish.to`. */
 export function placeText(place: ValuePath): string {
   return place
     .map((key, index) =>

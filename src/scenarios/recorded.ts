@@ -9,17 +9,19 @@ import type { ExpectationValues, ExpectationVerdict } from './expectations.js'
 import { register } from './scenario.js'
 import type { Scenario } from './written-scenario.js'
 
-// What production answered, and what the code under test answers now, are kept apart: the record is what a destination
-// meets only while nobody else answers there, and the judgement says what became of the recorded failure.
+// What production returned and what the code under test returns now are kept apart. The record is used only while no
+// code responds at its URL.
+// The expectation `recorded` checks whether the recorded failure still occurs.
 
 type Recorded = ExpectationValues['recorded']
 
-/** Characters of a recorded answer that a scenario keeps for its judgement. */
+/** Number of characters of a recorded response that a scenario keeps for comparison. */
 export const maxRecordedReplyBytes = 300
 
 /**
- * Looks who answers where something was recorded. Called before the code under test is registered; what it returns is
- * called after it, sets the records to play where nobody came, and tells the urls at which code is under test.
+ * Finds the recorded destinations at which code responds.
+ * Called before the code under test is registered. The returned function is called afterwards: it registers the
+ * records where no code responds, and returns the URLs at which code is under test.
  */
 export function beforeRecords(
   { destinations = [] }: Scenario,
@@ -38,14 +40,14 @@ export function beforeRecords(
       const isAnswered = isElsewhere(url) || (now !== undefined && now !== before)
       if (!isAnswered) register(destination, sandbox)
       else underTest.add(url)
-      // What a scenario lets go wrong strikes the code under test, too.
+      // Scripted faults of the scenario are injected into the code under test too.
       if (isAnswered && !isElsewhere(url) && script.length > 0) registered.script(url, script as never)
     }
     return underTest
   }
 }
 
-/** Judges what became of a recorded message: played back, or answered by code. */
+/** Evaluates a recorded message that was played back or handled by code. */
 export function checkRecorded(
   recorded: Recorded,
   ids: readonly string[],
@@ -54,7 +56,8 @@ export function checkRecorded(
 ): ExpectationVerdict {
   const url = sandbox.traffic.ofType('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
   const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
-  if (!underTest.has(url)) return playedBack(recorded, ids, sandbox, `${then}; played back, no code answers at ${url}`)
+  if (!underTest.has(url))
+    return playedBack(recorded, ids, sandbox, `${then}; played back because no code responds at ${url}`)
   const expected = `${then}; the code under test delivers it`
   for (const id of ids) {
     const now = sandbox.traffic
@@ -94,7 +97,7 @@ function wrongWith(recorded: Recorded, now: readonly AttemptEntry[]): Wrong | un
   if (again >= 0) {
     const verdict = isSame(recorded, ended[again]!)
       ? 'It still fails as recorded'
-      : 'It fails with the recorded status, but with another answer'
+      : 'It fails with the recorded status, but with another response'
     const after = isDelivered ? '; a later attempt was delivered' : ''
     return { attempt: ended[again], ordinal: again + 1, verdict: `${verdict}${after}.` }
   }
@@ -115,27 +118,27 @@ function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict 
   return `${then}\nNow:       the code under test, at attempt ${ordinal}: ${answer}${how}. ${verdict}`
 }
 
-/** `500 "boom", 4 attempts, a dead letter`. */
+/** Returns, for example, `500 "boom", 4 attempts, a dead letter`. */
 function courseOf({ attempts, state, response, error }: Recorded): string {
   const end = ends[state] ?? state
   const last = attempts.at(-1)
   if (last === undefined) return `no attempt, ${end}`
   const statuses = attempts.every((status) => status === last)
     ? plural(attempts.length, 'attempt')
-    : `attempts ${attempts.map((status) => status || 'no answer').join(', ')}`
+    : `attempts ${attempts.map((status) => status || 'no response').join(', ')}`
   return `${answerText(last, response === undefined ? undefined : plainText(response), error)}, ${statuses}, ${end}`
 }
 
 const ends: Readonly<Record<string, string>> = {
   FAILED: 'a dead letter',
-  DELIVERED: 'delivered in the end',
+  DELIVERED: 'finally delivered',
   CANCELLED: 'cancelled',
   RETRY: 'not ended yet',
   CREATED: 'not ended yet',
 }
 
 function answerText(status: number, body: string | undefined, error: string | undefined): string {
-  if (status === 0) return `no answer${error === undefined ? '' : ` (${plainText(error)})`}`
+  if (status === 0) return `no response${error === undefined ? '' : ` (${plainText(error)})`}`
   return body === undefined ? `${status}` : `${status} ${JSON.stringify(body)}`
 }
 

@@ -5,7 +5,7 @@ import { stepOf } from './scenario-steps.js'
 import type { ScenarioStep, StepValues } from './step-values.js'
 import type { Scenario } from './written-scenario.js'
 
-/** The names that are known at a moment of a scenario. */
+/** Names that exist at a point of a scenario. */
 interface KnownNames {
   readonly messages: Set<string>
   readonly urlGroups: Set<string>
@@ -19,14 +19,14 @@ type Kind = keyof KnownNames
 
 const nouns: Readonly<Record<Kind, string>> = {
   messages: 'message',
-  urlGroups: 'url group',
+  urlGroups: 'URL group',
   queues: 'queue',
   schedules: 'schedule',
   flowControl: 'flow-control key',
   faults: 'fault rule',
 }
 
-/** The steps whose value is the name of something that must be there. */
+/** Steps whose value is the name of something that must exist. */
 const references: { readonly [K in keyof StepValues]?: Kind } = {
   cancel: 'messages',
   deliverNow: 'messages',
@@ -44,7 +44,7 @@ const references: { readonly [K in keyof StepValues]?: Kind } = {
   removeFaults: 'faults',
 }
 
-/** Steps and expectations that name something missing, and a scenario in which nothing happens. */
+/** Returns problems of steps and expectations that name something missing, and of an empty scenario. */
 export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   const problems: ScenarioProblem[] = []
   const { given = {}, faults = [], steps = [], expect = [] } = scenario
@@ -58,11 +58,11 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   }
   const { destinations = [], outbound = [] } = scenario
   if (faults.length + steps.length + expect.length + destinations.length + outbound.length === 0) {
-    problems.push({ place: [], sentence: 'Nothing happens in it: give faults, destinations or steps.' })
+    problems.push({ place: [], sentence: 'nothing happens in it. Add faults, destinations or steps.' })
   }
   const makesRequests = steps.some((step) => 'request' in step)
   const missing = (kind: Kind, name: string, place: ValuePath): void => {
-    // HTTP requests of a scenario may create anything; they are not followed.
+    // HTTP requests of a scenario may create anything, so after one only names of messages and faults are checked.
     if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
     const near = nearestName(name, known[kind])
     const names = [...known[kind]]
@@ -72,7 +72,7 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
         : names.length > 0
           ? `Known: ${names.join(', ')}.`
           : 'None exists at this point.'
-    problems.push({ place, sentence: `There is no ${nouns[kind]} ${JSON.stringify(name)} here. ${hint}` })
+    problems.push({ place, sentence: `there is no ${nouns[kind]} ${JSON.stringify(name)}. ${hint}` })
   }
   for (const [index, { to }] of (given.schedules ?? []).entries())
     checkDestination(to, ['given', 'schedules', index, 'to'], missing)

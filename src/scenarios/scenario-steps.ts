@@ -33,21 +33,23 @@ import {
   yes,
 } from './values.js'
 
-/** One row of the table of steps: the single source of the format, its JSON schema and its documentation. */
+/**
+ * One row of the table of steps. The table is the only source of the format, its JSON schema and its documentation.
+ */
 export interface StepKind<T> {
   readonly summary: string
   /** The value after the step's name, for the documentation. */
   readonly example: T
-  /** Created on first use, so that importing the package costs nothing. */
+  /** Created on first use, so that importing the package is fast. */
   readonly schema: () => v.GenericSchema
   run(value: T, stage: StepContext): unknown
 }
 
 const member = v.union([
-  v.pipe(v.string(), v.regex(/^https?:\/\//, 'It is not a url: begin with https:// or http://')),
+  v.pipe(v.string(), v.regex(/^https?:\/\//, 'must be a URL that begins with https:// or http://')),
   v.strictObject({ url: text, name: v.exactOptional(text) }),
 ])
-export const members: v.GenericSchema = v.pipe(v.array(member), v.minLength(1, 'A url group has at least one endpoint'))
+export const members: v.GenericSchema = v.pipe(v.array(member), v.minLength(1, 'must contain at least one endpoint'))
 
 export const scheduleEntries: Readonly<Record<string, v.GenericSchema>> = {
   id: name,
@@ -59,23 +61,27 @@ export const scheduleEntries: Readonly<Record<string, v.GenericSchema>> = {
 }
 
 const named = (about: string): v.GenericSchema =>
-  v.pipe(v.string(), v.minLength(1, 'It is empty: give a name'), v.description(about))
+  v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.description(about))
 
-/** Everything that a scenario can do. */
+/** All steps of scenarios. */
 export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = {
   publish: {
     summary: 'Publishes a message, or several.',
     example: { to: 'https://shop.test/orders', as: 'order', body: { id: 42 }, retries: 3 },
     schema: () =>
       v.strictObject({
-        to: v.pipe(v.string(), v.minLength(1, 'It is empty'), v.description('A url, or the name of a url group.')),
-        as: v.exactOptional(named('The name by which later steps and expectations call it.')),
-        queue: v.exactOptional(named('The queue to go through.')),
+        to: v.pipe(
+          v.string(),
+          v.minLength(1, 'must not be empty'),
+          v.description('A URL, or the name of a URL group.'),
+        ),
+        as: v.exactOptional(named('Name of the message for later steps and expectations.')),
+        queue: v.exactOptional(named('Name of the FIFO queue.')),
         times: v.exactOptional(
           v.pipe(
             positive,
-            v.maxValue(100_000, 'More than 100000 are too many'),
-            v.description('How many; {n} in texts is the number of each.'),
+            v.maxValue(100_000, 'must be at most 100000'),
+            v.description('Number of messages; {n} in strings is the number of each.'),
           ),
         ),
         ...messageEntries,
@@ -83,27 +89,25 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: publish,
   },
   request: {
-    summary: 'Sends an HTTP request to one of the services, as an application would.',
+    summary: 'Sends an HTTP request to one of the services, as an app would.',
     example: { service: 'queue', path: '/v2/keys', status: 200 },
     schema: () =>
       v.strictObject({
         service: v.picklist(['store', 'queue', 'stats']),
-        path: v.pipe(v.string(), v.regex(/^\//, 'It does not begin with /')),
+        path: v.pipe(v.string(), v.regex(/^\//, 'must begin with /')),
         method: v.exactOptional(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
         headers: v.exactOptional(headers),
         body: v.exactOptional(json),
         token: v.exactOptional(v.picklist(['standard', 'read-only', 'none'])),
-        status: v.exactOptional(
-          v.pipe(count, v.description('The status that must be answered; 0 when the connection must break.')),
-        ),
+        status: v.exactOptional(v.pipe(count, v.description('Expected status; 0 if the connection must break.'))),
         response: v.exactOptional(
-          v.pipe(v.unknown(), v.description('What the answer must be: a text, or fields of its JSON.')),
+          v.pipe(v.unknown(), v.description('Expected response: a string, or fields of its JSON.')),
         ),
       }),
     run: request,
   },
   command: {
-    summary: 'Runs a command of the data store, as the test itself.',
+    summary: 'Runs a command of the store, as the test itself.',
     example: ['SET', 'stock', 3],
     schema: () => scenarioArgv,
     run(argv, { sandbox }) {
@@ -112,19 +116,19 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     },
   },
   advance: {
-    summary: 'Moves time by a span and runs what falls due.',
+    summary: 'Moves time by a duration and runs what is due.',
     example: '5m',
     schema: () => duration,
     run: (by, { sandbox }) => sandbox.clock.advance(by),
   },
   advanceTo: {
-    summary: 'Moves time to an instant and runs what falls due.',
+    summary: 'Moves time to an instant and runs what is due.',
     example: '2030-01-02T03:00:00Z',
     schema: () => scenarioInstant,
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {
-    summary: 'Runs until nothing is left but schedules; with `maxTimers`, at most that many timers.',
+    summary: 'Runs until only schedules are left; with `maxTimers`, at most that many timers.',
     example: true,
     schema: () => v.union([yes, v.strictObject({ maxTimers: positive })]),
     run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { maxTimers: how.maxTimers }),
@@ -132,7 +136,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   cancel: {
     summary: 'Cancels the messages of a name.',
     example: 'order',
-    schema: () => named('The name of a publish step.'),
+    schema: () => named('Name of a publish step.'),
     run: (who, stage) => {
       for (const { id } of messagesOf(who, stage)) stage.sandbox.queue.cancel(id)
     },
@@ -140,7 +144,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   deliverNow: {
     summary: 'Delivers waiting messages now.',
     example: 'order',
-    schema: () => named('The name of a publish step.'),
+    schema: () => named('Name of a publish step.'),
     run: (who, stage) => {
       for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.deliverNow(id)
     },
@@ -148,35 +152,35 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   retryDeadLetters: {
     summary: 'Publishes dead letters again: those of a name, or `all`.',
     example: 'all',
-    schema: () => named('The name of a publish step, or all.'),
+    schema: () => named('Name of a publish step, or all.'),
     run: retryDeadLetters,
   },
   deleteDeadLetters: {
     summary: 'Deletes dead letters: those of a name, or `all`.',
     example: 'all',
-    schema: () => named('The name of a publish step, or all.'),
+    schema: () => named('Name of a publish step, or all.'),
     run: deleteDeadLetters,
   },
   pauseQueue: {
-    summary: 'Pauses a queue.',
+    summary: 'Pauses a FIFO queue.',
     example: 'orders',
-    schema: () => named('The name of a queue.'),
+    schema: () => named('Name of a FIFO queue.'),
     run: (queue, { sandbox }) => sandbox.queue.pauseQueue(queue),
   },
   resumeQueue: {
-    summary: 'Resumes a queue.',
+    summary: 'Resumes a FIFO queue.',
     example: 'orders',
-    schema: () => named('The name of a queue.'),
+    schema: () => named('Name of a FIFO queue.'),
     run: (queue, { sandbox }) => sandbox.queue.resumeQueue(queue),
   },
   upsertQueue: {
-    summary: 'Creates a queue or changes its parallelism.',
+    summary: 'Creates a FIFO queue or changes its parallelism.',
     example: { name: 'orders', parallelism: 2 },
     schema: () => v.strictObject({ name, parallelism: positive }),
     run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, { parallelism: queue.parallelism }),
   },
   schedule: {
-    summary: 'Creates a schedule, or replaces the one of the same id.',
+    summary: 'Creates a schedule, or replaces the one with the same ID.',
     example: { id: 'nightly', cron: '0 3 * * *', to: 'https://shop.test/report' },
     schema: () => v.strictObject(scheduleEntries),
     run: (given, { sandbox }) => createSchedule(given, sandbox),
@@ -184,25 +188,25 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   fireSchedule: {
     summary: 'Triggers a schedule now.',
     example: 'nightly',
-    schema: () => named('The id of a schedule.'),
+    schema: () => named('ID of a schedule.'),
     run: (id, { sandbox }) => sandbox.queue.schedules.fire(id),
   },
   pauseSchedule: {
     summary: 'Pauses a schedule.',
     example: 'nightly',
-    schema: () => named('The id of a schedule.'),
+    schema: () => named('ID of a schedule.'),
     run: (id, { sandbox }) => setPaused(id, true, sandbox),
   },
   resumeSchedule: {
     summary: 'Resumes a schedule.',
     example: 'nightly',
-    schema: () => named('The id of a schedule.'),
+    schema: () => named('ID of a schedule.'),
     run: (id, { sandbox }) => setPaused(id, false, sandbox),
   },
   deleteSchedule: {
     summary: 'Deletes a schedule; its messages stay.',
     example: 'nightly',
-    schema: () => named('The id of a schedule.'),
+    schema: () => named('ID of a schedule.'),
     run: (id, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).schedules.delete(id)),
   },
   pauseFlowControl: {
@@ -218,7 +222,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (key, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.resume(key)),
   },
   pinFlowControl: {
-    summary: 'Fixes the limits of a flow-control key against those that messages bring.',
+    summary: 'Fixes the limits of a flow-control key, so that messages do not change them.',
     example: { key: 'payments', parallelism: 2, rate: 10, period: '1m' },
     schema: () =>
       v.strictObject({
@@ -231,15 +235,15 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: secondsOf(period) })),
   },
   addEndpoints: {
-    summary: 'Creates a url group, or adds endpoints to it.',
+    summary: 'Creates a URL group, or adds endpoints to it.',
     example: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'b' }] },
     schema: () => v.strictObject({ name, endpoints: members }),
     run: (group, { sandbox }) => sandbox.queue.urlGroups.addEndpoints(group.name, group.endpoints),
   },
   deleteUrlGroup: {
-    summary: 'Deletes a url group.',
+    summary: 'Deletes a URL group.',
     example: 'fleet',
-    schema: () => named('The name of a url group.'),
+    schema: () => named('Name of a URL group.'),
     run: (group, { sandbox }) => sandbox.queue.urlGroups.delete(group),
   },
   rotateSigningKeys: {
@@ -249,13 +253,13 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (_, { sandbox }) => sandbox.queue.signingKeys.rotate(),
   },
   resetPassword: {
-    summary: 'Resets the password of the data store: its tokens are revoked.',
+    summary: 'Resets the password of the store: its tokens are revoked.',
     example: true,
     schema: () => yes,
     run: (_, { sandbox }) => sandbox.store.resetPassword(),
   },
   addFaults: {
-    summary: 'Adds fault rules; their windows begin now.',
+    summary: 'Adds fault rules; their time windows begin now.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
     schema: () => rules(),
     run: (given, stage) => stage.sandbox.faults.add(given, { location: stage.lineOf() }),
@@ -263,11 +267,11 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   removeFaults: {
     summary: 'Removes the fault rules of a name.',
     example: 'outage',
-    schema: () => named('The name of a fault rule.'),
+    schema: () => named('Name of a fault rule.'),
     run: (rule, { sandbox }) => sandbox.faults.remove(rule),
   },
   expect: {
-    summary: 'Checks expectations at this moment.',
+    summary: 'Checks expectations at this point.',
     example: { deadLetters: 1 },
     schema: () => expectations(),
     run: (list, stage) => stage.expect((Array.isArray(list) ? list : [list]) as readonly Expectation[]),
@@ -276,7 +280,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
 
 export const stepNames: readonly StepName[] = Object.keys(stepKinds) as StepName[]
 
-/** The name of the step and its value. */
+/** Returns the name and the value of a step. */
 export function stepOf(step: ScenarioStep): readonly [StepName, StepValues[StepName]] {
   const [entry] = Object.entries(step)
   return entry as [StepName, StepValues[StepName]]

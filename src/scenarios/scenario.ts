@@ -52,12 +52,10 @@ const givenSchema = (): v.GenericSchema =>
     store: v.exactOptional(
       v.pipe(
         v.looseObject({ format: v.literal('stuntdouble/store'), keys: v.array(v.looseObject({})) }),
-        v.description('What store.dump() gave.'),
+        v.description('Result of store.dump().'),
       ),
     ),
-    commands: v.exactOptional(
-      v.pipe(v.array(scenarioArgv), v.description('Commands of the data store, one after the other.')),
-    ),
+    commands: v.exactOptional(v.pipe(v.array(scenarioArgv), v.description('Commands of the store, run in order.'))),
     urlGroups: v.exactOptional(v.record(v.string(), members)),
     queues: v.exactOptional(
       v.record(
@@ -78,9 +76,9 @@ const timedAnswer = (): v.GenericSchema =>
         duration,
         v.check(
           fitsSpan((span) => span <= maxSpan),
-          'It is more than 1e12 milliseconds',
+          'must be at most 1e12 milliseconds',
         ),
-        v.description('How long it takes to answer, in virtual time.'),
+        v.description('Time until the response, in virtual time.'),
       ),
     ),
   })
@@ -89,13 +87,16 @@ const destinationSchema = (): v.GenericSchema =>
   v.strictObject({
     url,
     script: v.exactOptional(
-      v.pipe(script(), v.description('What the first deliveries meet, one each; a number is the status of an answer.')),
+      v.pipe(
+        script(),
+        v.description('Steps for the first deliveries, one each; a number is the status of a response.'),
+      ),
     ),
     recorded: v.exactOptional(
-      v.pipe(script(), v.description('What production answered; played while no code under test answers at the url.')),
+      v.pipe(script(), v.description('What production returned; played while no code under test responds at the URL.')),
     ),
     response: v.exactOptional(
-      v.pipe(timedAnswer(), v.description('The answer to all other deliveries. Without it 200.')),
+      v.pipe(timedAnswer(), v.description('Response to all other deliveries. Default: status 200.')),
     ),
   })
 
@@ -105,43 +106,45 @@ const callSchema = (): v.GenericSchema =>
     script: v.exactOptional(
       v.pipe(
         outboundScript(),
-        v.description('What the first calls meet, one each; a number is the status of an answer.'),
+        v.description('Steps for the first requests, one each; a number is the status of a response.'),
       ),
     ),
-    response: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
+    response: v.exactOptional(
+      v.pipe(timedAnswer(), v.description('Response to all other requests. Default: status 200.')),
+    ),
   })
 
-/** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
+/** Returns the schema of a scenario. The JSON schema for editors is generated from it. */
 export const scenarioSchema: () => v.GenericSchema = once(() =>
   v.strictObject({
     $schema: v.exactOptional(v.string()),
-    name: v.pipe(v.string(), v.minLength(1, 'It is empty: give a name')),
-    description: v.exactOptional(v.pipe(v.string(), v.description('What it shows, for people.'))),
-    seed: v.exactOptional(
-      v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
-    ),
+    name: v.pipe(v.string(), v.minLength(1, 'must not be empty')),
+    description: v.exactOptional(v.pipe(v.string(), v.description('Description for people.'))),
+    seed: v.exactOptional(v.pipe(v.union([v.number(), v.string()]), v.description('Seed of all random decisions.'))),
     startAt: v.exactOptional(v.pipe(scenarioInstant, v.description('Virtual time at the start.'))),
     dialect: v.exactOptional(v.picklist(dialectNames)),
-    policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
-    given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
-    destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),
-    outbound: v.exactOptional(v.pipe(v.array(callSchema()), v.description('Foreign hosts that the app calls.'))),
-    faults: v.exactOptional(
-      v.pipe(ruleList(), v.description('What goes wrong, in the order in which the rules are asked.')),
+    policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that public sources leave open.'))),
+    given: v.exactOptional(v.pipe(givenSchema(), v.description('Initial state.'))),
+    destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('URLs that deliveries go to.'))),
+    outbound: v.exactOptional(
+      v.pipe(v.array(callSchema()), v.description('External hosts that the app sends requests to.')),
     ),
-    steps: v.exactOptional(v.pipe(v.array(stepSchema()), v.description('What happens, one after the other.'))),
-    expect: v.exactOptional(v.pipe(expectationList(), v.description('What must hold in the end.'))),
+    faults: v.exactOptional(
+      v.pipe(ruleList(), v.description('Fault rules, in the order in which they are evaluated.')),
+    ),
+    steps: v.exactOptional(v.pipe(v.array(stepSchema()), v.description('What happens, in order.'))),
+    expect: v.exactOptional(v.pipe(expectationList(), v.description('What must hold at the end.'))),
   }),
 )
 
-/** Everything that is wrong with a scenario; empty when it can be played. */
+/** Returns all problems of a scenario; empty if it can be played. */
 export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }
 
-/** Keys of a dump that could not be loaded. */
+/** Returns problems of keys of a dump that could not be loaded. */
 function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
   const { keys } = (given?.store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
   return keys.flatMap((dumped, index) => {
@@ -153,7 +156,7 @@ function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
       return [
         {
           place: ['given', 'store', 'keys', index],
-          sentence: `It is not a key of a dump: ${(error as Error).message}`,
+          sentence: `must be a key of a dump: ${(error as Error).message}`,
         },
       ]
     }
@@ -161,12 +164,12 @@ function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
 }
 
 /**
- * A scenario as plain data, checked.
+ * Checks a scenario and returns it as plain data.
  * @example
  * const outage = defineScenario('checkout outage', [
  *   { on: 'queue.delivery', match: { url: 'https://shop.test/*' }, times: 2, fault: fault.hang() },
  * ])
- * @throws TypeError that names every place where something is wrong
+ * @throws TypeError that names every place with a problem
  */
 export function defineScenario(name: string, faults: readonly FaultRule[] | FaultRule): Scenario
 export function defineScenario(scenario: Scenario): Scenario
@@ -180,26 +183,26 @@ function calledBy(given: unknown): string {
   return typeof name === 'string' ? `The scenario ${JSON.stringify(name)}` : 'The scenario'
 }
 
-/** @throws TypeError */
+/** @throws TypeError that names every place with a problem */
 export function checkedScenario(given: unknown, called: string = calledBy(given)): Scenario {
   const plain = asPlainData(given, called)
   const problems = scenarioProblems(plain)
   if (problems.length === 0) return plain as Scenario
   const lines = problems.map(({ place, called = place, sentence }) => `${placeText(called) || 'scenario'}: ${sentence}`)
-  throw new TypeError(`${called} cannot be played.\n${lines.map((line) => `  ${line}`).join('\n')}`)
+  throw new TypeError(`${called} is invalid. Fix these problems:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }
 
-/** What JSON would keep; fields without a value are left out. */
+/** Returns what JSON would keep. Fields without a value are omitted. */
 function asPlainData(given: unknown, called: string): unknown {
   const odd = oddValue(given, '', 0)
-  if (odd !== undefined) throw new TypeError(`${called} is plain data, but ${odd}.`)
+  if (odd !== undefined) throw new TypeError(`${called} must be plain data, but ${odd}.`)
   return given === undefined ? undefined : JSON.parse(JSON.stringify(given))
 }
 
 export const deepest = 100
 
 function oddValue(value: unknown, path: string, depth: number): string | undefined {
-  if (typeof value === 'function') return `${path || 'it'} is a function: call it`
+  if (typeof value === 'function') return `${path || 'the value'} is a function. Call it`
   if (typeof value === 'bigint' || typeof value === 'symbol') return `${path} is a ${typeof value}`
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > deepest) return `${path} is nested deeper than ${deepest} levels`
@@ -210,7 +213,7 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
   return undefined
 }
 
-/** The options of a sandbox in which the scenario begins. */
+/** Returns the sandbox options of a scenario. */
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   const { seed, startAt, dialect, policy, given } = scenario
   return {
@@ -222,14 +225,14 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   }
 }
 
-/** What has to be loaded before `applyGiven`, where its commands search; `undefined` when nothing has to be. */
+/** Loads what `applyGiven` needs if its commands use search; `undefined` if nothing must be loaded. */
 export function loadGiven({ given }: Scenario): Promise<void> | undefined {
   const words = (given?.commands ?? []).flat().map(String)
-  // A dump may have indexes, whose languages it names.
+  // A dump may have search indexes, which name their languages.
   return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
-/** Makes the initial state. */
+/** Creates the initial state. */
 export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
@@ -250,14 +253,17 @@ export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
   for (const schedule of schedules ?? []) createSchedule(schedule, sandbox)
 }
 
-/** Registers the destinations of a scenario, without those that somebody else answers for and those of a record. */
+/**
+ * Registers the destinations of a scenario, except for recorded ones and those at which code outside the play
+ * responds.
+ */
 export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElsewhere: (url: string) => boolean): void {
   for (const destination of scenario.destinations ?? []) {
     if (!isElsewhere(destination.url) && destination.recorded === undefined) register(destination, sandbox)
   }
 }
 
-/** Answers at a destination as the scenario says: its script, its record, then its answer. */
+/** Registers a destination of the scenario: its script, its record, and then its response. */
 export function register(
   { url, script, recorded, response: answer = {} }: ScenarioDestination,
   sandbox: Sandbox,
@@ -271,7 +277,7 @@ export function register(
     if (steps !== undefined && steps.length > 0) sandbox.destinations.script(url, steps as never)
 }
 
-/** Registers the foreign hosts of a scenario. */
+/** Registers the external hosts of a scenario. */
 export function prepareOutbound({ outbound = [] }: Scenario, sandbox: Sandbox): void {
   for (const { url, script = [], response: answer = {} } of outbound) {
     const { delay = 0, status = 200, headers, body } = answer

@@ -1,15 +1,15 @@
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { Expectation } from './expectations.js'
 
-/** Where steps are performed. */
+/** Context in which steps run. */
 export interface StepContext {
   readonly sandbox: Sandbox
-  /** Ids of the messages that were published under a name. */
+  /** IDs of the messages that were published under a name. */
   readonly messages: Map<string, string[]>
-  /** Judges expectations on the way. */
+  /** Evaluates expectations in the middle of a scenario. */
   expect(list: readonly Expectation[]): void
-  /** The place of the running step, for rules that never strike. */
+  /** Returns the place of the running step, for messages about unused rules. */
   lineOf(): string
-  /** Something that is not as the scenario wants it. */
+  /** Reports a difference from what the scenario expects. */
   differs(sentence: string): void
 }

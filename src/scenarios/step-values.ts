@@ -5,13 +5,13 @@ import type { MessageContent, MessageOptions, ScenarioArgument, ScenarioHeaders 
 
 /** A scenario step that publishes messages. */
 export interface PublishStep extends MessageOptions, MessageContent {
-  /** A url, or the name of a url group. */
+  /** URL, or name of a URL group. */
   readonly to: string
-  /** The name by which later steps and expectations call it. */
+  /** Name of the message for later steps and expectations. */
   readonly as?: string
-  /** The queue to go through. */
+  /** Name of the FIFO queue. */
   readonly queue?: string
-  /** How many; `{n}` in texts is the number of each. Default 1. */
+  /** Number of messages; `{n}` in strings is the number of each. Default: 1. */
   readonly times?: number
 }
 
@@ -27,16 +27,16 @@ export interface ScheduleStep extends MessageOptions, MessageContent {
 /** A scenario step that sends an HTTP request. */
 export interface RequestStep {
   readonly service: 'store' | 'queue' | 'stats'
-  /** Below the service's address. */
+  /** Path below the base URL of the service. */
   readonly path: string
   readonly method?: string
   readonly headers?: ScenarioHeaders
   readonly body?: unknown
-  /** Who asks. Default `standard`. */
+  /** Token of the request. Default: `standard`. */
   readonly token?: 'standard' | 'read-only' | 'none'
-  /** The status that must be answered; 0 when the connection must break. */
+  /** Expected status; 0 if the connection must break. */
   readonly status?: number
-  /** Fields that the JSON of the answer must have. */
+  /** Fields that the JSON of the response must have. */
   readonly response?: unknown
 }
 
@@ -81,7 +81,7 @@ export interface StepValues {
 }
 
 export type StepName = keyof StepValues
-/** One thing that is done: an object with the name of the step as its only field. */
+/** One step: an object with the name of the step as its only field. */
 export type ScenarioStep = { readonly [K in StepName]: { readonly [P in K]: StepValues[K] } }[StepName]
 
 export type GroupMember = string | { readonly url: string; readonly name?: string }

@@ -4,14 +4,14 @@ import { type Duration, milliseconds, parseDuration } from '../kernel/duration.j
 import { instant } from '../kernel/instant.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 
-// The words that scenarios are made of: what steps, destinations and initial states share.
+// Values that steps, destinations and initial states share.
 
-/** A text or a number, as a word of a command. */
+/** Argument of a command: a string or a number. */
 export type ScenarioArgument = string | number
 
 export type ScenarioHeaders = Readonly<Record<string, string>>
 
-/** Options of a message, as `queue.publish()` has them. */
+/** Options of a message, as for `queue.publish()`. */
 export interface MessageOptions {
   readonly method?: string
   readonly timeout?: string
@@ -41,45 +41,45 @@ export interface MessageOptions {
   readonly redactFields?: string
 }
 
-/** What a message carries. */
+/** Content of a message. */
 export interface MessageContent {
-  /** A string, or a value that becomes JSON. */
+  /** String, or value that becomes JSON. */
   readonly body?: unknown
-  /** A body that is not text. */
+  /** Body that is not text, in base64. */
   readonly bodyBase64?: string
-  /** Delivered as they are. */
+  /** Headers that are delivered unchanged. */
   readonly headers?: ScenarioHeaders
 }
 
 export const text: v.GenericSchema<unknown, string> = v.string()
-export const name: v.GenericSchema<unknown, string> = v.pipe(v.string(), v.minLength(1, 'It is empty: give a name'))
+export const name: v.GenericSchema<unknown, string> = v.pipe(v.string(), v.minLength(1, 'must not be empty'))
 export const count: v.GenericSchema<unknown, number> = v.pipe(
   v.number(),
-  v.integer('It is not a whole number'),
-  v.minValue(0, 'It is below 0'),
+  v.integer('must be a whole number'),
+  v.minValue(0, 'must be at least 0'),
 )
 export const positive: v.GenericSchema<unknown, number> = v.pipe(
   v.number(),
-  v.integer('It is not a whole number'),
-  v.minValue(1, 'It is below 1'),
+  v.integer('must be a whole number'),
+  v.minValue(1, 'must be at least 1'),
 )
 export const yes: v.GenericSchema<unknown, true> = v.literal(true)
-/** Any JSON. */
+/** Any JSON value. */
 export const json: v.GenericSchema<unknown, unknown> = v.unknown()
 
-/** `'90s'`, `'1d10h30m'`, or milliseconds. */
+/** Duration: `'90s'`, `'1d10h30m'`, or milliseconds. */
 export const duration: v.GenericSchema<unknown, Duration> = v.union([
   v.pipe(
     v.string(),
     v.regex(
       /^(?:\d+(?:\.\d+)?(?:ms|mo|[smhdwy]))+$/,
-      'It is not a span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
+      'must be a duration such as 90s, 5m, 1d10h30m, or a number of milliseconds',
     ),
   ),
-  v.pipe(v.number(), v.minValue(0, 'A span of time is not below 0')),
+  v.pipe(v.number(), v.minValue(0, 'must be at least 0')),
 ]) as v.GenericSchema<unknown, Duration>
 
-/** A check of a duration; a text that is none has its own problem already. */
+/** Returns a check of a duration. It ignores invalid texts, which have a problem of their own. */
 export function fitsSpan(fits: (span: number) => boolean): (given: Duration) => boolean {
   return (given) => {
     const span = typeof given === 'number' ? given : parseDuration(given)
@@ -87,48 +87,48 @@ export function fitsSpan(fits: (span: number) => boolean): (given: Duration) => 
   }
 }
 
-/** The period of a rate: whole seconds, at least one. */
+/** Period of a rate: whole seconds, at least one. */
 export const ratePeriod: v.GenericSchema<unknown, Duration> = v.pipe(
   duration,
   v.check(
     fitsSpan((span) => span >= 1000 && span % 1000 === 0),
-    'It is not whole seconds: write 10s, 1m, or milliseconds as a number',
+    'must be whole seconds such as 10s, 1m, or a number of milliseconds',
   ),
 )
 
-/** A period as the engine has it. */
+/** Returns a period in seconds, as the engine stores it. */
 export function secondsOf(period: Duration | undefined): number | undefined {
   return period === undefined ? undefined : milliseconds(period) / 1000
 }
 
 const isoPattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** `'2030-01-01T09:00:00Z'`, or milliseconds since 1970. */
+/** Instant: `'2030-01-01T09:00:00Z'`, or milliseconds since 1970. */
 export const scenarioInstant: v.GenericSchema<unknown, string | number> = v.union([
-  v.pipe(v.string(), v.regex(isoPattern, 'It is not a time: write 2030-01-01T09:00:00Z')),
-  v.pipe(v.number(), v.minValue(0, 'A time is not before 1970')),
+  v.pipe(v.string(), v.regex(isoPattern, 'must be a time such as 2030-01-01T09:00:00Z')),
+  v.pipe(v.number(), v.minValue(0, 'must not be before 1970')),
 ])
 
 export const scenarioArgv: v.GenericSchema<unknown, readonly ScenarioArgument[]> = v.pipe(
   v.array(v.union([v.string(), v.number()])),
-  v.minLength(1, 'It is empty: give the words of a command, such as [SET, stock, 3]'),
+  v.minLength(1, 'must contain the arguments of a command, such as [SET, stock, 3]'),
 )
 export const headers: v.GenericSchema<unknown, ScenarioHeaders> = v.record(v.string(), v.string())
 export const url: v.GenericSchema<unknown, string> = v.pipe(
   v.string(),
-  v.regex(/^https?:\/\//, 'It is not a url: begin with https:// or http://'),
+  v.regex(/^https?:\/\//, 'must be a URL that begins with https:// or http://'),
 )
 
-/** The same with a method in front where it matters: `POST https://bank.test/charges`. */
+/** URL with an optional method in front: `POST https://bank.test/charges`. */
 export const outboundUrl: v.GenericSchema<unknown, string> = v.pipe(
   v.string(),
   v.regex(
     /^(?:[A-Za-z]+ +)?https?:\/\//,
-    'It is not a url: begin with https:// or http://, with a method in front or without',
+    'must be a URL that begins with https:// or http://, with or without a method in front',
   ),
 )
 
-/** A text that another parser must accept; its error is reported. */
+/** Returns a schema of strings that another parser must accept. Its error is reported. */
 function readableBy(read: (text: string) => unknown, otherwise: string): v.GenericSchema<unknown, string> {
   return v.pipe(
     v.string(),
@@ -145,17 +145,17 @@ function readableBy(read: (text: string) => unknown, otherwise: string): v.Gener
 
 export const cron: v.GenericSchema<unknown, string> = readableBy(
   (text) => new CronExpression(text),
-  'It is not a cron pattern of five fields',
+  'must be a cron pattern of five fields',
 )
-const retryDelay = readableBy(parseRetryExpression, 'It is not an expression of milliseconds')
+const retryDelay = readableBy(parseRetryExpression, 'must be an expression of milliseconds')
 
 const method = v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const span = v.pipe(
   v.string(),
-  v.regex(/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/, 'It is not a duration of the queue: write 30s, 5m or 1d10h30m'),
+  v.regex(/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/, 'must be a duration of the queue, such as 30s, 5m or 1d10h30m'),
 )
 
-/** The fields behind `callback` and `failureCallback`, under the names of one of them. */
+/** Returns the fields for `callback` or `failureCallback`, with this prefix. */
 function callbackOptions(prefix: 'callback' | 'failureCallback'): Record<string, v.GenericSchema> {
   return {
     [prefix]: v.exactOptional(url),
@@ -168,24 +168,27 @@ function callbackOptions(prefix: 'callback' | 'failureCallback'): Record<string,
   }
 }
 
-/** Every field of `MessageContent` and `MessageOptions`. */
+/** Schemas of all fields of `MessageContent` and `MessageOptions`. */
 export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
-  body: v.exactOptional(v.pipe(v.unknown(), v.description('A string, or a value that becomes JSON.'))),
+  body: v.exactOptional(v.pipe(v.unknown(), v.description('String, or value that becomes JSON.'))),
   bodyBase64: v.exactOptional(
     v.pipe(
       v.string(),
-      v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'It is not base64'),
-      v.description('A body that is not text.'),
+      v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'must be base64'),
+      v.description('Body that is not text, in base64.'),
     ),
   ),
-  headers: v.exactOptional(v.pipe(headers, v.description('Delivered as they are.'))),
+  headers: v.exactOptional(v.pipe(headers, v.description('Headers that are delivered unchanged.'))),
   method: v.exactOptional(method),
   timeout: v.exactOptional(span),
-  retries: v.exactOptional(v.pipe(count, v.description('Retries after the first attempt.'))),
+  retries: v.exactOptional(v.pipe(count, v.description('Number of retries after the first attempt.'))),
   retryDelay: v.exactOptional(
-    v.pipe(retryDelay, v.description('Milliseconds, as an expression: pow(2, retried) * 1000.')),
+    v.pipe(
+      retryDelay,
+      v.description('Delay before a retry in milliseconds, as an expression: pow(2, retried) * 1000.'),
+    ),
   ),
-  delay: v.exactOptional(v.pipe(span, v.description('Wait before the first attempt.'))),
+  delay: v.exactOptional(v.pipe(span, v.description('Delay before the first attempt.'))),
   notBefore: v.exactOptional(
     v.pipe(scenarioInstant, v.description('Earliest time of the first attempt; as a number: milliseconds since 1970.')),
   ),
@@ -199,7 +202,7 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
   redactFields: v.exactOptional(text),
 }
 
-/** The options of a message as the queue reads them: names without prefix, in lower case. */
+/** Returns the options of a message in the spelling of the queue: names without prefix, in lower case. */
 export function settingsOf(options: MessageOptions): Map<string, string> {
   const settings = new Map<string, string>()
   for (const [key, value] of Object.entries(options)) {
@@ -215,7 +218,7 @@ export function settingsOf(options: MessageOptions): Map<string, string> {
   return settings
 }
 
-/** The wire has seconds; fractions are kept. */
+/** Requests contain seconds. Fractions are kept. */
 function wireSeconds(at: string | number): string {
   return String(instant(at) / 1000)
 }

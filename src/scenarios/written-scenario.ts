@@ -6,11 +6,11 @@ import type { Expectation } from './expectations.js'
 import type { FlowControlStep, GroupMember, ScenarioStep, ScheduleStep } from './step-values.js'
 import type { ScenarioArgument } from './values.js'
 
-/** What exists when a scenario begins. */
+/** Initial state of a scenario. */
 export interface ScenarioGiven {
-  /** What `store.dump()` gave. */
+  /** Result of `store.dump()`. */
   readonly store?: object
-  /** Commands of the data store, one after the other. */
+  /** Commands of the store, run in order. */
   readonly commands?: readonly (readonly ScenarioArgument[])[]
   readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
   readonly queues?: Readonly<Record<string, { readonly parallelism?: number; readonly paused?: boolean }>>
@@ -19,41 +19,45 @@ export interface ScenarioGiven {
   readonly signingKeys?: { readonly current: string; readonly next: string }
 }
 
-/** Where deliveries go: what a destination meets and answers. */
+/** A URL that deliveries go to, and how it responds. */
 export interface ScenarioDestination {
-  /** A url; `*` stands for any characters. */
+  /** URL; `*` matches any characters. */
   readonly url: string
-  /** What the first deliveries meet, one each; a number is the status of an answer. */
+  /** Steps for the first deliveries, one each; a number is the status of a response. */
   readonly script?: readonly (DeliveryFault | number)[]
   /**
-   * What production answered, one for each attempt. Played as a script while no code under test answers at the url:
-   * code that `setup` registers, or an application that `--to` names, takes its place.
+   * What production returned, one step per attempt.
+   * Played as a script while no code under test responds at the URL. Code that `setup` registers, or an app that
+   * `--to` names, replaces it.
    */
   readonly recorded?: readonly (DeliveryFault | number)[]
-  /** The answer to all other deliveries. Default 200. */
+  /** Response to all other deliveries. Default: status 200. */
   readonly response?: {
     readonly status?: number
     readonly headers?: HeaderRecord
     readonly body?: unknown
-    /** How long it takes to answer. */
+    /** Time until the response, in virtual time. */
     readonly delay?: Duration
   }
 }
 
-/** A foreign host that the app calls: what a call meets, and what it is answered. */
+/** An external host that the app sends requests to, and how it responds. */
 export interface ScenarioCall {
-  /** A url; `*` stands for any characters, and a method may stand in front. */
+  /** URL; `*` matches any characters, and a method may precede it. */
   readonly url: string
-  /** What the first calls meet, one each: faults of the point `outbound.request`; a number is the status of an answer. */
+  /**
+   * Steps for the first requests, one each: faults of the point `outbound.request`; a number is the status of a
+   * response.
+   */
   readonly script?: readonly (Fault | number)[]
-  /** The answer to all other calls. Default 200. */
+  /** Response to all other requests. Default: status 200. */
   readonly response?: ScenarioDestination['response']
 }
 
-/** A story as data: what exists, what goes wrong, what happens, and what must hold in the end. */
+/** A test case as data: what exists, what goes wrong, what happens, and what must hold at the end. */
 export interface Scenario {
   readonly name: string
-  /** What it shows, for people. */
+  /** Description for people. */
   readonly description?: string
   readonly seed?: string | number
   readonly startAt?: string | number

@@ -1,12 +1,12 @@
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { NamedSeries, RequestPoint, SeriesPoint } from './reports.js'
 
-/** A series by its numbers: the times stay those of the clock. One number stands for every point. */
+/** A series given by its numbers, at the times of the clock. A single number applies to every point. */
 type SeriesFigure = number | readonly number[]
 
 /**
- * A field set by hand. A list of points is given out as it is. A list of numbers takes the times of the clock: lists
- * over the days of a month begin on the first day, all others end now; what is missing is 0.
+ * A field that is overridden. A list of points is returned unchanged. A list of numbers takes the times of the clock:
+ * lists over the days of a month begin on the first day, all others end now. Missing numbers are 0.
  */
 type Figure<T> = T extends readonly RequestPoint[]
   ? T | SeriesFigure
@@ -19,13 +19,13 @@ type Figure<T> = T extends readonly RequestPoint[]
 /** Fields of a report that a test sets by hand. */
 export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
 
-/** Arrays over the days of a month; all others end now. */
+/** Arrays over the days of a month. All others end now. */
 const monthly = new Set(['daily_requests', 'daily_billings', 'daily_bandwidths'])
 
-/** A report in which some fields were set by hand. */
+/** Returns a report with some fields overridden. */
 export function withFigures<Report extends object>(report: Report, figures: StatsOverrides<Report>): Report {
   const out = { ...report } as Record<string, unknown>
-  // The search index's daily arrays have the same names, but cover the last five days.
+  // The daily arrays of the search index have the same names but cover the last five days.
   const overMonth = 'dlq_message_count' in report
   for (const [name, figure] of Object.entries(figures)) {
     if (figure !== undefined) out[name] = applied(out[name], figure, overMonth && monthly.has(name))
@@ -60,20 +60,27 @@ function filled(points: readonly SeriesPoint[], figure: SeriesFigure, fromStart:
   return points.map((point, index) => ({ ...point, y: figure[index - offset] ?? 0 }))
 }
 
-/** Refuses a name that the report does not have, another type of value, and what JSON cannot tell. */
+/**
+ * Checks overridden fields.
+ * @throws TypeError when the report has no such field or the value has another type
+ * @throws RangeError when JSON cannot represent a number
+ */
 export function checkFigures(caller: string, figures: object, report: object): void {
   for (const [name, figure] of Object.entries(figures)) {
     const counted = Object.hasOwn(report, name) ? (report as Record<string, unknown>)[name] : undefined
     if (counted === undefined) {
       throw new TypeError(
-        `${caller} knows no field ${JSON.stringify(name)}. The fields are ${Object.keys(report).join(', ')}.`,
+        `${caller}: unknown field ${JSON.stringify(name)}. Use one of ${Object.keys(report).join(', ')}.`,
       )
     }
     checkSeries(caller, name, figure, counted)
     checkKind(caller, name, figure, counted)
     checkPoints(caller, name, figure)
     const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
-    if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON has no such number.`)
+    if (wrong !== undefined)
+      throw new RangeError(
+        `${caller}: ${name} must be a finite number (got ${wrong}), because JSON cannot represent others.`,
+      )
   }
 }
 
@@ -84,16 +91,16 @@ function checkSeries(caller: string, name: string, figure: unknown, counted: unk
   if (typeof figure === 'object' && unknown === undefined) return
   throw new TypeError(
     unknown === undefined
-      ? `${caller}: ${name} takes numbers by series, such as { ${ids[0]}: [1, 2] }, or a list of series.`
-      : `${caller}: ${name} has no series ${JSON.stringify(unknown)}. Its series are ${ids.join(', ')}.`,
+      ? `${caller}: ${name} must be numbers by series, such as { ${ids[0]}: [1, 2] }, or a list of series.`
+      : `${caller}: ${name} has no series ${JSON.stringify(unknown)}. Use one of ${ids.join(', ')}.`,
   )
 }
 
-/** Answers have the types of the schema: clients that read them need not be ready for others. */
+/** Checks the type of a value. Responses have the types of the schema, so clients need not handle others. */
 function checkKind(caller: string, name: string, figure: unknown, counted: unknown): void {
   if (figure === undefined) return
   const [isRight, kind] = kindOf(counted)
-  if (!isRight(figure)) throw new TypeError(`${caller}: ${name} takes ${kind}, not ${JSON.stringify(figure)}.`)
+  if (!isRight(figure)) throw new TypeError(`${caller}: ${name} must be ${kind} (got ${JSON.stringify(figure)}).`)
 }
 
 type Kind = readonly [isRight: (figure: unknown) => boolean, kind: string]
@@ -102,7 +109,10 @@ function kindOf(counted: unknown): Kind {
   if (!Array.isArray(counted)) return [(figure) => typeof figure === 'number', 'a number']
   if (typeof counted[0] === 'string') return [isListOf((name) => typeof name === 'string'), 'a list of names']
   if (isNamed(counted)) return [isSeriesFigure, 'numbers by series, or a list of { id, data_points }']
-  return [(figure) => isNumbers(figure) || isListOf(isPoint)(figure), 'a number, a list of numbers, or one of { x, y }']
+  return [
+    (figure) => isNumbers(figure) || isListOf(isPoint)(figure),
+    'a number, a list of numbers, or a list of { x, y }',
+  ]
 }
 
 function isListOf(isItem: (item: unknown) => boolean): (figure: unknown) => boolean {
@@ -114,7 +124,7 @@ function isSeriesFigure(figure: unknown): boolean {
   return Object.values(Object(figure)).every((own) => own === undefined || isNumbers(own))
 }
 
-/** @throws TypeError for a field of a point or of a series that there is none of */
+/** @throws TypeError when a point or a series has an unknown field */
 function checkPoints(caller: string, name: string, figure: unknown): void {
   if (!Array.isArray(figure)) return
   for (const item of figure) {
@@ -136,7 +146,7 @@ function isPoint(item: unknown): boolean {
   return typeof x === 'string' && typeof y === 'number'
 }
 
-/** Every number of a figure: alone, in a list, or in lists by name. */
+/** Returns every number of a value: alone, in a list, or in lists by name. */
 function numbersIn(figure: unknown): number[] {
   if (typeof figure === 'number') return [figure]
   return typeof figure === 'object' && figure !== null ? Object.values(figure).flatMap(numbersIn) : []

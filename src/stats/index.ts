@@ -1,4 +1,4 @@
-// The entry `stuntdouble/stats`: what a sandbox's statistics report, for code that shows or scripts it.
+// The entry `stuntdouble/stats`: types of the usage reports, and steps that script them.
 export type { StatsOverrides } from './figures.js'
 export type { StatsPeriod } from './periods.js'
 export type { QueueUsageOptions } from './queue-usage.js'

@@ -11,7 +11,7 @@ const row = v.tuple([
   v.pipe(v.array(sum), v.length(tallies.length)),
 ])
 
-/** What this version counted; what another one did is not looked into, because it is left out. */
+/** Counts of this version. Those of other versions are not validated, because they are dropped. */
 const ours = v.object({
   tallies: v.pipe(
     v.array(v.string()),
@@ -31,7 +31,10 @@ export const ledgerSchema: v.GenericSchema<unknown, LedgerDump> = v.lazy((given)
   Array.isArray(given) || areOurs((given as Partial<LedgerDump> | null)?.tallies) ? ours : others,
 )
 
-/** Whether these are the tallies of this version. One by one: a list within lists without end would break `join`. */
+/**
+ * Returns whether these are the tallies of this version. Compares them one by one, because deeply nested lists would
+ * break `join`.
+ */
 export function areOurs(names: unknown): boolean {
   return (
     Array.isArray(names) && names.length === tallies.length && names.every((name, index) => name === tallies[index])

@@ -8,7 +8,7 @@ const column = Object.fromEntries(tallies.map((tally, index) => [tally, index]))
 
 export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'message', 'workflow']
 
-/** What was counted, as JSON. */
+/** The counts, as JSON. */
 export interface LedgerDump {
   /** Names of the columns. */
   readonly tallies: readonly string[]
@@ -16,29 +16,33 @@ export interface LedgerDump {
 }
 
 /**
- * Counts what the queue did as the traffic log tells it. An entry costs the same however much was counted before, and a
- * question what its points cost: each minute is added, once it is over or somebody asks, to one ring for each length
- * of interval. What the log forgets stays counted. [statistics.md 6]
+ * Counts what the queue did, based on the traffic log.
+ * An entry costs the same however much was counted before, and a series costs as much as its points. When a minute is
+ * over or a report is requested, the minute is added to one ring per interval length. Counts are kept when their log
+ * entries expire. [statistics.md 6]
  */
 export class Ledger implements TallySource {
-  /** The counts of the open minute. */
+  /** Counts of the current minute. */
   readonly #row = new Float64Array(tallies.length)
   #minute = Number.NEGATIVE_INFINITY
   #isEmpty = true
-  /** By length of their interval; made with the first count, because most sandboxes never count anything. */
+  /**
+   * Rings by length of their interval. They are created with the first count, because most sandboxes never count
+   * anything.
+   */
   #rings: ReadonlyMap<number, Ring> | undefined
   /** `seq` of attempts that have not ended. */
   readonly #underway = new Set<number>()
   #lastSeq = 0
 
-  /** To be subscribed to the traffic log: hears of each new entry, and again when an attempt ends. */
+  /** Listener for the traffic log. It receives each new entry, and an attempt again when it ends. */
   readonly note = (entry: Entry): void => {
     const isNew = entry.seq > this.#lastSeq
     if (isNew) this.#lastSeq = entry.seq
     if (entry.type === 'attempt') this.#attempt(entry, isNew)
     else if (!isNew) return
     else if (entry.type === 'published') {
-      // A duplicate makes no message.
+      // A duplicate creates no message.
       if (!entry.deduplicated) this.#count(entry.at, 'created')
     } else if (entry.type === 'message') {
       if (entry.state === 'CANCELLED') this.#count(entry.at, 'canceled')
@@ -51,7 +55,7 @@ export class Ledger implements TallySource {
     return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(column[tally], grid)
   }
 
-  /** Everything that was counted, as JSON: rows by length of the interval. */
+  /** Returns all counts as JSON: rows by length of the interval. */
   dump(): LedgerDump {
     this.#close()
     return {
@@ -60,7 +64,7 @@ export class Ledger implements TallySource {
     }
   }
 
-  /** Adds what `dump` gave. Counts of a version that told other things are left out. */
+  /** Adds the counts of a dump. Counts of a version with other tallies are dropped. */
   load({ tallies: columns, rings }: LedgerDump): void {
     if (columns.join() !== tallies.join()) return
     this.#close()
@@ -70,14 +74,14 @@ export class Ledger implements TallySource {
 
   #attempt(entry: EntryBase & AttemptEntry, isNew: boolean): void {
     if (isNew) {
-      // Every attempt is billed, those of callbacks too.
+      // Every attempt is billed, also attempts of callbacks.
       this.#count(entry.at, 'attempts')
       this.#count(entry.at, 'active')
       this.#count(entry.at, 'bytes', entry.body.length)
       if (entry.workflowRunId !== undefined) this.#count(entry.at, 'workflowAttempts')
       this.#underway.add(entry.seq)
     }
-    // A late answer ends an attempt a second time.
+    // A late response ends an attempt a second time.
     if (!this.#underway.has(entry.seq)) return
     const { outcome } = entry
     if (outcome === undefined) return
@@ -106,7 +110,7 @@ export class Ledger implements TallySource {
     return this.#rings
   }
 
-  /** Hands the counts of the open minute on to the rings; every interval begins and ends with a minute. */
+  /** Adds the counts of the current minute to the rings. Every interval begins and ends at a full minute. */
   #close(): void {
     if (this.#isEmpty) return
     for (const ring of this.#open().values()) ring.add(this.#minute * minute, this.#row)

@@ -3,7 +3,7 @@ import { day, dayOf, minute, monthOf } from './usage-calendar.js'
 /** The name of a period that a report covers. */
 export type StatsPeriod = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
 
-/** 60 points each, 240 for thirty days. [statistics.md 3.2] */
+/** Each period has 60 points; thirty days have 240. [statistics.md 3.2] */
 const periods: Readonly<Record<StatsPeriod, { readonly points: number; readonly interval: number }>> = {
   '1h': { points: 60, interval: minute },
   '3h': { points: 60, interval: 3 * minute },
@@ -14,7 +14,7 @@ const periods: Readonly<Record<StatsPeriod, { readonly points: number; readonly 
   '30d': { points: 240, interval: 180 * minute },
 }
 
-/** On both endpoints. [statistics.md 1] */
+/** Default period of both endpoints. [statistics.md 1] */
 export const defaultPeriod: StatsPeriod = '1h'
 
 export const periodNames: readonly StatsPeriod[] = Object.keys(periods) as StatsPeriod[]
@@ -23,32 +23,35 @@ export function isPeriod(name: string): name is StatsPeriod {
   return Object.hasOwn(periods, name)
 }
 
-/** Consecutive intervals of one length; each point of a series stands for one. */
+/** Consecutive intervals of one length. Each point of a series represents one interval. */
 export interface Grid {
   readonly from: number
   readonly interval: number
   readonly points: number
 }
 
-/** The last interval contains now; all begin at multiples of their length since the epoch. [statistics.md 3.2, choice] */
+/**
+ * Returns the intervals of a period, the last of which contains now. All begin at multiples of their length since the
+ * epoch. [statistics.md 3.2, choice]
+ */
 export function gridOf(period: StatsPeriod, now: number): Grid {
   const { points, interval } = periods[period]
   const last = Math.floor(now / interval) * interval
   return { from: last - (points - 1) * interval, interval, points }
 }
 
-/** All days of the month that an instant lies in. [statistics.md 3.1] */
+/** Returns all days of the month that contains an instant. [statistics.md 3.1] */
 export function monthGrid(now: number): Grid {
   const days = monthOf(now)
   return { from: days[0]! * day, interval: day, points: days.length }
 }
 
-/** The last five days, today the last. [statistics.md 3.1] */
+/** Returns the last five days, ending today. [statistics.md 3.1] */
 export function fiveDayGrid(now: number): Grid {
   return { from: (dayOf(now) - 4) * day, interval: day, points: 5 }
 }
 
-/** Every grid that a report may ask for: interval → number of points. A month has 31 days at most. */
+/** Every grid that a report may use: interval → number of points. A month has at most 31 days. */
 export const grids: ReadonlyMap<number, number> = new Map([
   ...Object.values(periods).map(({ interval, points }): [number, number] => [interval, points]),
   [day, 31],

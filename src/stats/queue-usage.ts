@@ -3,11 +3,11 @@ import type { TallyName, TallySource } from './tallies.js'
 import type { UsageScript } from './usage-script.js'
 import type { UsageMetrics } from './usage-steps.js'
 
-/** Sizes of a story about the queue. */
+/** Sizes for a usage script of the queue. */
 export interface QueueUsageOptions {
-  /** Bytes that one attempt sends and receives. Default 1024. */
+  /** Bytes that one attempt sends and receives. Default: 1024. */
   readonly messageSize?: number
-  /** Messages that a workflow run takes, all delivered at once. Default 1. */
+  /** Messages per workflow run, all delivered immediately. Default: 1. */
   readonly messagesPerRun?: number
 }
 
@@ -22,7 +22,7 @@ export const queueMetrics: UsageMetrics = {
   counters: rates,
 }
 
-/** Each tally is a sum of what the story tells, so that they agree in every interval. */
+/** The rates that add up to each tally, so that the tallies agree in every interval. */
 const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, readonly (Rate | 'workflow')[]>> = {
   attempts: ['delivered', 'workflow', 'retried', 'failed'],
   active: ['delivered', 'workflow', 'retried', 'failed'],
@@ -38,7 +38,7 @@ const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, r
   runsCanceled: ['runsCanceled'],
 }
 
-/** What the queue did beside the traffic of the sandbox, as a story tells it. */
+/** Usage of the queue from a script, in addition to the traffic of the sandbox. */
 export class QueueUsage implements TallySource {
   readonly #story: UsageScript
   readonly #now: () => number

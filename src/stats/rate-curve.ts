@@ -1,37 +1,41 @@
 import type { Random } from '../kernel/random.js'
 import { minute } from './usage-calendar.js'
 
-/** How fast something happens from an instant on. */
+/** Rate of an event from an instant on. */
 export interface RateSegment {
-  /** Per minute. */
+  /** Events per minute. */
   readonly rate: number
   readonly jitter: number
 }
 
-/** Sums of decimals like 0.1 end just below the whole number that they mean. */
+/** Tolerance for sums of decimals such as 0.1, which end slightly below the whole number. */
 const slack = 1e-6
 
-/** More than one report asks for. */
+/** Number of cached totals, which is more than one report needs. */
 const remembered = 1000
 
 /**
- * Something that happens at a known pace, which changes at known times. Its total is known for every instant, so that
- * a count between two instants costs the same whatever lies between, and counts of neighbouring intervals add up.
+ * An event with known rates that change at known times.
+ * Its total is known for every instant. So a count between two instants costs the same for any distance, and counts
+ * of neighboring intervals add up.
  */
 export class RateCurve {
   readonly #changes: readonly number[]
   readonly #before: RateSegment
   readonly #stretches: readonly RateSegment[]
-  /** Totals at the changes, 0 at `origin`; in minutes' rates times milliseconds, which keeps whole numbers exact. */
+  /**
+   * Totals at the changes, 0 at `origin`. The unit is rate per minute times milliseconds, which keeps whole numbers
+   * exact.
+   */
   readonly #totals: readonly number[]
   readonly #random: Random
   readonly #isJittered: boolean
-  /** Totals at full minutes: several series of a report, and most reports, ask for the same. */
+  /** Totals at full minutes, cached because series and reports need the same ones. */
   readonly #atMinutes = new Map<number, number>()
 
   /**
-   * @param changes ascending, `origin` among them
-   * @param stretchAt what holds from an instant on
+   * @param changes ascending, including `origin`
+   * @param stretchAt returns the rate from an instant on
    */
   constructor(changes: readonly number[], origin: number, stretchAt: (at: number) => RateSegment, random: Random) {
     this.#changes = changes
@@ -42,29 +46,29 @@ export class RateCurve {
     this.#totals = totals(changes, this.#stretches, changes.indexOf(origin))
   }
 
-  /** How often it happened between two instants: whole, never negative. */
+  /** Returns how many events happened between two instants: a whole number, never negative. */
   count(from: number, until: number): number {
     return from >= until ? 0 : this.#whole(until) - this.#whole(from)
   }
 
-  /** How often it happened between one edge and the next. */
+  /** Returns how many events happened between consecutive edges. */
   counts(edges: readonly number[]): number[] {
     const totals = edges.map((at, index) => (index > 0 && at === edges[index - 1] ? undefined : this.#whole(at)))
     for (let index = 1; index < totals.length; index++) totals[index] ??= totals[index - 1]
     return totals.slice(1).map((total, index) => total! - totals[index]!)
   }
 
-  /** The same, not cut to whole numbers. */
+  /** Returns the same as `count()` without rounding. */
   amount(from: number, until: number): number {
     return from >= until ? 0 : this.#jittered(until) - this.#jittered(from)
   }
 
-  /** The same without jitter; negative when the second instant comes first. */
+  /** Returns the same as `amount()` without jitter; negative if the second instant comes first. */
   exact(from: number, until: number): number {
     return (this.#total(until) - this.#total(from)) / minute
   }
 
-  /** What the pace is made of between two instants. */
+  /** Yields the constant rates between two instants. */
   *stretches(from: number, until: number): IterableIterator<{ rate: number; at: number; length: number }> {
     for (let index = this.#indexAt(from), at = from; at < until; index++) {
       const end = Math.min(this.#changes[index + 1] ?? until, until)
@@ -96,8 +100,9 @@ export class RateCurve {
   }
 
   /**
-   * The total at a full minute, moved by at most half of what happens in the quieter one of the two minutes around it:
-   * so no minute loses more than it has, and the minutes still add up.
+   * Returns the total at a full minute with jitter.
+   * The total moves by at most half of the count of the smaller neighboring minute. So no count becomes negative, and
+   * the minutes still add up.
    */
   #shaken(number: number): number {
     const at = number * minute
@@ -118,7 +123,7 @@ export class RateCurve {
     return index < 0 ? this.#before : this.#stretches[index]!
   }
 
-  /** The last change at or before an instant; -1 before the first. */
+  /** Returns the index of the last change at or before an instant; -1 before the first. */
   #indexAt(at: number): number {
     let [low, high] = [0, this.#changes.length]
     while (low < high) {
@@ -130,7 +135,7 @@ export class RateCurve {
   }
 }
 
-/** Forward and backward from the origin, so that a change later on moves nothing that is known already. */
+/** Sums forward and backward from the origin, so that a later change does not affect earlier totals. */
 function totals(changes: readonly number[], stretches: readonly RateSegment[], origin: number): number[] {
   const sums = new Array<number>(changes.length).fill(0)
   for (let index = origin + 1; index < changes.length; index++) {

@@ -20,7 +20,7 @@ export interface NamedSeries {
   readonly data_points: readonly SeriesPoint[]
 }
 
-/** The answer of the queue's statistics. [statistics.md 4] */
+/** Response of the statistics of the queue. [statistics.md 4] */
 export interface QueueReport {
   readonly days: readonly string[]
   readonly daily_requests: readonly RequestPoint[]
@@ -35,7 +35,7 @@ export interface QueueReport {
   readonly total_monthly_billing: number
 }
 
-/** The answer of a search index's statistics. [statistics.md 5] */
+/** Response of the statistics of a search index. [statistics.md 5] */
 export interface SearchReport {
   readonly pending_index_count: number
   readonly current_vector_count: number
@@ -67,12 +67,12 @@ export interface SearchReport {
   readonly rerank_latency_99: readonly SeriesPoint[]
 }
 
-/** The beginnings of the intervals, as the series of the period tell them. */
+/** Returns the starts of the intervals, in the format of the period series. */
 function periodStamps({ from, interval, points }: Grid): string[] {
   return Array.from({ length: points }, (_, index) => periodStamp(from + index * interval))
 }
 
-/** Every day's `x` carries the time of day of the request. [statistics.md 3.1] */
+/** Returns one time per day, each with the time of day of the request. [statistics.md 3.1] */
 function dailyStamps(days: Grid, now: number): string[] {
   const timeOfDay = now - dayOf(now) * day
   return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
@@ -86,25 +86,25 @@ function weekdays(days: Grid): string[] {
   return Array.from({ length: days.points }, (_, index) => weekday(dayOf(days.from) + index))
 }
 
-/** What messages cost. [statistics.md 6] */
+/** Prices of messages. [statistics.md 6] */
 export interface Price {
   /** Dollars per message. */
   readonly message: number
-  /** Bytes per calendar month that cost nothing. */
+  /** Free bytes per calendar month. */
   readonly freeBandwidth: number
-  /** Dollars per 10^9 bytes beyond. */
+  /** Dollars per 10^9 further bytes. */
   readonly gigabyte: number
 }
 
 const gigabyte = 1e9
 
-/** One dollar per 100 000 messages; 50 GB a month free, then 0.05 dollar per GB. [statistics.md 6, pricing] */
+/** One dollar per 100,000 messages; 50 GB per month are free, then 0.05 dollars per GB. [statistics.md 6, pricing] */
 export const payAsYouGo: Price = { message: 1 / 100_000, freeBandwidth: 50 * gigabyte, gigabyte: 0.05 }
 
-/** The free plan, and plans with a fixed price that does not depend on use. [statistics.md 6] */
+/** The free plan, and plans with a fixed price independent of usage. [statistics.md 6] */
 export const unmetered: Price = { message: 0, freeBandwidth: 0, gigabyte: 0 }
 
-/** The ids of the series, in this order, always all of them. [statistics.md 4, choice] */
+/** IDs of the series, always all of them and in this order. [statistics.md 4, choice] */
 const messageSeries: readonly TallyName[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
 const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['started', 'runsStarted'],
@@ -113,7 +113,7 @@ const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['canceled', 'runsCanceled'],
 ]
 
-/** The queue's statistics, out of what was counted. */
+/** Returns the statistics of the queue, computed from counts. */
 export function queueReport(
   source: TallySource,
   now: number,
@@ -148,7 +148,7 @@ export function queueReport(
   }
 }
 
-/** Each day's bill: its messages, and its bytes as far as the month's free ones are used up. */
+/** Returns the bill of each day: its messages, and its bytes above the free ones of the month. */
 function billings(messages: readonly number[], bytes: readonly number[], price: Price): number[] {
   let used = 0
   return messages.map((count, index) => {
@@ -159,32 +159,32 @@ function billings(messages: readonly number[], bytes: readonly number[], price: 
   })
 }
 
-/** Money is told to 6 decimals. [statistics.md 6, choice] */
+/** Rounds an amount of money to 6 decimals. [statistics.md 6, choice] */
 function toMicros(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6
 }
 
-/** What can be asked of a search index, and takes a latency each time. */
+/** Operations of a search index that have a latency. */
 export type SearchOperation = 'query' | 'update' | 'embeds' | 'rerank'
 
-/** The source of a search index's figures: only a story, because there is no such index here. */
+/** Source of the usage of a search index. Only scripts implement it, because the sandbox has no search index. */
 export interface SearchSource {
-  /** How often something was asked for in each interval; `bytes`: how much was transferred. */
+  /** Returns how many operations each interval had; for `bytes`, how many bytes were transferred. */
   series(counter: SearchCounter, grid: Grid): number[]
-  /** The running total since an instant. */
+  /** Returns the running total since an instant. */
   total(counter: SearchCounter, since: number): number
   level(name: SearchLevel): number
-  /** The level at the end of each interval. */
+  /** Returns the level at the end of each interval. */
   levels(name: SearchLevel, grid: Grid): number[]
   latency(operation: SearchOperation, figure: 'mean' | 'p99', grid: Grid): number[]
-  /** Dollars since an instant. */
+  /** Returns the cost in dollars since an instant. */
   cost(since: number): number
 }
 
 export type SearchCounter = 'queries' | 'updates' | 'reranks' | 'bytes'
 export type SearchLevel = 'pending' | 'vectors' | 'storage'
 
-/** A search index about which nothing is known. [statistics.md 6] */
+/** A search index without a script. [statistics.md 6] */
 export const unknownIndex: SearchSource = {
   series: () => [],
   total: () => 0,
@@ -194,7 +194,7 @@ export const unknownIndex: SearchSource = {
   cost: () => 0,
 }
 
-/** A search index's statistics; where nothing is known they are zeros, with correct lengths and times. */
+/** Returns the statistics of a search index. Unknown values are zeros, with correct lengths and times. */
 export function searchReport(source: SearchSource, now: number, period: StatsPeriod): SearchReport {
   const days = fiveDayGrid(now)
   const grid = gridOf(period, now)

@@ -1,17 +1,17 @@
 import type { Grid } from './periods.js'
 
-/** An interval since the epoch, and its sums. */
+/** Number of an interval since the epoch, and its sums. */
 export type RingRow = readonly [number: number, sums: readonly number[]]
 
 /**
- * Sums in the latest intervals of one length, a row of numbers for each. A new interval takes the place of the oldest,
- * so that the past is forgotten by itself, and reading costs what is read.
+ * Sums of the latest intervals of one length, with one row of numbers per interval.
+ * A new interval overwrites the oldest one. So memory is bounded, and a read costs as much as it returns.
  */
 export class Ring {
   readonly #interval: number
   readonly #places: number
   readonly #width: number
-  /** Which interval since the epoch stands in a place. */
+  /** Number of the interval in each place. */
   readonly #numbers: Float64Array
   readonly #sums: Float64Array
 
@@ -23,12 +23,12 @@ export class Ring {
     this.#sums = new Float64Array(places * width)
   }
 
-  /** Adds a row to the interval that an instant lies in. */
+  /** Adds a row to the interval that contains an instant. */
   add(at: number, row: Float64Array): void {
     const number = Math.floor(at / this.#interval)
     const place = this.#placeOf(number)
     const start = place * this.#width
-    // A clock that follows the host may go back a little; what is out of reach then stays so.
+    // A clock that follows the host may move back a little. A row for an interval that was overwritten is dropped.
     if (number < this.#numbers[place]!) return
     if (number > this.#numbers[place]!) {
       this.#numbers[place] = number
@@ -37,7 +37,7 @@ export class Ring {
     for (let column = 0; column < this.#width; column++) this.#sums[start + column]! += row[column]!
   }
 
-  /** One column, over a grid of this ring's interval. */
+  /** Returns one column over a grid with this ring's interval. */
   read(column: number, { from, points }: Grid): number[] {
     const first = Math.floor(from / this.#interval)
     return Array.from({ length: points }, (_, index) => {
@@ -46,7 +46,7 @@ export class Ring {
     })
   }
 
-  /** The intervals that count, as JSON: number since the epoch and sums. */
+  /** Returns the used intervals as JSON: number since the epoch and sums. */
   dump(): readonly RingRow[] {
     return [...this.#numbers].flatMap((number, place) =>
       number === Number.NEGATIVE_INFINITY

@@ -3,13 +3,13 @@ import type { SearchCounter, SearchLevel, SearchOperation, SearchSource } from '
 import type { UsageScript } from './usage-script.js'
 import type { UsageMetrics } from './usage-steps.js'
 
-/** Sizes and prices of a story about a search index. */
+/** Sizes and prices for a usage script of a search index. */
 export interface SearchUsageOptions {
-  /** Bytes that one vector takes. Default 4096: 1024 numbers of four bytes. */
+  /** Bytes per vector. Default: 4096, which is 1024 numbers of four bytes. */
   readonly vectorSize?: number
   /** Bytes that one operation transfers. Default: one vector. */
   readonly requestSize?: number
-  /** Dollars per 100 000 operations. Default 0.4. */
+  /** Dollars per 100,000 operations. Default: 0.4. */
   readonly price?: number
 }
 
@@ -23,14 +23,14 @@ export const searchMetrics: UsageMetrics = {
   counters: [...operations, 'vectors'],
 }
 
-/** What has to be asked for before there is a latency of it. */
+/** Counter that must be above 0 for an operation to have a latency. */
 const causes: Readonly<Partial<Record<SearchOperation, SearchCounter>>> = {
   query: 'queries',
   update: 'updates',
   rerank: 'reranks',
 }
 
-/** A search index as a story tells it: every figure comes out of the same few counters, so that they agree. */
+/** Usage of a search index from a script. All values are computed from the same few counters, so that they agree. */
 export class SearchUsage implements SearchSource {
   readonly #story: UsageScript
   readonly #now: () => number

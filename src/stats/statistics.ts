@@ -20,24 +20,24 @@ import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
 import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
 
-/** A user of the queue, as the management API names it: either id is accepted. */
+/** A user of the queue, as the management API identifies it: both IDs are accepted. */
 export interface StatisticsUser {
   readonly id: string
   readonly uuid: string
 }
 
-/** The development server's user, with the id that the public document shows. [statistics.md 1, queue.md 12] */
+/** The user of the development server, with the ID from the public documentation. [statistics.md 1, queue.md 12] */
 export const defaultUser: StatisticsUser = { id: 'defaultUser', uuid: '99a4c327-31f0-490f-a594-043ade84085a' }
 
 export interface StatisticsOptions {
   readonly traffic: TrafficLog
   readonly now: () => number
-  /** How many dead letters there are now. */
+  /** Returns the current number of dead letters. */
   readonly deadLetters?: () => number
   readonly user?: StatisticsUser
-  /** What messages cost. Default: pay as you go. */
+  /** Price of messages. Default: pay as you go. */
   readonly price?: Price
-  /** Where the jitter of stories comes from. */
+  /** Source of the jitter of scripts. */
   readonly random?: Random
 }
 
@@ -56,8 +56,9 @@ export type StatisticsEffects = MethodEffects<
 >
 
 /**
- * Usage statistics: the queue's are counted from the traffic; a search index's are told, because there is no such index
- * here. Both can be told as a story, and every field of both can be set by hand.
+ * Usage statistics of a sandbox.
+ * Statistics of the queue are counted from the traffic. Those of a search index are scripted, because the sandbox has
+ * none. Both accept a script, and every field of both can be overridden.
  * @example
  * sandbox.stats.queue.report('3h').daily_used
  * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
@@ -69,7 +70,7 @@ export class Stats {
   }
 
   readonly user: StatisticsUser
-  /** The queue's statistics. */
+  /** Statistics of the queue. */
   readonly queue: QueueStatistics
   readonly #queueFigures = new OwnFigures<QueueUsage, QueueReport>()
   readonly #options: Required<Pick<StatisticsOptions, 'now' | 'random'>>
@@ -92,7 +93,7 @@ export class Stats {
   }
 
   /**
-   * The statistics of one search index. Always the same object for one id.
+   * Returns the statistics of one search index: always the same object for the same ID.
    * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 })])
    */
   search(id: string): SearchStatistics {
@@ -109,7 +110,7 @@ export class Stats {
   }
 
   /**
-   * Makes an id one of somebody else's account: asking for it is answered with 403. [statistics.md 2]
+   * Assigns an ID to another account, so that requests for it get a 403. [statistics.md 2]
    * @example
    * sandbox.stats.forbid('products')
    * expect(sandbox.stats.isForbidden('products')).toBe(true)
@@ -120,7 +121,7 @@ export class Stats {
   }
 
   /**
-   * Forgets what was set, told and forbidden. What was counted stays.
+   * Removes all scripts, overridden fields and forbidden IDs. Counts stay.
    * @example
    * sandbox.stats.forbid('products')
    * sandbox.stats.clear()
@@ -152,7 +153,8 @@ export class Stats {
   }
 
   /**
-   * Once one index is set or told, only those that are exist; until then, every UUID is taken for one.
+   * Returns whether a search index exists: one with a script or overridden fields. If there is none, every UUID
+   * exists.
    * @example
    * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    * expect(sandbox.stats.knowsIndex('products')).toBe(true)
@@ -163,10 +165,10 @@ export class Stats {
   }
 }
 
-/** What takes the place of counted figures, or is added to them. */
+/** Script and overridden fields of a report. */
 class OwnFigures<Story, Report> {
   story: Story | undefined
-  /** Fields that were set by hand. */
+  /** Overridden fields. */
   fields: StatsOverrides<Report> | undefined
 
   clear(): void {
@@ -180,14 +182,14 @@ export type QueueStatisticsEffects = MethodEffects<
   { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
-/** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
+/** Statistics of the queue: counts, a script that adds to them, and overridden fields. */
 export class QueueStatistics {
   static {
     bindMethods(QueueStatistics)
   }
 
   readonly #options: StatisticsOptions & { readonly random: Random }
-  /** What was counted so far. @internal */
+  /** Counts of the traffic. @internal */
   readonly ledger: Ledger = new Ledger()
   readonly #inputs: InputRecorder<Changes<QueueStatisticsEffects>>
   readonly #own: OwnFigures<QueueUsage, QueueReport>
@@ -205,7 +207,8 @@ export class QueueStatistics {
   }
 
   /**
-   * What the endpoint answers now.
+   * Returns the report that the endpoint would return now.
+   * @throws RangeError when the period is unknown
    * @example
    * await checkout()
    * sandbox.stats.queue.report('3h').daily_used
@@ -219,7 +222,8 @@ export class QueueStatistics {
   }
 
   /**
-   * Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones.
+   * Overrides fields; all others follow the traffic and the script. Later calls add to earlier ones.
+   * @throws TypeError when a field is unknown or has another type
    * @example
    * sandbox.stats.queue.override({ dlq_message_count: 3 })
    * expect(sandbox.stats.queue.report().dlq_message_count).toBe(3)
@@ -231,7 +235,8 @@ export class QueueStatistics {
   }
 
   /**
-   * Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story.
+   * Scripts additional usage, which is added to the counted traffic. Replaces an earlier script.
+   * @throws TypeError when a step is invalid
    * @example sandbox.stats.queue.script([usage.steady({ delivered: 120 }), usage.gap('-30m', '10m')])
    */
   script(steps: readonly QueueUsageStep[], options: QueueUsageOptions = {}): void {
@@ -246,7 +251,7 @@ export class QueueStatistics {
   }
 
   /**
-   * Forgets what was set and told. What was counted stays.
+   * Removes the script and the overridden fields. Counts stay.
    * @example
    * sandbox.stats.queue.override({ dlq_message_count: 3 })
    * sandbox.stats.queue.clear()
@@ -263,7 +268,7 @@ export type SearchStatisticsEffects = MethodEffects<
   { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
-/** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
+/** Statistics of one search index: a script and overridden fields. Without them, all values are zeros. */
 export class SearchStatistics {
   static {
     bindMethods(SearchStatistics)
@@ -287,13 +292,14 @@ export class SearchStatistics {
     this.#own = own
   }
 
-  /** Whether anything was set or told. */
+  /** Whether the index has a script or overridden fields. */
   get isKnown(): boolean {
     return this.#own.story !== undefined || this.#own.fields !== undefined
   }
 
   /**
-   * What the endpoint answers now.
+   * Returns the report that the endpoint would return now.
+   * @throws RangeError when the period is unknown
    * @example sandbox.stats.search('products').report('3h').monthly_cost
    */
   report(period: StatsPeriod = defaultPeriod): SearchReport {
@@ -303,7 +309,8 @@ export class SearchStatistics {
   }
 
   /**
-   * Sets fields by hand; those not named follow the story. Later calls add to earlier ones.
+   * Overrides fields; all others follow the script. Later calls add to earlier ones.
+   * @throws TypeError when a field is unknown or has another type
    * @example sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    */
   override(fields: StatsOverrides<SearchReport> = {}): void {
@@ -313,7 +320,8 @@ export class SearchStatistics {
   }
 
   /**
-   * Tells what went on at this index. Replaces an earlier story.
+   * Scripts the usage of this index. Replaces an earlier script.
+   * @throws TypeError when a step is invalid
    * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
    */
   script(steps: readonly SearchUsageStep[], options: SearchUsageOptions = {}): void {
@@ -328,7 +336,7 @@ export class SearchStatistics {
   }
 
   /**
-   * Forgets what was set and told.
+   * Removes the script and the overridden fields.
    * @example
    * const products = sandbox.stats.search('products')
    * products.override({ monthly_cost: 0.5 })
@@ -343,14 +351,14 @@ export class SearchStatistics {
 
 function checkedPeriod(period: StatsPeriod): StatsPeriod {
   if (isPeriod(period)) return period
-  throw new RangeError(`There is no period ${JSON.stringify(period)}. Use one of ${periodNames.join(', ')}.`)
+  throw new RangeError(`report(): unknown period ${JSON.stringify(period)}. Use one of ${periodNames.join(', ')}.`)
 }
 
 function checkScale({ caller }: UsageMetrics, scale: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(scale)) {
     if (!names.includes(name))
-      throw new TypeError(`${caller} has no setting ${JSON.stringify(name)}. The settings are ${names.join(', ')}.`)
+      throw new TypeError(`${caller}: unknown option ${JSON.stringify(name)}. Use one of ${names.join(', ')}.`)
     if (typeof value !== 'number' || !(value >= 0 && value < Number.POSITIVE_INFINITY))
-      throw new RangeError(`${caller}: ${name} is a number, 0 or more, not ${JSON.stringify(value)}.`)
+      throw new RangeError(`${caller}: ${name} must be a number from 0 (got ${JSON.stringify(value)}).`)
   }
 }

@@ -1,6 +1,6 @@
 import type { Grid } from './periods.js'
 
-/** What is counted of the queue. */
+/** Counters of the queue. */
 export const tallies = [
   'attempts',
   'workflowAttempts',
@@ -20,9 +20,9 @@ export const tallies = [
 
 export type TallyName = (typeof tallies)[number]
 
-/** The source of the queue's figures: the ledger, which counted them, or a story, which makes them up. */
+/** Source of the usage of the queue: the ledger with its counts, or a script. */
 export interface TallySource {
-  /** One tally in each interval of a grid. */
+  /** Returns one tally for each interval of a grid. */
   series(tally: TallyName, grid: Grid): number[]
 }
 

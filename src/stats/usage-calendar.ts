@@ -5,17 +5,19 @@ export const day = 86_400_000
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** Day and month boundaries are those of UTC. [statistics.md 3.1, choice] */
+/**
+ * Returns the day of an instant since the epoch. Days and months begin at midnight UTC. [statistics.md 3.1, choice]
+ */
 export function dayOf(at: number): number {
   return Math.floor(at / day)
 }
 
-/** English, in full. The first day of the epoch was a Thursday. [statistics.md 3.1] */
+/** Returns the English name of a day. The first day of the epoch was a Thursday. [statistics.md 3.1] */
 export function weekday(dayNumber: number): string {
   return weekdays[(((dayNumber + 4) % 7) + 7) % 7]!
 }
 
-/** Numbers of all days of the month that an instant lies in. */
+/** Returns the numbers of all days of the month that contains an instant. */
 export function monthOf(at: number): readonly number[] {
   const [year, month, date] = dateOf(at).split('-').slice(-3).map(Number) as [number, number, number]
   const first = dayOf(at) - (date - 1)
@@ -31,12 +33,15 @@ function dateOf(at: number): string {
   return iso(at).slice(0, -14)
 }
 
-/** `2025-10-01 11:33:05.585000000 +0000 UTC`: as the daily arrays have it; virtual milliseconds, padded to nanoseconds. */
+/**
+ * Returns a time such as `2025-10-01 11:33:05.585000000 +0000 UTC`, as in the daily arrays: milliseconds padded to
+ * nanoseconds.
+ */
 export function dailyStamp(at: number): string {
   return `${dateOf(at)} ${iso(at).slice(-13, -1)}000000 +0000 UTC`
 }
 
-/** `2025-10-23 17:34:00.000 +0000 UTC`: as the period series have it. */
+/** Returns a time such as `2025-10-23 17:34:00.000 +0000 UTC`, as in the period series. */
 export function periodStamp(at: number): string {
   return `${dateOf(at)} ${iso(at).slice(-13, -1)} +0000 UTC`
 }

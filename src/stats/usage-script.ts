@@ -39,19 +39,19 @@ interface MonthEnd {
   readonly of: readonly string[]
 }
 
-/** The months before the telling that a report may still show. */
+/** Number of earlier months that a report may still show. */
 const monthsBefore = 2
 const silence: RateSegment = { rate: 0, jitter: 0 }
 
 export interface UsageScriptOptions {
   readonly words: UsageMetrics
-  /** When the story was told. */
+  /** When the script was set, in virtual milliseconds. */
   readonly told: number
   readonly now: () => number
   readonly random: Random
 }
 
-/** What a list of steps says about any instant. */
+/** Usage from a list of steps, for any instant. */
 export class UsageScript {
   readonly told: number
   readonly #options: UsageScriptOptions
@@ -62,7 +62,7 @@ export class UsageScript {
   readonly #latencies: readonly Latencies[]
   readonly #resets: readonly { readonly at: number; readonly of: readonly string[] }[]
   #paces = new Map<string, RateCurve>()
-  /** The first day of the latest month whose end is known to the paces. */
+  /** First day of the latest month for which the month ends have been added. */
   #knownMonth = Number.NEGATIVE_INFINITY
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
@@ -98,17 +98,17 @@ export class UsageScript {
     this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.metrics ?? words.rates }))
   }
 
-  /** Whether the story says anything about a rate or level. */
+  /** Returns whether the script sets a rate or level. */
   mentions(name: string): boolean {
     return this.#steadies.some(({ values }) => name in values)
   }
 
-  /** How often something happened in each interval, up to now. */
+  /** Returns how many events each interval had, up to now. */
   series(name: string, { from, interval, points }: Grid): number[] {
     const [now, pace] = [this.#options.now(), this.#rate(name)]
     const edges = Array.from({ length: points + 1 }, (_, index) => Math.min(from + index * interval, now))
     const counts = pace.counts(edges)
-    // The figures of a day are running totals, and those begin anew.
+    // Daily values are running totals, which a counter reset sets to 0.
     if (interval !== day || this.#resets.length === 0) return counts
     return counts.map((_, index) => {
       const [start, end] = [edges[index]!, edges[index + 1]!]
@@ -116,23 +116,26 @@ export class UsageScript {
     })
   }
 
-  /** The running total since an instant. */
+  /** Returns the running total since an instant, after counter resets. */
   total(name: string, since: number): number {
     const now = this.#options.now()
     return this.#rate(name).count(this.#since(name, since, now), now)
   }
 
-  /** How often something happened since an instant, whatever the counter shows. */
+  /** Returns how many events happened since an instant, without counter resets. */
   count(name: string, since: number): number {
     return this.#rate(name).count(since, this.#options.now())
   }
 
-  /** A level at an instant, such as `pending`: what the last step says that covers it. */
+  /** Returns a level at an instant, such as `pending`: that of the last step that covers the instant. */
   level(name: string, at: number): number {
     return this.#told(name, at)?.values[name] ?? 0
   }
 
-  /** A level that another rate moves: it stands where a step says, when that begins or the story is told. */
+  /**
+   * Returns a level that another rate changes. It has the value of the step when the step begins or the script is
+   * set.
+   */
   moved(name: string, by: string, at: number): number {
     const step = this.#told(name, at)
     const reset = this.#since(name, step?.from ?? Number.NEGATIVE_INFINITY, at)
@@ -142,7 +145,10 @@ export class UsageScript {
     return Math.max(0, Math.floor(start + this.#rate(by).exact(anchor, at) + 1e-6))
   }
 
-  /** Mean latency of each interval, over the time in which something was going on; `p99`: what 1 % of it exceeds. */
+  /**
+   * Returns the mean latency of each interval over the time with activity; with `p99`, the latency that 1 % of that
+   * time exceeds.
+   */
   latency(operation: keyof LatencyTable, figure: 'mean' | 'p99', { from, interval, points }: Grid): number[] {
     const now = this.#options.now()
     const [means, high, told] = [
@@ -153,7 +159,7 @@ export class UsageScript {
     return Array.from({ length: points }, (_, index) => {
       const start = from + index * interval
       if (start > now) return 0
-      // An interval that begins at this moment shows what holds at it.
+      // An interval that begins now shows the current value.
       const end = Math.min(start + interval, Math.max(now, start + 1))
       const minutes = told.exact(start, end)
       if (minutes === 0) return 0
@@ -175,7 +181,7 @@ export class UsageScript {
     })
   }
 
-  /** `told`: 1 while the story says how long it takes. */
+  /** Returns a latency as a curve. `told` is 1 while the script sets a latency. */
   #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): RateCurve {
     return this.#pace(`latency/${operation}/${figure}`, (at) => {
       const step = this.#latencies.findLast((one) => covers(one, at) && one.of[operation] !== undefined)
@@ -200,7 +206,7 @@ export class UsageScript {
     return pace
   }
 
-  /** Month ends come without end: those up to this month are worked out. */
+  /** Adds the month ends up to the current month, because they recur without end. */
   #reach(): void {
     const month = monthOf(this.#options.now())[0]!
     if (month <= this.#knownMonth) return
@@ -228,7 +234,7 @@ export class UsageScript {
     return this.#steadies.findLast((step) => covers(step, at) && step.values[name] !== undefined)
   }
 
-  /** The instant itself, or the last reset of a counter between it and another. */
+  /** Returns the instant itself, or the last reset of a counter between it and another instant. */
   #since(name: string, since: number, until: number): number {
     return this.#resets.reduce((last, { at, of }) => (at > last && at <= until && of.includes(name) ? at : last), since)
   }
@@ -240,14 +246,14 @@ function covers({ from, until }: Span, at: number): boolean {
 
 function lastDays(length: number): number {
   if (length <= 28 * day) return length
-  throw new RangeError('usage.monthEnd() takes at most 28 days: the shortest month has no more.')
+  throw new RangeError('usage.monthEnd(): for must be at most 28 days, the length of the shortest month.')
 }
 
 function figureOf(figures: LatencyFigures, figure: 'mean' | 'p99'): number {
   return typeof figures === 'number' ? figures : figures[figure]
 }
 
-/** The level that is exceeded in at most one hundredth of the time. */
+/** Returns the level that is exceeded for at most 1 % of the time. */
 function exceeded(pace: RateCurve, from: number, until: number): number {
   const levels = [...pace.stretches(from, until)].sort((a, b) => b.rate - a.rate)
   let left = levels.reduce((sum, { rate, length }) => sum + (rate > 0 ? length : 0), 0) / 100
@@ -258,7 +264,7 @@ function exceeded(pace: RateCurve, from: number, until: number): number {
   return 0
 }
 
-/** Milliseconds are told to three decimals. */
+/** Rounds milliseconds to three decimals. */
 function toMicroseconds(latency: number): number {
   return Math.round(latency * 1000) / 1000
 }

@@ -4,54 +4,57 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/nearest-name.js'
 
 /**
- * A point in time: ISO text (in UTC where it names no zone) or milliseconds; or, with a sign, a distance from the
- * moment at which the story is told: `'-2h'`, `'+30m'`.
+ * An instant: ISO text (UTC if it names no zone) or milliseconds since the epoch. A text with a sign is relative to
+ * the instant at which the script is set: `'-2h'`, `'+30m'`.
  */
 export type UsageInstant = string | number
 
 interface When {
-  /** Default: since ever. */
+  /** Start. Default: always. */
   readonly from?: UsageInstant
-  /** Default: for ever. */
+  /** End. Default: forever. */
   readonly until?: UsageInstant
 }
 
 interface Jittered {
-  /** From 0 (default) to 1: how far a minute may be off, as a part of its number. Drawn from the sandbox's seed. */
+  /**
+   * Jitter from 0 (default) to 1: how far the count of a minute may differ, as a fraction. Drawn from the sandbox's
+   * seed.
+   */
   readonly jitter?: number
 }
 
-/** What goes on at a search index. Counts are per minute. */
+/** Usage of a search index. Counts are per minute. */
 export interface SearchRates {
   readonly queries?: number
   readonly updates?: number
   readonly reranks?: number
-  /** Vectors in the index: at `from`, or now. */
+  /** Number of vectors in the index, at `from` or now. */
   readonly vectors?: number
-  /** Vectors that come (or go) per minute. */
+  /** Vectors added per minute; removed if negative. */
   readonly growth?: number
   /** Operations that wait to be indexed. */
   readonly pending?: number
 }
 
-/** What goes on at the queue beside what the sandbox does. Counts are per minute. */
+/** Usage of the queue in addition to the traffic of the sandbox. Counts are per minute. */
 export interface QueueRates {
-  /** Messages that arrived. */
+  /** Delivered messages. */
   readonly delivered?: number
-  /** Failed attempts with another one to come. */
+  /** Failed attempts that are retried. */
   readonly retried?: number
-  /** Messages that failed for good. */
+  /** Messages that failed permanently. */
   readonly failed?: number
   readonly canceled?: number
-  /** Workflow runs that began and ended well. */
+  /** Workflow runs that began and succeeded. */
   readonly runsSucceeded?: number
   readonly runsFailed?: number
   readonly runsCanceled?: number
-  /** Dead letters beside those of the sandbox. */
+  /** Dead letters in addition to those of the sandbox. */
   readonly deadLetters?: number
 }
 
-/** Milliseconds: one number for both figures, or the mean and the 99th percentile. */
+/** Latency in milliseconds: one number for both values, or the mean and the 99th percentile. */
 export type LatencyFigures = number | { readonly mean: number; readonly p99: number }
 /** Latencies of operations in milliseconds, by the name of the operation. */
 export type LatencyTable = {
@@ -96,9 +99,9 @@ export interface MonthEndStep {
   readonly metrics?: readonly string[]
 }
 
-/** One step of a story about the queue. Plain data: it may be stored and sent. */
+/** One step of a usage script for the queue. Plain data that can be stored and sent. */
 export type QueueUsageStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
-/** One step of a story about a search index. Plain data: it may be stored and sent. */
+/** One step of a usage script for a search index. Plain data that can be stored and sent. */
 export type SearchUsageStep =
   | SteadyStep<SearchRates>
   | SpikeStep
@@ -114,12 +117,12 @@ interface WhenOptions {
 
 interface Burst {
   readonly for?: Duration
-  /** Names of the rates it applies to. Default: all but `growth`. */
+  /** Names of the rates that the step changes. Default: all but `growth`. */
   readonly metrics?: readonly string[]
 }
 
 /**
- * So many per minute, all the time. Where several of these name the same rate, the last one counts.
+ * Sets constant rates per minute. Of several steps with the same rate, the last one applies.
  * @example usage.steady({ queries: 120, updates: 12, vectors: 10_000 }, { jitter: 0.2 })
  */
 export function steady<const Rates extends SearchRates | QueueRates>(
@@ -132,7 +135,7 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 }
 
 /**
- * So many times as much as usual from an instant on, for ten minutes unless told otherwise.
+ * Multiplies the rates from an instant on, for ten minutes by default.
  * @example
  * sandbox.stats.search('products').script([usage.steady({ queries: 60 }), usage.spikeAt('-30m', 10, { for: '5m' })])
  */
@@ -148,7 +151,7 @@ export function spikeAt(at: Instant, factor: number, options: Burst = {}): Spike
 }
 
 /**
- * Nothing happens from an instant on: counts and latencies are 0, levels stay.
+ * Stops all activity for a duration: counts and latencies are 0, levels stay.
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.gap('-30m', '10m')])
  */
 export function gap(at: Instant, length: Duration): GapStep {
@@ -156,8 +159,8 @@ export function gap(at: Instant, length: Duration): GapStep {
 }
 
 /**
- * Running totals begin anew: those of today and of this month, and the day's point in the daily arrays. The series of
- * the period stay. `vectors` has to be named: it empties the index.
+ * Resets running totals to 0: those of today and of this month, and the day's point in the daily arrays.
+ * The series of the period stay. `vectors` must be named explicitly: it empties the index.
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.counterReset('-10m')])
  */
 export function counterReset(at: Instant, metrics?: readonly string[]): CounterResetStep {
@@ -165,7 +168,7 @@ export function counterReset(at: Instant, metrics?: readonly string[]): CounterR
 }
 
 /**
- * How long operations take, in milliseconds.
+ * Sets the latencies of operations, in milliseconds.
  * @example usage.latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
  */
 export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
@@ -182,7 +185,7 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
 }
 
 /**
- * So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise.
+ * Multiplies the rates at the end of every month, for its last day (UTC) by default.
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.monthEnd(5)])
  */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
@@ -233,7 +236,7 @@ function plainWhen({ from, until }: WhenOptions): When {
 
 const withoutZone = /^[+-]?\d{4,6}-\d\d-\d\dT[\d:.]+$/
 
-/** Milliseconds of a moment, for a story told at an instant. */
+/** Returns an instant in milliseconds, relative to when the script is set. */
 export function resolved(moment: UsageInstant, told: number): number {
   const signed = typeof moment === 'string' ? /^([+-])(?=[\d.]+[a-z])(.*)$/.exec(moment) : null
   if (signed) return told + (signed[1] === '-' ? -1 : 1) * milliseconds(signed[2] as Duration)
@@ -247,21 +250,24 @@ const when = { from: v.optional(moment), until: v.optional(moment) }
 const jitter = { jitter: v.optional(v.pipe(amount, v.maxValue(1))) }
 const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
 
-/** The names that a story may use. */
+/** Names that a usage script may use. */
 export interface UsageMetrics {
-  /** For error texts: `stats.queue.script()`. */
+  /** Call for error messages, such as `stats.queue.script()`. */
   readonly caller: string
-  /** Per minute; those that spikes apply to. */
+  /** Rates per minute, to which spikes apply. */
   readonly rates: readonly string[]
-  /** Levels, and what changes them. */
+  /** Levels, and the rates that change them. */
   readonly levels: readonly string[]
   /** Operations that have a latency. */
   readonly operations: readonly string[]
-  /** What a counter reset may name. */
+  /** Counters that a counter reset may name. */
   readonly counters: readonly string[]
 }
 
-/** Refuses what is no step, or names what the story does not know. */
+/**
+ * Checks the steps of a script.
+ * @throws TypeError when a step is invalid or uses an unknown name
+ */
 export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void {
   const rate = v.optional(v.pipe(v.number(), v.finite()))
   const allRates = Object.fromEntries([...words.rates, ...words.levels].map((name) => [name, rate]))
@@ -276,7 +282,7 @@ export function checkSteps(steps: readonly unknown[], words: UsageMetrics): void
   ])
   for (const step of steps) {
     if (words.operations.length === 0 && (step as Partial<SearchUsageStep> | null)?.kind === 'latencies') {
-      throw new TypeError(`${words.caller} knows no latencies: the queue's statistics have none.`)
+      throw new TypeError(`${words.caller}: the statistics of the queue have no latencies. Remove the step.`)
     }
     checkLatencies(step as Partial<LatenciesStep> | null, words.caller)
     const result = v.safeParse(schema, step)
@@ -290,7 +296,7 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
   const { kind } = (step ?? {}) as { readonly kind?: unknown }
   if (place === null || place === 'kind') {
     return new TypeError(
-      `${caller} takes steps such as usage.steady({ ${words.rates[0]}: 10 }), usage.spikeAt('-1h', 10), usage.gap('-2h', '10m'), got ${JSON.stringify(step)}.`,
+      `${caller}: a step must be a value such as usage.steady({ ${words.rates[0]}: 10 }), usage.spikeAt('-1h', 10) or usage.gap('-2h', '10m') (got ${JSON.stringify(step)}).`,
     )
   }
   const known = place.startsWith('rates.') ? [...words.rates, ...words.levels] : words.operations
@@ -302,14 +308,14 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
         ? ['mean', 'p99']
         : stepFields(kind)
     return new TypeError(
-      `${caller} cannot use the step ${JSON.stringify(kind)}: there is no ${place}.${didYouMean(name, fields)} It knows ${fields.join(', ')}.`,
+      `${caller}: step ${JSON.stringify(kind)}: unknown field ${place}.${didYouMean(name, fields)} Use one of ${fields.join(', ')}.`,
     )
   }
-  const hint = issue.type === 'strict_object' && known.length > 0 ? ` It knows ${known.join(', ')}.` : ''
-  return new TypeError(`${caller} cannot use the step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
+  const hint = issue.type === 'strict_object' && known.length > 0 ? ` Use one of ${known.join(', ')}.` : ''
+  return new TypeError(`${caller}: step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
 }
 
-/** A number or two of them: a schema of both cannot say which one was meant. */
+/** Checks a latency, which is a number or two of them. The schema of both cannot name the wrong field. */
 function checkLatencies(step: Partial<LatenciesStep> | null, caller: string): void {
   if (step?.kind !== 'latencies') return
   for (const [name, given] of Object.entries(Object(step.metrics)))
@@ -327,7 +333,7 @@ function stepFields(kind: unknown): readonly string[] {
 function checkNames(step: QueueUsageStep | SearchUsageStep, { caller, rates, levels, counters }: UsageMetrics): void {
   if (step.kind === 'steady') {
     const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
-    if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)
+    if (negative) throw new RangeError(`${caller}: ${negative[0]} must be 0 or more (got ${negative[1]}).`)
   }
   const named =
     step.kind === 'spike' || step.kind === 'month-end' || step.kind === 'counter-reset' ? step.metrics : undefined
@@ -336,6 +342,6 @@ function checkNames(step: QueueUsageStep | SearchUsageStep, { caller, rates, lev
   if (unknown === undefined) return
   const level = levels.includes(unknown) ? ', which is a level' : ''
   throw new TypeError(
-    `${caller}: a step of kind ${JSON.stringify(step.kind)} cannot name ${JSON.stringify(unknown)}${level}. It can name ${known.join(', ')}.`,
+    `${caller}: step ${JSON.stringify(step.kind)} cannot name ${JSON.stringify(unknown)}${level}. Use one of ${known.join(', ')}.`,
   )
 }

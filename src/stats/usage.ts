@@ -1,2 +1,2 @@
-// The namespace `usage`: steps of a script about what the statistics report.
+// The namespace `usage`: steps of usage scripts for the statistics.
 export { counterReset, gap, latencies, monthEnd, spikeAt, steady } from './usage-steps.js'

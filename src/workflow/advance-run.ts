@@ -19,31 +19,30 @@ export const endStates: Readonly<Record<WorkflowRunEnd, VendorRunState>> = {
   canceled: 'RUN_CANCELED',
 }
 
-/** What moves a run on, and tells of it. */
+/** The clock that moves a run, and the lifecycle text for failure messages. */
 export interface RunAdvancer {
   readonly clock: Clock
-  /** The run step by step, as a text. */
+  /** Returns the lifecycle of a run as text, step by step. */
   story(runId: string): string
 }
 
-/** Where a run is to come. */
+/** The condition at which advancing stops. */
 interface AdvanceGoal {
-  /** `reach step 'charge'`. */
+  /** The goal as a phrase for errors, such as `reach step 'charge'`. */
   readonly what: string
   isReached(): boolean
-  /** Whether time stops at once, or when the present moment is over. */
+  /** `true`: time stops as soon as the goal is reached; `false`: after everything that is due at that instant. */
   readonly stopsAtOnce: boolean
-  /** More about why it was not reached. */
+  /** Returns an additional explanation of why the goal was not reached; may be empty. */
   hint(): string
 }
 
-/** @throws TypeError */
+/** Goal: the run has come to a step. @throws TypeError when the name or the number is invalid */
 export function reached(run: WorkflowRunState, step: string, nth: number): AdvanceGoal {
-  if (typeof step !== 'string' || step === '') throw new TypeError('advanceToStep() needs the name of a step.')
+  if (typeof step !== 'string' || step === '')
+    throw new TypeError('advanceToStep(): the first argument must be the name of a step.')
   if (!(Number.isSafeInteger(nth) && nth > 0)) {
-    throw new TypeError(
-      `advanceToStep() takes which of the steps called ${quoted(step)} it is, from 1; got ${String(nth)}.`,
-    )
+    throw new TypeError(`advanceToStep(${quoted(step)}, nth): nth must be a whole number from 1 (got ${String(nth)}).`)
   }
   const count = (): number =>
     run.steps.filter((one) => one.stepName === step).length + (run.failingStep === step ? 1 : 0)
@@ -53,8 +52,8 @@ export function reached(run: WorkflowRunState, step: string, nth: number): Advan
     stopsAtOnce: true,
     hint: () => {
       const names = new Set(run.steps.map(({ stepName }) => stepName))
-      if (names.has(step)) return ` It came to ${quoted(step)} ${count()} times.`
-      return ` There was no step ${quoted(step)}${near(step, names)}.`
+      if (names.has(step)) return ` ${quoted(step)} was reached ${count()} times.`
+      return ` No step ${quoted(step)} was reached${near(step, names)}.`
     },
   }
 }
@@ -74,10 +73,10 @@ export function ended(run: WorkflowRunState, state: WorkflowRunEnd | undefined):
   }
 }
 
-/** How often a watcher looks where time moves by itself, in milliseconds. */
+/** Interval in host milliseconds at which a run is checked while the clock is in real mode. */
 const pollIntervalMs = 5
 
-/** Moves time until a run has come where it should. */
+/** Moves time until a run reaches a goal. @throws Error with the lifecycle of the run when it cannot reach it */
 export async function advanceUntil(
   engine: WorkflowEngine,
   course: RunAdvancer,
@@ -93,7 +92,7 @@ export async function advanceUntil(
   const isDecided = (): boolean => goal.isReached() || !run.isStarted
   await clock.settle()
   while (!isDecided()) {
-    if (engine.get(run.id) !== run) throw fail('it has been forgotten.')
+    if (engine.get(run.id) !== run) throw fail('the run has been forgotten with the log.')
     const next = nextTimer(clock, run)
     if (next === undefined) throw fail(nothingLeft(run))
     const wait = waitsOf(run).find(({ timer }) => timer === next)
@@ -101,10 +100,10 @@ export async function advanceUntil(
     if (clock.mode === 'real') await pause(clock)
     else await clock.advanceTo(Math.max(next.at, clock.now()), goal.stopsAtOnce ? { until: isDecided } : {})
   }
-  if (!goal.isReached()) throw fail(`it has ended, ${run.state} at ${iso(run.completedAt ?? clock.now())}.`)
+  if (!goal.isReached()) throw fail(`the run ended with ${run.state} at ${iso(run.completedAt ?? clock.now())}.`)
 }
 
-/** The next thing that happens, but for what renews itself for ever: unless the run itself waits for that. */
+/** Returns the next timer. Background timers recur forever, so they count only if they belong to the run itself. */
 function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
   const timers = waitingTimers(clock)
   const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
@@ -112,10 +111,10 @@ function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
 }
 
 function nothingLeft({ refused }: WorkflowRunState): string {
-  return `nothing is left to happen${refused === undefined ? '.' : `: ${refusal(refused)}`}`
+  return `no timer is left that could move it${refused === undefined ? '.' : `: ${refusal(refused)}`}`
 }
 
-/** The waits of a run, and of those that it has invoked. */
+/** Returns the waits of a run and of the runs that it has invoked. */
 function waitsOf(run: WorkflowRunState): Wait[] {
   const invoked = run.steps.flatMap((step) => (step.invoked?.isStarted === true ? [step.invoked] : []))
   return [...(run.waits ?? []), ...invoked.flatMap(waitsOf)]
@@ -124,12 +123,12 @@ function waitsOf(run: WorkflowRunState): Wait[] {
 function unsent({ eventId, step, deadline }: Wait, now: number): string {
   const event = quoted(eventId)
   return (
-    `step ${quoted(step.stepName)} waits for event ${event}, which nobody sends, and would time out in ${formatDuration(deadline - now)}. ` +
-    `Promise it: workflow.stubEvent(${event}, data), or workflow.stubEvent(${event}).timesOut(); or let the time pass with clock.advance().`
+    `step ${quoted(step.stepName)} waits for event ${event}, which was not sent, and would time out in ${formatDuration(deadline - now)}. ` +
+    `Stub it with workflow.stubEvent(${event}, data) or workflow.stubEvent(${event}).timesOut(), or move time with clock.advance().`
   )
 }
 
-/** Where time is the host's. */
+/** Waits for one poll interval on a clock in real mode. */
 function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.schedule(clock.now() + pollIntervalMs, 'a look at a run', () => resolve(), { background: true })

@@ -19,7 +19,7 @@ interface WorkflowInternals {
 
 const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
-/** The engine behind the face, for the rest of the house. */
+/** Returns the engine behind the public class, for internal code. */
 export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<
@@ -34,25 +34,23 @@ export type WorkflowsEffects = MethodEffects<
   }
 >
 
-/** Whom an event is for. */
+/** Options of `workflow.notify()`. */
 export interface NotifyOptions {
-  /** Only this run. Default: every run that waits for the event. */
+  /** ID of the only run that receives the event. Default: every run that waits for the event. */
   readonly runId?: string | undefined
 }
 
 const notifyOptionNames: Readonly<Record<keyof NotifyOptions, true>> = { runId: true }
 
-/** @throws TypeError for anything but an object with these names */
+/** @throws TypeError when `options` is not an object with these names */
 function checkNotify(options: NotifyOptions): void {
   if (typeof options !== 'object' || options === null) {
-    throw new TypeError(
-      `workflow.notify() takes an event, its data and { runId }: workflow.notify('approved', data, { runId }), got ${shown(options)}.`,
-    )
+    throw new TypeError(`workflow.notify(): the third argument must be { runId } (got ${shown(options)}).`)
   }
   checkOptionNames('workflow.notify()', options, Object.keys(notifyOptionNames))
 }
 
-/** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
+/** Workflow runs of a sandbox, accessed directly from a test: without HTTP and without a token. */
 export class Workflow {
   static {
     bindMethods(Workflow)
@@ -66,7 +64,7 @@ export class Workflow {
     this.#inputs = inputs
   }
 
-  /** Every run that is remembered, oldest first; those that ended are forgotten with the log. */
+  /** All runs that are still remembered, oldest first. Ended runs are forgotten when their log expires. */
   get runs(): readonly WorkflowRun[] {
     return of(this)
       .engine.records.select({})
@@ -74,8 +72,8 @@ export class Workflow {
   }
 
   /**
-   * A run by its id.
-   * @throws TypeError when there is none, with the runs that there are
+   * Returns a run by its ID.
+   * @throws TypeError that lists the known runs, when there is no such run
    * @example
    * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
    * sandbox.workflow.getRun(workflowRunId).state // 'RUN_STARTED'
@@ -85,7 +83,7 @@ export class Workflow {
     if (run !== undefined) return this.#handOut(run)
     const known = this.runs.map((one) => `${one.id} of ${shownUrl(one.url)}`)
     throw new TypeError(
-      `There is no run ${JSON.stringify(id)}. ${known.length === 0 ? 'No run has begun: trigger one first.' : `Runs: ${known.slice(0, 5).join(', ')}.`}`,
+      `workflow.getRun(${JSON.stringify(id)}): no such run. ${known.length === 0 ? 'Trigger a run first.' : `Use one of these runs: ${known.slice(0, 5).join(', ')}.`}`,
     )
   }
 
@@ -95,9 +93,9 @@ export class Workflow {
   }
 
   /**
-   * Tells an event to the runs that wait for it, as `client.notify()` does.
-   * @param options.runId tells it to this run only, and keeps it for the run's next wait if it does not wait yet
-   * @returns how many waits it ended
+   * Sends an event to the runs that wait for it, as `client.notify()` does.
+   * @param options.runId sends it to this run only, and keeps it for the next wait of the run if it does not wait yet
+   * @returns the number of waits that ended
    * @example
    * await run.advanceToStep('approval')
    * expect(sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
@@ -109,48 +107,55 @@ export class Workflow {
   }
 
   /**
-   * Says what becomes of a step, in every run, without a change of the app: its body does not run.
+   * Stubs a step in every run: its body does not run, and the app needs no change.
    * @param name the step's name
-   * @param nth which of the steps of this name in a run, from 1; all of them by default
+   * @param nth the number of the step among those of this name in a run, from 1; default: all of them
+   * @throws TypeError when the name or the number is invalid
    * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   stubStep(name: string, nth?: number): StepStubBuilder {
     const called = 'workflow.stubStep()'
     if (typeof name !== 'string' || name === '')
-      throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
+      throw new TypeError(`${called}: the first argument must be the name of a step (got ${shown(name)}).`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
-      throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
+      throw new TypeError(
+        `${called}: nth, the number among the steps called ${quoted(name)}, must be a whole number from 1 (got ${shown(nth)}).`,
+      )
     }
     return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['stubStep', name, nth]))
   }
 
   /**
-   * Promises an event: it comes, once, as soon as somebody waits for it.
-   * @param data as for `client.notify()`; none by default
+   * Stubs an event: it arrives once, as soon as a run waits for it.
+   * @param data as for `client.notify()`; default: none
+   * @throws TypeError when the ID is empty or JSON cannot represent the data
    * @example sandbox.workflow.stubEvent('approved', { by: 'Ada' })
    * @example sandbox.workflow.stubEvent('approved').timesOut()
    */
   stubEvent(eventId: string, data?: unknown): EventStubBuilder {
     const [, given] = this.#inputs.record('stubEvent', eventId, data)
     if (typeof eventId !== 'string' || eventId === '') {
-      throw new TypeError(`workflow.stubEvent() needs the id of an event, got ${shown(eventId)}.`)
+      throw new TypeError(
+        `workflow.stubEvent(): the first argument must be the ID of an event (got ${shown(eventId)}).`,
+      )
     }
     if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
-    // `timesOut()` may follow: who waits already is told when the present code is done, or time moves.
+    // A call of `timesOut()` may follow. So runs that already wait get the event only after the current code, or when
+    // time moves.
     engine.script.soon(eventId)
     return this.promised(verb.number)
   }
 
-  /** A promise that was made before, by its number: `timesOut()` of it is played again on it. */
+  /** Returns the stub of an event by its number, so that the journal can replay `timesOut()` on it. */
   protected promised(number: number): EventStubBuilder {
     const { engine } = of(this)
     return new EventStubBuilder(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
   }
 
   /**
-   * Sleeps take no time: those to come and those under way.
+   * Ends all sleeps immediately, those in progress and those to come.
    * @example
    * sandbox.workflow.skipSleeps()
    * await run.advanceToStep('approval')
@@ -161,7 +166,7 @@ export class Workflow {
   }
 
   /**
-   * Failed deliveries of runs are retried at once, whatever their back-off, those to come and those that wait now.
+   * Retries failed deliveries of runs immediately, without their backoff: those that wait now and those to come.
    * @example
    * sandbox.workflow.skipRetryDelays()
    * sandbox.workflow.stubStep('charge').throws('card declined', { times: 2 })
@@ -172,7 +177,9 @@ export class Workflow {
     of(this).engine.script.skipRetryDelays()
   }
 
-  /** A sentence for each verb that nothing has met: a misspelt name, an event that nobody waited for. */
+  /**
+   * One message per stub that was never used, for example because of a misspelled name or an event without a wait.
+   */
   get unused(): readonly string[] {
     return of(this).engine.script.unused
   }
@@ -180,7 +187,7 @@ export class Workflow {
 
 export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; throws: 'changes'; timesOut: 'changes' }>
 
-/** What may become of a step. */
+/** Stub of a step: choose its outcome with one of the methods. */
 export class StepStubBuilder {
   static {
     bindMethods(StepStubBuilder)
@@ -204,9 +211,10 @@ export class StepStubBuilder {
   }
 
   /**
-   * Its result is this, and its body never runs. Of a call: `{ status, body, header }`, or the body of a 200; of a wait:
-   * the event's data; of an invocation: `{ body, isFailed, isCanceled }`, or the body; a sleep ends at once.
-   * @throws TypeError for a value that JSON cannot hold
+   * Makes the step return this value without running its body.
+   * A call takes `{ status, body, header }`, or the body of a 200; a wait takes the data of the event. An invocation
+   * takes `{ body, isFailed, isCanceled }`, or the body; a sleep ends immediately.
+   * @throws TypeError when JSON cannot represent the value
    * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   returns(value?: unknown): this {
@@ -218,8 +226,11 @@ export class StepStubBuilder {
   }
 
   /**
-   * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
-   * A `WorkflowNonRetryableError` fails the run at once.
+   * Makes the step throw this error instead of running its body.
+   * The queue receives the error as from the endpoint, and retries follow. A `WorkflowNonRetryableError` fails the
+   * run immediately.
+   * @param options.times how many attempts throw; default: all of them
+   * @throws TypeError when an argument is invalid
    * @example sandbox.workflow.stubStep('charge').throws(new Error('card declined'), { times: 2 })
    */
   throws(error: Error | string | StubError = 'the step failed', options: { readonly times?: number } = {}): this {
@@ -228,7 +239,9 @@ export class StepStubBuilder {
     const [given, { times }] = this.#inputs.record('throws', error, options)
     const told = typeof given === 'string' ? { message: given } : given
     if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
-      throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(given)}.`)
+      throw new TypeError(
+        `${called}: the argument must be an Error, a message, or { name, message } (got ${shown(given)}).`,
+      )
     }
     if (!(told instanceof Error))
       checkOptionNames(`The error of ${called}`, told, { name: true, message: true, stack: true, retryAfter: true })
@@ -239,7 +252,7 @@ export class StepStubBuilder {
   }
 
   /**
-   * Its endpoint does not answer, until the time-out of the attempt; a wait for an event times out at once.
+   * Makes the endpoint not respond until the attempt times out; a wait for an event times out immediately.
    * @example sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
    */
   timesOut(options: { readonly times?: number } = {}): this {
@@ -253,7 +266,7 @@ export class StepStubBuilder {
 
 export type EventEffects = MethodEffects<EventStubBuilder, { timesOut: 'changes' }>
 
-/** What may become of the next wait for an event. */
+/** Stub of the next wait for an event. */
 export class EventStubBuilder {
   static {
     bindMethods(EventStubBuilder)
@@ -271,7 +284,7 @@ export class EventStubBuilder {
   }
 
   /**
-   * It never comes: the wait for it ends at once, as when its time is over.
+   * Makes the event never arrive: the wait for it ends immediately, as after its timeout.
    * @example sandbox.workflow.stubEvent('approved').timesOut()
    */
   timesOut(): this {
@@ -284,22 +297,24 @@ export class EventStubBuilder {
 
 function timesOf(called: string, times: unknown): number | undefined {
   if (times === undefined || (Number.isSafeInteger(times) && (times as number) > 0)) return times as number | undefined
-  throw new TypeError(`${called} takes { times } as a number from 1; got ${shown(times)}. Leave it out for always.`)
+  throw new TypeError(
+    `${called}: times must be a whole number from 1 (got ${shown(times)}). Omit it for every attempt.`,
+  )
 }
 
 function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : String(value)
 }
 
-/** What is said about a run of a workflow, here and by a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
+/** State of a workflow run. Times are virtual milliseconds since the Unix epoch. */
 export interface RunView {
   readonly id: string
   readonly url: string
   readonly state: VendorRunState
   readonly createdAt: number
-  /** `undefined` while it lasts. */
+  /** Virtual milliseconds since the epoch; `undefined` while the run lasts. */
   readonly completedAt?: number | undefined
-  /** What it returned, out of its JSON; `undefined` while it lasts, and when it returned nothing. */
+  /** Parsed JSON that the run returned; `undefined` while it lasts, or if it returned nothing. */
   readonly result?: unknown
 }
 
@@ -333,16 +348,16 @@ export type RunEffects = MethodEffects<
   }
 >
 
-/** One run, as it stands whenever it is asked. */
+/** One workflow run. Its fields show the current state each time they are read. */
 export class WorkflowRun extends ReadonlyView implements RunView {
   declare readonly id: string
   declare readonly url: string
   declare readonly state: VendorRunState
-  /** Virtual milliseconds. */
+  /** Virtual milliseconds since the epoch. */
   declare readonly createdAt: number
-  /** Virtual milliseconds; `undefined` while it lasts. */
+  /** Virtual milliseconds since the epoch; `undefined` while the run lasts. */
   declare readonly completedAt: number | undefined
-  /** What it returned, out of its JSON; `undefined` while it lasts, and when it returned nothing. */
+  /** Parsed JSON that the run returned; `undefined` while it lasts, or if it returned nothing. */
   declare readonly result: unknown
   declare toJSON: () => RunView
 
@@ -368,7 +383,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Why it is where it is, in sentences: what each of its open steps waits for.
+   * Returns why the run is in its current state: what each of its open steps waits for.
    * @example console.log(run.explain())
    */
   explain(): string {
@@ -376,8 +391,8 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
-   * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
+   * Returns what the run has done so far as plain JSON, which can be saved and replayed against later code.
+   * @param options.secrets includes headers that look like secrets, and what the trigger redacts; default: false
    * @example
    * await run.advanceToStep('charge')
    * writeFileSync('run.json', JSON.stringify(run.history()))
@@ -400,10 +415,10 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Moves the clock as far as it takes for the run to come to a step: until it is submitted or planned, waits, sleeps,
-   * calls, or fails.
-   * @param nth which of the steps of this name
-   * @throws Error with the story of the run, when it cannot come there
+   * Advances the clock until the run comes to a step: until the step is submitted, planned, waits, sleeps, calls, or
+   * fails.
+   * @param nth the number of the step among those of this name, from 1; default: 1
+   * @throws Error with the lifecycle of the run, when the run cannot reach the step
    * @example
    * await run.advanceToStep('approval')
    * sandbox.workflow.notify('approved', { by: 'Ada' })
@@ -414,9 +429,9 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Moves the clock as far as it takes for the run to end, with everything of that moment.
-   * @param state how it must end; any end by default
-   * @throws Error with the story of the run, when it ends otherwise or not at all
+   * Advances the clock until the run has ended and everything that is due at that instant is done.
+   * @param state the required end state; default: any
+   * @throws Error with the lifecycle of the run, when it ends otherwise or not at all
    * @example
    * sandbox.workflow.stubEvent('approved', { by: 'Ada' })
    * await run.advanceToEnd('success')
@@ -424,7 +439,9 @@ export class WorkflowRun extends ReadonlyView implements RunView {
    */
   async advanceToEnd(state?: WorkflowRunEnd): Promise<void> {
     if (state !== undefined && !Object.hasOwn(endStates, state)) {
-      throw new TypeError(`A run ends as ${Object.keys(endStates).map(quoted).join(', ')}; got ${shown(state)}.`)
+      throw new TypeError(
+        `advanceToEnd(): the state must be ${Object.keys(endStates).map(quoted).join(', ')} (got ${shown(state)}).`,
+      )
     }
     await advanceUntil(this.#engine, this.#course, this.#run, ended(this.#run, state))
   }

@@ -8,7 +8,7 @@ import { shownText, shownUrl } from '../secrets/urls.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { StoredReply, WorkflowRunState } from './workflow-run.js'
 
-/** Why a run is where it is, in sentences that a person can act on. */
+/** Explains why a run is in its current state, in messages that a person can act on. */
 export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {
   const { id, url, createdAt: time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
@@ -24,48 +24,48 @@ export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): st
     return [`${begun} and ${end(run)}.`, ...told].join(' ')
   }
   const why = [...waiting, ...invoked(run), ...open]
-  return [`${begun} and goes on.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
+  return [`${begun} and is still running.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
 }
 
 function end(run: WorkflowRunState): string {
   const { state, completedAt, failure } = run
   const at = completedAt === undefined ? '' : ` at ${timeText(completedAt)}`
   if (state === 'RUN_SUCCESS') return `succeeded${at}`
-  if (state === 'RUN_CANCELED') return `was cancelled${at}`
+  if (state === 'RUN_CANCELED') return `was canceled${at}`
   if (failure === undefined) return `failed${at}`
   return `failed${at}: ${answered(run, failure.message, failure)} (dead letter ${failure.dlqId})`
 }
 
-/** What a message that is tried again met the last time. */
+/** Returns the result of the last attempt of a message that waits for a retry. */
 function lastFailure(run: WorkflowRunState, message: Message, { courier }: QueueEngine): string[] {
   if (message.running) return []
   const { error, response } = courier.log.about(message).findLast(({ state }) => state === 'ERROR')?.detail ?? {}
   return response === undefined ? [] : [`At its last attempt ${answered(run, message, { ...response, error })}.`]
 }
 
-/** `https://app.test/run answered 500 "out of stock"` */
+/** Returns, for example, `https://app.test/run responded 500 "out of stock"`. */
 function answered(run: WorkflowRunState, message: Message, { status, error, body }: StoredReply): string {
   const what =
-    status === 0 ? `did not answer${error === undefined ? '' : `: ${shownText(error)}`}` : `answered ${status}`
+    status === 0 ? `did not respond${error === undefined ? '' : `: ${shownText(error)}`}` : `responded ${status}`
   const isHidden = [run.configuration.settings, message.settings].some(({ redact }) => redact?.body === true)
   return `${shownUrl(message.url)} ${what}${bodyText(text(body), isHidden)}`
 }
 
 const maxBody = 300
-/** What JSON leaves as it is: marks of direction, invisible characters, line separators. */
+/** Characters that JSON does not escape: direction marks, invisible characters, and line separators. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** What the endpoint answered: of an error of the SDK its message. */
+/** Returns the body of a response; for an error of the SDK, only its message. */
 function bodyText(body: string, isHidden: boolean): string {
   if (body === '') return ''
-  if (isHidden) return ' (its publisher hides the body)'
+  if (isHidden) return ' (its publisher redacts the body)'
   const error = parsedJson(body) as { message?: unknown } | null | undefined
   const told = shownText(typeof error?.message === 'string' ? error.message : body)
   const shown = JSON.stringify(told.length > maxBody ? `${told.slice(0, maxBody)}…` : told)
   return ` ${shown.replace(unprintable, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}`
 }
 
-/** Steps that wait for the end of other runs. */
+/** Returns a message for each step that waits for the end of another run. */
 function invoked({ steps }: WorkflowRunState): string[] {
   return steps
     .filter(({ invoked: other, result }) => other?.isStarted === true && result === undefined)
@@ -73,14 +73,14 @@ function invoked({ steps }: WorkflowRunState): string[] {
 }
 
 function stuck({ entries, refused }: WorkflowRunState): string {
-  if (refused !== undefined) return `Nothing will move it on: ${refusal(refused)}`
+  if (refused !== undefined) return `No further delivery is planned: ${refusal(refused)}`
   const vanished = entries.some(({ message: { delivery } }) => delivery.is === 'ended' && delivery.as === 'vanished')
   return vanished
-    ? 'A fault made one of its deliveries vanish: nothing will move it on.'
-    : 'Nothing will move it on: the endpoint answered its last delivery and submitted no step. See what it answered in the traffic log.'
+    ? 'A fault dropped one of its deliveries, so no further delivery is planned.'
+    : 'No further delivery is planned: the endpoint responded to the last one without submitting a step. See the response in the traffic log.'
 }
 
-/** What the SDK takes for a cancelled run. [workflow.md 5] */
+/** Returns why the SDK considers a run canceled although it is not. [workflow.md 5] */
 export function refusal(why: string): string {
-  return `the queue refused what its last delivery submitted: ${why.replace(/\.$/, '')}.`
+  return `the queue rejected what its last delivery submitted: ${why.replace(/\.$/, '')}.`
 }

@@ -5,9 +5,9 @@ import { instant } from '../kernel/instant.js'
 import type { RunHistory, RunHistoryEntry } from './run-history.js'
 import { readStep, type StepBody } from './step.js'
 
-// A history as it stands in a file: everything in it is untrusted.
+// Run histories that come from a file. Everything in them is untrusted.
 
-/** What was given is no run. The sentence says what to give instead. */
+/** Thrown when the input is not a workflow run. The message names the accepted input. */
 export class RunHistoryError extends TypeError {
   override readonly name = 'RunHistoryError'
 }
@@ -15,7 +15,7 @@ export class RunHistoryError extends TypeError {
 export const logHint: string = 'GET /v2/workflows/logs?workflowRunId=ID'
 export const listHint: string = 'GET /v2/workflows/runs/ID'
 
-export const whatToGive: string = `Give the answer of ${listHint} while the run lasts, or of ${logHint}.`
+export const whatToGive: string = `Use the response of ${listHint} while the run lasts, or of ${logHint}.`
 
 export type UnknownRecord = Readonly<Record<string, unknown>>
 
@@ -39,7 +39,7 @@ export function shown(given: unknown): string {
   return typeof given === 'string' ? JSON.stringify(given.slice(0, 100)) : kindOf(given)
 }
 
-/** Beyond it there are no dates. */
+/** The last instant that a JavaScript `Date` can hold. */
 const lastTime = 8.64e15
 
 export function timeOf(given: number | string | undefined): number | undefined {
@@ -61,7 +61,7 @@ export function someOf(all: readonly string[]): string {
 
 const rawEntry = v.object({
   messageId: v.string(),
-  // An empty payload may be left out.
+  // The empty payload may be omitted.
   body: v.nullish(v.string(), ''),
   callType: v.string(),
   unknown: v.optional(v.picklist(['redacted', 'truncated', 'omitted', 'maybe-undefined'])),
@@ -72,7 +72,7 @@ export function entryOf(given: unknown, at: number): RunHistoryEntry {
   const what = `Entry ${at + 1} of the list`
   if (!read.success)
     throw new RunHistoryError(
-      `${what} is not { messageId, body, callType }${isObject(given) ? `: its fields are ${fieldsOf(given)}` : ''}. ${whatToGive}`,
+      `${what} must be { messageId, body, callType }${isObject(given) ? ` (its fields are ${fieldsOf(given)})` : ''}. ${whatToGive}`,
     )
   const { unknown, ...entry } = read.output
   const body = fromBase64(entry.body ?? '')
@@ -116,33 +116,33 @@ const historyShape = v.object({
 })
 
 /**
- * A history as it was written to a file.
- * @throws RunHistoryError when it is none, or one of a version that this package does not know
+ * Validates a run history that was read from a file.
+ * @throws RunHistoryError when the value is not a run history, or has a version that this package does not support
  */
 export function checkedHistory(given: unknown): RunHistory {
   if (!isObject(given) || given.format !== 'stuntdouble/history')
-    throw new RunHistoryError(`This is no history. ${howToGet}`)
+    throw new RunHistoryError(`This is not a run history. ${howToGet}`)
   if (given.version !== 1)
     throw new RunHistoryError(
-      `This history is of version ${shown(given.version === undefined ? 'none' : String(given.version))}; this stuntdouble reads version 1. Update the package, or take the history anew.`,
+      `This run history has version ${shown(given.version === undefined ? 'none' : String(given.version))}, but this package supports version 1. Update the package, or create the run history again.`,
     )
   const read = v.safeParse(historyShape, given)
   if (!read.success) {
     const [issue] = read.issues
     throw new RunHistoryError(
-      `This history is damaged at ${v.getDotPath(issue)?.slice(0, 100) ?? 'its top'}: ${issue.message.slice(0, 200)}. ${howToGet}`,
+      `This run history is invalid at ${v.getDotPath(issue)?.slice(0, 100) ?? 'its top level'}: ${issue.message.slice(0, 200)}. ${howToGet}`,
     )
   }
   for (const [name, value] of Object.entries(read.output.headers ?? {})) {
-    if (!isHeader(name, value)) throw new RunHistoryError(`This history has a header that is none: ${shown(name)}.`)
+    if (!isHeader(name, value)) throw new RunHistoryError(`This run history has an invalid header: ${shown(name)}.`)
   }
   return { ...read.output, entries: read.output.entries.map(entryOf) } as RunHistory
 }
 
 const howToGet =
-  'Take one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
+  'Create one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
 
-/** The step of an entry; `undefined` for the payload, what third parties were asked, and what cannot be read. */
+/** Returns the step of an entry; `undefined` for the payload, requests to third parties, and unreadable entries. */
 export function stepOfEntry({ body, callType }: RunHistoryEntry, at: number): StepBody | undefined {
   if (at === 0 || callType !== 'step') return undefined
   const bytes = fromBase64(body)

@@ -4,10 +4,10 @@ import { timeOf, type UnknownRecord } from './history-file.js'
 import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
 import { historyHead, type RunHistory, shownHeaders } from './run-history.js'
 
-// The grouped log shows steps as people read them; here they become the list again that a delivery carries.
+// The grouped log shows steps for people. This module rebuilds the list that a delivery carries.
 // [workflow.md 3.1, 5 to 10]
 
-/** A run as `GET /v2/workflows/logs` shows it, as a history. What the log leaves out is told. */
+/** Converts a run from `GET /v2/workflows/logs` to a run history. `missing` lists what the log omits. */
 export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
   const groups = groupsIn(run.steps)
   const [first] = groups
@@ -25,10 +25,12 @@ export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
   const missing = [
     ...list.missing(),
     ...(init?.headers === undefined
-      ? ['Headers that the trigger forwarded are not in the log. If code outside steps reads any, give them.']
+      ? ['Headers that the trigger forwarded are not in the log. Provide them if code outside steps reads any.']
       : []),
     ...headers.missing,
-    ...(isTime(created) ? [] : ['When the run began is not in the log. If code outside steps reads it, give it.']),
+    ...(isTime(created)
+      ? []
+      : ['The creation time of the run is not in the log. Provide it if code outside steps reads it.']),
   ]
   return {
     ...historyHead,
@@ -39,7 +41,7 @@ export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
         .replace(/[^\x21-\x7e]/g, '_') || 'wfr_unknown',
     ...(isTime(created) && { createdAt: created }),
     headers: headers.headers,
-    // What is not there may be the end.
+    // An incomplete list may lack the end of the run.
     state: isWhole ? state : 'RUN_STARTED',
     entries: list.entries,
     ...(list.open !== undefined && { open: list.open }),
@@ -57,7 +59,7 @@ function listed(headers: LoggedStep['headers'] = {}): HeaderList {
   )
 }
 
-/** Whether the log was asked for without bodies: results that must be there are not. */
+/** Returns whether the log was requested without bodies: results that must exist are absent. */
 function showsNothing(groups: readonly StepGroup[]): boolean {
   const steps = groups.flatMap((group) => group.steps)
   return (

@@ -20,25 +20,26 @@ import {
 import { historyOfLog } from './history-of-log.js'
 import { historyHead, type RunHistory, type RunHistoryOptions, shownHeaders } from './run-history.js'
 
-/** What a file with a run does not say of itself. */
+/** Facts about a run that its file may not contain. */
 export interface HistorySource extends RunHistoryOptions {
-  /** The endpoint of the workflow. */
+  /** URL of the workflow's endpoint. */
   readonly url?: string
-  /** What the trigger forwarded to it. */
+  /** Headers that the trigger forwarded to the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Which run of a log it is; the id of a run whose steps are given. */
+  /** ID of the run: selects it in a log, or identifies a run of which only the steps are given. */
   readonly runId?: string
-  /** When the run began: milliseconds since the Unix epoch, or a date as ISO 8601 has it. */
+  /** When the run began: milliseconds since the Unix epoch, or an ISO 8601 date. */
   readonly createdAt?: number | string
 }
 
-/** The id of a run that nobody told. */
+/** ID of a run whose ID is not known. */
 const unknownRun = 'wfr_unknown'
 /**
- * The history of a run out of what the service says of it: the answer of `GET /v2/workflows/runs/{id}` while the run
- * lasts, of `GET /v2/workflows/logs?workflowRunId={id}` at any time, or a history that was written before.
- * @param json the answer, parsed or as text
- * @throws RunHistoryError for anything else, with what to do
+ * Parses a workflow run from what the service returns, for `replay()`.
+ * Accepts the response of `GET /v2/workflows/runs/{id}` while the run lasts, of `GET
+ * /v2/workflows/logs?workflowRunId={id}` at any time, or a saved run history.
+ * @param json the response, parsed or as text
+ * @throws RunHistoryError when `json` is anything else; the message names the accepted input
  * @example const history = parseRunHistory(readFileSync('run.json', 'utf8'), { url: 'https://shop.test/api/order' })
  */
 export function parseRunHistory(json: unknown, source: HistorySource = {}): RunHistory {
@@ -53,20 +54,21 @@ export function parseRunHistory(json: unknown, source: HistorySource = {}): RunH
   checkSource(source)
   if (Array.isArray(given))
     return given.length > 0 && isRun(given[0]) ? ofLog(given, '', source) : ofList(given, source)
-  if (!isObject(given)) throw new RunHistoryError(`A run is a list or an object, not ${kindOf(given)}. ${whatToGive}`)
+  if (!isObject(given))
+    throw new RunHistoryError(`A workflow run must be a list or an object (got ${kindOf(given)}). ${whatToGive}`)
   if ('format' in given) return withSource(checkedHistory(given), source)
   if (Array.isArray(given.runs)) return ofLog(given.runs, textOf(given.cursor), source)
   if (isRun(given)) return ofLog([given], '', source)
   if (Array.isArray(given.events))
     throw new RunHistoryError(
-      `This is the flat log, which has no results. Ask for the grouped one: ${logHint}, or /v2/workflows/events?groupBy=workflowRunId.`,
+      `This is the flat log, which has no results. Request the grouped log: ${logHint}, or /v2/workflows/events?groupBy=workflowRunId.`,
     )
   if (typeof given.error === 'string') {
     throw new RunHistoryError(
-      `The service answered with an error: ${given.error.slice(0, 200)}. ${listHint} knows a run while it lasts; of one that has ended take the log: ${logHint}.`,
+      `The service responded with an error: ${given.error.slice(0, 200)}. ${listHint} finds a run only while it lasts; for an ended run use the log: ${logHint}.`,
     )
   }
-  throw new RunHistoryError(`This is no run: its fields are ${fieldsOf(given)}. ${whatToGive}`)
+  throw new RunHistoryError(`This is not a workflow run (its fields are ${fieldsOf(given)}). ${whatToGive}`)
 }
 
 function parsed(json: string): unknown {
@@ -75,8 +77,8 @@ function parsed(json: string): unknown {
   } catch (error) {
     throw new RunHistoryError(
       json.trim() === ''
-        ? `There is nothing in it. ${whatToGive}`
-        : `It is not JSON: ${(error as Error).message}. ${whatToGive}`,
+        ? `The input is empty. ${whatToGive}`
+        : `The input is not JSON: ${(error as Error).message}. ${whatToGive}`,
     )
   }
 }
@@ -94,49 +96,53 @@ function textOf(given: unknown): string {
 function checkSource({ url, headers = {}, runId, createdAt }: HistorySource): void {
   if (url !== undefined && !isEndpoint(url))
     throw new RunHistoryError(
-      `The url is that of the workflow's endpoint, as https://app.test/api/order; not ${shown(url)}.`,
+      `url must be the endpoint of the workflow, such as https://app.test/api/order (got ${shown(url)}).`,
     )
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value === 'string' && isHeader(name, utf8(value))) continue
-    throw new RunHistoryError(`${shown(name)} with ${shown(value)} is no header. Give { 'x-user': 'u1' }.`)
+    throw new RunHistoryError(
+      `headers: ${shown(name)} with value ${shown(value)} is not a valid header. Use { 'x-user': 'u1' }.`,
+    )
   }
   if (runId !== undefined && (typeof runId !== 'string' || !/^[\x21-\x7e]{1,500}$/.test(runId)))
-    throw new RunHistoryError(`${shown(runId)} is no id of a run.`)
+    throw new RunHistoryError(
+      `runId must be the ID of a run: printable characters without spaces (got ${shown(runId)}).`,
+    )
   if (createdAt !== undefined && timeOf(createdAt) === undefined)
     throw new RunHistoryError(
-      `createdAt is milliseconds or a date such as 2030-01-31T09:00:00Z, not ${shown(createdAt)}.`,
+      `createdAt must be milliseconds or a date such as 2030-01-31T09:00:00Z (got ${shown(createdAt)}).`,
     )
 }
 
-/** Values of headers are bytes. */
+/** Returns headers with their values as bytes. */
 function asBytes(headers: Readonly<Record<string, string>> = {}): HeaderList {
   return Object.entries(headers).map(([name, value]) => [name, utf8(value)])
 }
 
-/** The list of a run that lasts. It says nothing of the run itself. */
+/** Converts the list of a running run, which contains only its steps. */
 function ofList(
   list: readonly unknown[],
   { url, headers, runId, createdAt, secrets = false }: HistorySource,
 ): RunHistory {
   if (list.length === 0)
-    throw new RunHistoryError(`The list is empty: the run has no steps, or has ended. ${whatToGive}`)
+    throw new RunHistoryError(`The list is empty: the run has no steps or has ended. ${whatToGive}`)
   if (url === undefined)
     throw new RunHistoryError(
-      'The steps of a run do not tell its endpoint: give the url, as --url https://app.test/api/order or { url }.',
+      'The steps of a run do not contain its endpoint. Set the URL with --url https://app.test/api/order or { url }.',
     )
   const entries = list.map(entryOf)
   const time = timeOf(createdAt)
   const { headers: shownOnes, missing: hiddenOnes } = shownHeaders(asBytes(headers), secrets)
   const unread = entries.flatMap(({ unknown }, at) => (unknown === undefined ? [] : [`entry ${at + 1}`]))
   const missing = [
-    ...(unread.length > 0 ? [`What cannot be read, cut or redacted: ${someOf(unread)}.`] : []),
+    ...(unread.length > 0 ? [`Unreadable, truncated or redacted: ${someOf(unread)}.`] : []),
     ...(headers === undefined
-      ? ['Headers that the trigger forwarded are not in the list. If code outside steps reads any, give them.']
+      ? ['Headers that the trigger forwarded are not in the list. Provide them if code outside steps reads any.']
       : []),
     ...hiddenOnes,
-    ...(runId === undefined ? [`The id of the run is not in the list: it is replayed as ${unknownRun}.`] : []),
+    ...(runId === undefined ? [`The ID of the run is not in the list: it is replayed as ${unknownRun}.`] : []),
     ...(time === undefined
-      ? ['When the run began is not in the list. If code outside steps reads it, give it as createdAt.']
+      ? ['The creation time of the run is not in the list. Set createdAt if code outside steps reads it.']
       : []),
   ]
   return {
@@ -159,13 +165,13 @@ function ofLog(runs: readonly unknown[], cursor: string, source: HistorySource):
   if (named.length === 0) {
     throw new RunHistoryError(
       found.length === 0
-        ? `The log has no run.${more} ${whatToGive}`
-        : `The log has no run ${source.runId}; it has ${ids}.${more} Ask for it: ${logHint}.`,
+        ? `The log contains no run.${more} ${whatToGive}`
+        : `The log does not contain run ${source.runId}, only ${ids}.${more} Request it: ${logHint}.`,
     )
   }
   if (new Set(named.map(({ workflowRunId }) => workflowRunId)).size > 1)
-    throw new RunHistoryError(`The log has several runs: ${ids}. Name one, as --run ID or { runId }.`)
-  // One id may have been used twice; the log begins with the latest.
+    throw new RunHistoryError(`The log contains several runs: ${ids}. Select one with --run ID or { runId }.`)
+  // The same ID may have been used twice. The log begins with the latest run.
   return withSource(historyOfLog(named[0]!, source.secrets === true), source)
 }
 
@@ -173,7 +179,7 @@ function isNamed(id: unknown, { runId }: HistorySource): boolean {
   return id === runId || id === `wfr_${runId}`
 }
 
-/** What is given beside a file goes before what it says. */
+/** Options take precedence over what the file contains. */
 function withSource(
   history: RunHistory,
   { url = history.url, headers, runId, createdAt, secrets }: HistorySource,
@@ -185,7 +191,7 @@ function withSource(
   const { missing: _, ...rest } = history
   if (url === '')
     throw new RunHistoryError(
-      'The log does not tell the endpoint: give the url, as --url https://app.test/api/order or { url }.',
+      'The log does not contain the endpoint. Set the URL with --url https://app.test/api/order or { url }.',
     )
   return {
     ...rest,
@@ -197,5 +203,5 @@ function withSource(
   }
 }
 
-/** Sentences about headers, which headers that are given later make void. */
+/** Messages about missing headers, which no longer apply when headers are given. */
 const ofHeaders = /^(?:Headers that|The values? of the headers?) /

@@ -3,11 +3,11 @@ import { type Bytes, text } from '../kernel/bytes.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import { checkedStep, type StepBody } from './step.js'
 
-/** What a step sends to begin another run and to hear of its end. [workflow.md 9] */
+/** Body of a request with which a step invokes another run and asks for its result. [workflow.md 9] */
 export interface InvokeBody {
-  /** The payload; absent where there is none. */
+  /** Payload; absent if there is none. */
   readonly body?: string | undefined
-  /** What the step's result is published with. */
+  /** Headers with which the step's result is published. */
   readonly headers: Readonly<Record<string, readonly string[]>>
   readonly workflowRunId: string
   readonly workflowRunCreatedAt: number

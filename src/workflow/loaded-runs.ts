@@ -13,7 +13,7 @@ interface Loaded {
   readonly dumped: DumpedRun
 }
 
-/** Restores the runs of a dump, oldest first: what they are made of now, what they refer to when it is there. */
+/** Restores the runs of a dump, oldest first, and then the references between them. */
 export function loading(
   engine: RunEngine,
   dumped: readonly DumpedRun[],
@@ -59,7 +59,7 @@ function runOf({ queue }: RunEngine, dumped: DumpedRun, seq: number): WorkflowRu
     run.early = new Map(dumped.early.map(({ eventId, events }) => [eventId, events.map(bytesOf)]))
   for (const { stepId, stepName, stepType, concurrent, createdAt: at, result, plan } of dumped.steps) {
     if (run.steps.some((record) => record.stepId === stepId))
-      throw new TypeError(`The run ${shortened(id)} of the dump has two steps ${stepId}.`)
+      throw new TypeError(`The dump is invalid: run ${shortened(id)} has two steps ${stepId}.`)
     const record: StepRecord = { stepId, stepName, stepType, concurrent, createdAt: at, message: undefined, result }
     if (plan !== undefined) record.plan = plan
     run.steps.push(record)
@@ -85,7 +85,7 @@ function partOf(
 function recordOf(run: WorkflowRunState, stepId: number): StepRecord {
   const record = run.steps.find((one) => one.stepId === stepId)
   if (record !== undefined) return record
-  throw new TypeError(`The run ${shortened(run.id)} of the dump speaks of step ${stepId}, which it does not have.`)
+  throw new TypeError(`The dump is invalid: run ${shortened(run.id)} refers to step ${stepId}, which it does not have.`)
 }
 
 function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<string, Loaded>): void {
@@ -93,7 +93,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     const message = messages.get(id)
     if (message !== undefined) return message
     throw new TypeError(
-      `The run ${shortened(run.id)} of the dump speaks of message ${shortened(id)}, which is not in the dump.`,
+      `The dump is invalid: run ${shortened(run.id)} refers to message ${shortened(id)}, which is not in the dump.`,
     )
   }
   for (const { message, callType } of dumped.entries) run.entries.push({ message: messageOf(message), callType })
@@ -112,7 +112,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     const waits = behind.map(messageOf).filter((one) => !one.isEnded)
     if (waits.length === 0)
       throw new TypeError(
-        `The message ${shortened(message)} of the dump is held behind calls that have all been answered.`,
+        `The dump is invalid: message ${shortened(message)} is held behind calls that have all ended.`,
       )
     run.hold(messageOf(message), new Set(waits))
   }
@@ -122,22 +122,24 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     run.failure = { ...replyOf(failure), message: messageOf(failure.message), dlqId: failure.dlqId }
 }
 
-/** A delivery carries the list up to its place in it. */
+/** Checks that the position of a delivery is within the list of its run. */
 function checkPlace({ id, part }: Message): void {
   if (!(part instanceof StepMessage) || part.index < part.run.entries.length) return
   const { run } = part
   throw new TypeError(
-    `The message ${shortened(id)} of the dump is entry ${part.index} of run ${shortened(run.id)}, whose list has ${run.entries.length}.`,
+    `The dump is invalid: message ${shortened(id)} is entry ${part.index} of run ${shortened(run.id)}, whose list has ${run.entries.length}.`,
   )
 }
 
 function missingRun(run: WorkflowRunState, id: string): never {
   throw new TypeError(
-    `The run ${shortened(run.id)} of the dump has invoked run ${shortened(id)}, which is not in the dump.`,
+    `The dump is invalid: run ${shortened(run.id)} has invoked run ${shortened(id)}, which is not in the dump.`,
   )
 }
 
-/** Those that wait, in the order in which they began to. Of the waits of a step the last is the one that it knows. */
+/**
+ * Restores pending waits in the order in which they began. The last wait of a step is the one that its record keeps.
+ */
 function restoreWaits({ waits }: RunEngine, loaded: readonly Loaded[]): void {
   const waiting: { readonly wait: Wait; readonly turn: number }[] = []
   for (const { run, dumped } of loaded) {

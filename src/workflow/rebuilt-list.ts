@@ -6,7 +6,7 @@ import type { RunHistoryEntry, StepIdentity, Unknown } from './run-history.js'
 
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 
-/** What the log says of a step. */
+/** Fields of a step in the log. */
 export interface LoggedStep {
   readonly stepId?: number | undefined
   readonly stepName?: string | undefined
@@ -26,7 +26,7 @@ export interface LoggedStep {
   readonly callResponseHeaders?: HeaderValues | undefined
 }
 
-/** A field of another type than the sheet has counts as not shown. */
+/** A field of an unexpected type counts as not shown. */
 const shownAs = <T>(schema: v.GenericSchema<T>): v.GenericSchema<unknown, T | undefined> =>
   v.fallback(v.optional(schema), undefined) as v.GenericSchema<unknown, T | undefined>
 const [texts, numbers, headers] = [
@@ -60,7 +60,7 @@ export interface StepGroup {
   readonly steps: readonly LoggedStep[]
 }
 
-/** The groups of a run's log; what is none of them has no steps. */
+/** Returns the groups of a run's log. A group that cannot be read has no steps. */
 export function groupsIn(steps: unknown): StepGroup[] {
   if (!Array.isArray(steps)) return []
   return steps.map((group: unknown) => {
@@ -71,7 +71,7 @@ export function groupsIn(steps: unknown): StepGroup[] {
 
 const unreadable = 'unreadable'
 
-/** Kinds whose result is never undefined. */
+/** Step types whose result is never undefined. */
 export const alwaysDefined: ReadonlySet<string> = new Set([
   'Call',
   'Notify',
@@ -84,10 +84,10 @@ export function isDone({ state, waitTimeout, out }: LoggedStep): boolean {
   return state === 'STEP_SUCCESS' || waitTimeout === true || (state === undefined && out !== undefined)
 }
 
-/** Submitted when they begin: the list has them while they last. */
+/** Step types that are submitted when they begin, so that the list contains them while they last. */
 const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
-/** The list as it grows, step by step. */
+/** The list of a run, rebuilt step by step. */
 export class RebuiltRunLog {
   readonly entries: RunHistoryEntry[] = []
   open: StepIdentity | undefined
@@ -105,7 +105,7 @@ export class RebuiltRunLog {
     this.#push(messageId, utf8(out ?? ''), this.#doubt('the payload', out, opensJson(out)))
   }
 
-  /** @returns whether the list can go on behind it */
+  /** @returns whether the list can continue after this group */
   add({ type, steps }: StepGroup): boolean {
     const [first] = steps
     const count = Math.max(1, first?.concurrent ?? steps.length)
@@ -118,7 +118,7 @@ export class RebuiltRunLog {
       numbered.every(({ stepId, stepName, stepType }, at) => {
         return stepId === this.#next + at && stepName !== undefined && stepType !== undefined
       })
-    // A step may be waited for, but nothing can stand behind it.
+    // A step without a result can only be the last one.
     if (!isSound || this.open !== undefined) {
       this.#end = `step ${this.#next}`
       return false
@@ -135,7 +135,7 @@ export class RebuiltRunLog {
     else this.open = identity
   }
 
-  /** Plans first, then results: which of them came first says nothing to the code. */
+  /** Adds the plans first and then the results. The original order has no effect on the code. */
   #parallel(steps: readonly LoggedStep[], count: number): void {
     for (const step of steps) {
       const { stepId, ...plan } = identityOf(step, count)
@@ -154,7 +154,7 @@ export class RebuiltRunLog {
     this.#push(step.messageId ?? `msg_${identity.stepId}`, json({ ...written, out }), unknown)
   }
 
-  /** What a step submitted as its result, by its kind. */
+  /** Returns what a step submitted as its result, depending on its type. */
   #out(
     step: LoggedStep,
     type: string,
@@ -172,7 +172,7 @@ export class RebuiltRunLog {
     return { out, unknown: this.#doubt(what, out, true) }
   }
 
-  /** The log shows what was answered, too. */
+  /** Rebuilds the result of a call from the response that the log shows. */
   #called(
     { callResponseStatus: status, callResponseBody: body, callResponseHeaders: header, out }: LoggedStep,
     what: string,
@@ -180,12 +180,12 @@ export class RebuiltRunLog {
     const isHidden = [out, body].some((one) => one !== undefined && isRedacted(one))
     if (status === undefined || body === undefined || isHidden)
       return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'omitted' : 'truncated', what) }
-    // A body that was cut shows nothing of it, unless it was JSON.
+    // A truncated body cannot be recognized, unless it was JSON.
     const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('truncated', what) : undefined
     return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
   }
 
-  /** Whether a value is what the app had. */
+  /** Returns why a value may not be the one that the app had; `undefined` if it is. */
   #doubt(what: string, out: string | undefined, isOfJson: boolean): Unknown | undefined {
     if (out === undefined) return this.#tell(this.#isEmptied ? 'omitted' : 'maybe-undefined', what)
     if (isRedacted(out)) return this.#tell('redacted', what)
@@ -206,16 +206,16 @@ export class RebuiltRunLog {
   missing(): string[] {
     const sentences = [...this.#unknown].map(([unknown, whose]) => `${sentenceOf[unknown]}: ${someOf(whose)}.`)
     if (this.#end !== undefined)
-      sentences.push(`The log is not whole: from ${this.#end} on there is nothing to rebuild the list from.`)
+      sentences.push(`The log is incomplete: the list cannot be rebuilt from ${this.#end} on.`)
     return sentences
   }
 }
 
 const sentenceOf: Readonly<Record<Unknown, string>> = {
-  redacted: 'Redacted, and what depends on it cannot be checked',
-  truncated: 'Cut off, and what depends on it cannot be checked (ask for the log without trimBody)',
-  omitted: 'Not in the log, and what depends on it cannot be checked (ask for it without trimBody)',
-  'maybe-undefined': 'Without a value in the log, taken as undefined',
+  redacted: 'Redacted; what depends on it cannot be checked',
+  truncated: 'Truncated; what depends on it cannot be checked (request the log without trimBody)',
+  omitted: 'Not in the log; what depends on it cannot be checked (request it without trimBody)',
+  'maybe-undefined': 'Without a value in the log, treated as undefined',
 }
 
 function identityOf({ stepId, stepName, stepType }: LoggedStep, concurrent: number): StepIdentity {
@@ -230,7 +230,7 @@ function isRedacted(out: string): boolean {
   return /^"?REDACTED:/.test(out)
 }
 
-/** Whether a text begins like JSON of some length. Others are no JSON: events and payloads may be plain text. */
+/** Returns whether a text begins like a JSON string, array or object. Events and payloads may also be plain text. */
 function opensJson(out: string | undefined): boolean {
   return out !== undefined && /^\s*["[{]/.test(out)
 }

@@ -4,7 +4,7 @@ import type { RunEngine } from './run-engine.js'
 import { writtenStep } from './step.js'
 import type { VendorRunState, WorkflowRunState } from './workflow-run.js'
 
-/** How runs end. [workflow.md 9, 10, 11] */
+/** Ends runs: with a result, a cancellation, or a failure. [workflow.md 9, 10, 11] */
 export class RunCompletion {
   readonly #engine: RunEngine
 
@@ -12,7 +12,7 @@ export class RunCompletion {
     this.#engine = engine
   }
 
-  /** @throws Refusal 404 */
+  /** Ends a run with its result. @throws Refusal 404 */
   end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
     const run = this.#engine.running(id, createdAt)
     this.#engine.hide(run, cause)
@@ -21,14 +21,14 @@ export class RunCompletion {
     return run
   }
 
-  /** @throws Refusal 404 */
+  /** Cancels a run. @throws Refusal 404 */
   cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
     const run = this.#engine.running(id, createdAt)
     this.#conclude(run, 'RUN_CANCELED', cause)
     return run
   }
 
-  /** One of its messages is a dead letter now. */
+  /** Fails a run, because one of its messages has become a dead letter. */
   fail(run: WorkflowRunState, message: Message, { status, headers, body, error }: RunReply, dlqId: string): void {
     if (!run.isStarted) return
     run.failure = { status, headers, body, error, message, dlqId }
@@ -43,7 +43,7 @@ export class RunCompletion {
     run.letAllGo()
     const { courier } = this.#engine.queue
     for (const { message } of run.entries) {
-      // The delivery that reported the end of the run is about to be answered.
+      // The delivery that reported the end of the run is still in flight and will get a response.
       if (message.running && state === 'RUN_SUCCESS') continue
       courier.drop(message)
     }
@@ -52,7 +52,7 @@ export class RunCompletion {
     this.#tellInvoker(run, state)
   }
 
-  /** The step of the run that invoked this one has its result. [workflow.md 9] */
+  /** Submits the result of the step that invoked this run. [workflow.md 9] */
   #tellInvoker(run: WorkflowRunState, state: VendorRunState): void {
     const { invoker, result } = run
     if (invoker === undefined) return

@@ -12,19 +12,19 @@ import type { StepBody } from './step.js'
 import type { HeaderLists, VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 import type { ResolvedWait, Waits } from './workflow-waits.js'
 
-/** What a test has set up for steps and events, where the engine reaches them. */
+/** The stubs of a test, as the engine calls them. */
 export interface StepScript {
-  /** A step that is submitted: without its sleep, if the test skips sleeps. */
+  /** Returns the settings of a submitted step, without its sleep if the test skips sleeps. */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings
-  /** A call of a third party that has a result from the test. */
+  /** Returns the stubbed result of a call to a third party, if there is one. */
   calls(run: WorkflowRunState, step: StepBody, raw: RawSettings, call: PublishCall): AcceptedPublish | undefined
-  /** An invocation that has one. */
+  /** Returns the stubbed result of an invocation, if there is one. */
   invokes(invoke: InvokeBody): AcceptedPublish | undefined
-  /** A step has begun to wait for an event. */
+  /** Called when a step has begun to wait for an event. */
   waits(wait: Wait, cause?: number): void
 }
 
-/** The workflow engine as its parts see it. `Workflows` is the one that there is. */
+/** The workflow engine as its parts see it. `WorkflowEngine` is the only implementation. */
 export interface RunEngine extends RunHooks {
   readonly queue: QueueEngine
   readonly register: RunRegistry
@@ -44,6 +44,6 @@ export interface RunEngine extends RunHooks {
   /** @throws Refusal */
   stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[]
-  /** @returns `seq` of the entry of the log */
+  /** @returns `seq` of the entry in the traffic log */
   note(run: WorkflowRunState, state: VendorRunState, cause?: number): number
 }

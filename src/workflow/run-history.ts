@@ -6,30 +6,30 @@ import { SecretTexts } from '../secrets/texts.js'
 import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Why the value of an entry is not what the app had: hidden, cut off, not shown, or perhaps only undefined. */
+/** Why an entry lacks the value that the app had: redacted, truncated, omitted, or perhaps just undefined. */
 export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
-/** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` gives it. */
+/** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` returns it. */
 export interface RunHistoryEntry {
   readonly messageId: string
-  /** Base64 of what was submitted. */
+  /** Submitted body in base64. */
   readonly body: string
   readonly callType: string
-  /** Set where its value, the result of a step or the payload, is not in the history. */
+  /** Set if the value, the result of a step or the payload, is not in the run history. */
   readonly unknown?: Unknown
 }
 
-/** What identifies a step, whatever comes of it. */
+/** Fields that identify a step, independent of its result. */
 export interface StepIdentity {
   readonly stepId: number
   readonly stepName: string
   readonly stepType: string
   readonly concurrent: number
-  /** Of one of several that are planned: the id that its result will have. */
+  /** Of one of several planned steps: the ID that its result will have. */
   readonly targetStep?: number | undefined
 }
 
-/** What a run has done so far, as plain JSON: enough to ask another version of its code whether it would go on so. */
+/** What a run has done so far, as plain JSON. It can be replayed against another version of the code. */
 export interface RunHistory {
   readonly format: 'stuntdouble/history'
   readonly version: 1
@@ -37,28 +37,31 @@ export interface RunHistory {
   readonly runId: string
   /** Milliseconds since the Unix epoch. */
   readonly createdAt?: number
-  /** Headers that the trigger forwarded. The values of those that look like secrets are hidden. */
+  /** Headers that the trigger forwarded. Values that look like secrets are hidden. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `RUN_SUCCESS`: the entries lead to the end of the run. */
+  /** State of the run. With `RUN_SUCCESS` the entries lead to its end. */
   readonly state: string
-  /** The first one is the payload. */
+  /** Entries of the list. The first one is the payload. */
   readonly entries: readonly RunHistoryEntry[]
-  /** A step that has begun and has no entry yet: a wait, a call, an invocation. */
+  /** Step that has begun and has no entry yet: a wait, a call, or an invocation. */
   readonly open?: StepIdentity
-  /** What is not there, and how to get it, a sentence each. */
+  /** One message for each thing that is missing, and how to provide it. */
   readonly missing?: readonly string[]
 }
 
 /** Options of `run.history()`. */
 export interface RunHistoryOptions {
-  /** Also what looks like a secret among the headers, and what the trigger redacts. Default false. */
+  /** Includes headers that look like secrets, and what the trigger redacts. Default: false. */
   readonly secrets?: boolean
 }
 
-/** What the url, the time and the headers of a history come with. */
+/** First fields of every run history. */
 export const historyHead = { format: 'stuntdouble/history', version: 1 } as const
 
-/** Steps that have no entry before somebody else has answered. [workflow.md 6 to 9] */
+/**
+ * Step types whose entry is added only after a third party, an event or another run has responded. [workflow.md 6 to
+ * 9]
+ */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
 
 export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHistoryOptions = {}): RunHistory {
@@ -74,7 +77,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   )
   const missing = [
     ...(entries.some(({ unknown }) => unknown !== undefined)
-      ? ['The trigger redacts bodies: payload and results are not here. Ask for them with secrets.']
+      ? ['The trigger redacts bodies: payload and results are missing. Set secrets to include them.']
       : []),
     ...shown.missing,
   ]
@@ -92,7 +95,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   }
 }
 
-/** A step without what came of it. */
+/** Returns a step without its result. */
 function withoutResult(body: Bytes): Bytes {
   const step = readStep(body)
   if (step?.out === undefined) return body
@@ -108,11 +111,11 @@ function openStep({ steps }: WorkflowRunState): StepIdentity | undefined {
 }
 
 const texts = new SecretTexts()
-/** Headers that say nothing of the app: those of the transport, and those that each delivery has of its own. */
+/** Transport headers and headers of a single delivery, which mean nothing to the app. */
 const ofDelivery =
   /^(?:connection|content-length|content-type|host|keep-alive|te|trailer|transfer-encoding|upgrade|accept-encoding|(?:upstash|service)-(?!label$).*)$/
 
-/** What the trigger forwarded for the app, secrets hidden. */
+/** Returns the headers that the trigger forwarded for the app, with secrets hidden. */
 export function shownHeaders(
   given: HeaderList,
   secrets: boolean,
@@ -134,12 +137,12 @@ export function shownHeaders(
 
 function hiddenIn(name: string, value: string): string {
   if (!isSecretName(name)) return texts.text(value)
-  // Receivers look at the scheme, and it is no secret.
+  // Receivers check the scheme, which is not a secret.
   const scheme = /^(?:bearer|basic|digest)\s+/i.exec(value)?.[0] ?? ''
   return scheme + hidden
 }
 
-/** Whether a value is not the one that the app had. */
+/** Returns whether a value differs from the one that the app had. */
 export function isHidden(value: string): boolean {
   return value.includes(hidden) || /\bREDACTED:/.test(value)
 }

@@ -2,14 +2,14 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunEntry } from './run-list.js'
 
-/** What is found in a run of many steps without a look at all of them. It learns what is new when it is asked. */
+/** Index over the entries and steps of a large run. It indexes new ones when it is queried. */
 export class RunIndex<Step extends { readonly stepId: number }> {
   readonly #submitted = new Map<Bytes, Message>()
-  /** The first entry is the payload. */
+  /** Number of indexed entries. It begins at 1 because the first entry is the payload. */
   #looked = 1
   readonly #records = new Map<number, Step>()
 
-  /** The first message of a step with this text. */
+  /** Returns the first message of a step with this body. */
   submitted(entries: readonly RunEntry[], body: Bytes): Message | undefined {
     for (; this.#looked < entries.length; this.#looked++) {
       const { message, callType } = entries[this.#looked]!

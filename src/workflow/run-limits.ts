@@ -3,13 +3,14 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import type { StepBody } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Entries of the list for each of its steps. The service's number is not public. [workflow.md 12, choice] */
+/** Maximum number of entries per step. The service's number is not public. [workflow.md 12, choice] */
 const entriesPerStep = 10
 
 /**
- * Refuses what a run has no room for. Each delivery carries all that was submitted before, so that twice as many steps are
- * four times as many bytes. The service fails such a run by itself: the delivery that submitted it is the last one.
- * @param step `undefined` for what is no step
+ * Rejects a submission that exceeds a limit of the run.
+ * Each delivery carries everything submitted before, so twice the steps mean four times the bytes. The service fails
+ * the run: the delivery that made the submission is its last one.
+ * @param step `undefined` for a submission that is not a step
  * @throws Refusal 429
  */
 export function checkRoom(

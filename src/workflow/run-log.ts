@@ -8,16 +8,16 @@ import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
 type Shape = Record<string, unknown>
 
-/** What a log looks at beside the run. */
+/** What the log of a run needs in addition to the run. */
 export interface LogView {
   readonly now: number
   /** Failed attempts of a message, oldest first. */
   readonly errors: (message: Message) => readonly Shape[]
-  /** A text as it may be shown: `trimBody`. */
+  /** Returns the text as the log may show it, after `trimBody`. */
   readonly shown: (body: Bytes) => string | undefined
 }
 
-/** A run as `GET /v2/workflows/logs` shows it. An undefined field is left out by `JSON.stringify`. [workflow.md 10] */
+/** Returns a run as `GET /v2/workflows/logs` shows it. `JSON.stringify` omits undefined fields. [workflow.md 10] */
 export function runShape(run: WorkflowRunState, view: LogView): Shape {
   const { labels, invoker, result, failure } = run
   return {
@@ -108,7 +108,7 @@ function stepShape(run: WorkflowRunState, record: StepRecord, attempted: Message
   }
 }
 
-/** Plain text, whatever the step's kind makes of it. */
+/** Returns the result of a step as plain text, for every type of step. */
 function outOf({ result, message }: StepRecord, { shown }: LogView): string | undefined {
   const out = result?.out
   if (out === undefined || message === undefined) return undefined
@@ -125,7 +125,7 @@ function stateOf(run: WorkflowRunState, { result, message, plan }: StepRecord, n
   return plan !== undefined && message !== undefined && message.retried > 0 ? 'STEP_RETRY' : 'STEP_PROGRESS'
 }
 
-/** What belongs to a run and to none of its messages: its trigger says whether it is hidden. */
+/** Returns a text that belongs to the run and not to a message. The run's trigger decides whether it is redacted. */
 function ofRun({ configuration }: WorkflowRunState, body: Bytes, shown: LogView['shown']): string | undefined {
   return redactedBody(body, configuration.settings.redact) ?? shown(body)
 }
@@ -167,7 +167,9 @@ function invokeShape({ invoked }: StepRecord, { shown }: LogView): Shape {
   }
 }
 
-/** The message that is being attempted and is no plan; after an end that was none of its own, the one that was. */
+/**
+ * Returns the message that is being attempted and is not a plan. After a failure, returns the message that failed.
+ */
 function nextOf({ entries, steps }: WorkflowRunState): Message | undefined {
   const isNext = ({ callType, message }: RunEntry): boolean => callType !== 'toCallback' && !hasDelivered(message)
   const open = entries.findLast(isNext)?.message
@@ -201,7 +203,7 @@ function nextState({ isStarted }: WorkflowRunState, message: Message): string {
 /** [workflow.md 10] */
 export type FailureFunctionState = 'CALLBACK_INPROGRESS' | 'CALLBACK_SUCCESS' | 'CALLBACK_FAIL' | 'CALLBACK_CANCELED'
 
-/** `undefined` where there is no failure function: nobody was told, or the endpoint has none. */
+/** Returns the state of a failure function; `undefined` if none was called or the endpoint has none. */
 export function failureFunctionState({
   failureFunction,
   failureReply,

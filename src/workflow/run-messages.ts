@@ -8,24 +8,24 @@ import { readStep, type StepBody } from './step.js'
 import { headerNamesIn, type RunDialect, respondedIn } from './workflow-protocol.js'
 import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
-/** Who says what becomes of a run when one of its messages does something. */
+/** Callbacks of the engine for what happens to a message of a run. */
 export interface RunHooks {
-  /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
+  /** Size of a list in bytes above which deliveries are empty and the SDK fetches it. */
   readonly workflowLazyBodyAbove: number | undefined
-  /** Whether deliveries tell the configuration in force. [workflow.md 12] */
+  /** Whether deliveries include the configuration in force. [workflow.md 12] */
   readonly echoes: boolean
   began(run: WorkflowRunState, message: Message): void
   ended(run: WorkflowRunState, message: Message): void
   answered(run: WorkflowRunState, message: Message, reply: RunReply): void
   failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void
   stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined
-  /** It is tried again later, unless a test skips such waits. */
+  /** Called when a message will be retried, so that a test can skip the delay. */
   retries(message: Message): void
 }
 
 type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
-/** A message of a run, whatever it carries. */
+/** Base class of all messages of a run. */
 abstract class RunMessageBase implements RunMessage {
   constructor(
     readonly run: WorkflowRunState,
@@ -92,7 +92,7 @@ abstract class RunMessageBase implements RunMessage {
       workflowCreatedAt: time,
       workflowUrl: url,
       failureFunctionState: state,
-      // Of a run all of them, as in its log. [workflow.md 10]
+      // A run has all of its labels here, as in its log. [workflow.md 10]
       ...(labels !== undefined && { label: labels.join(','), labels }),
       ...(failureFunction !== undefined && {
         failureCallbackInfo: {
@@ -138,7 +138,7 @@ abstract class RunMessageBase implements RunMessage {
       [words.createdAt, String(time)],
     ]
     if (callType !== undefined) headers.push([words.callType, callType])
-    // The SDK forwards its labels itself.
+    // The SDK forwards its own label header.
     const label = words.label.toLowerCase()
     const own = message.settings.labels ?? (configuration.applies ? labels : undefined)
     if (own !== undefined && headerOf(message.headers, label) === undefined)
@@ -148,12 +148,12 @@ abstract class RunMessageBase implements RunMessage {
   }
 }
 
-/** The run that a message belongs to, also when it has been forgotten. */
+/** Returns the run that a message belongs to, even if the run has been forgotten. */
 export function runOf({ part }: Message): WorkflowRunState | undefined {
   return part instanceof RunMessageBase ? part.run : undefined
 }
 
-/** The configuration in force, as newer servers tell it. [workflow.md 12] */
+/** Returns the headers with the configuration in force, as newer servers send them. [workflow.md 12] */
 function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, string][] {
   const { retries, retryDelay, flowControl } = settings
   const headers: [string, string][] = [
@@ -172,21 +172,21 @@ function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, 
   return headers
 }
 
-/** A text out of JSON as a header has it: bytes, one char each, in one line. */
+/** Returns a text as a header value: one character per byte, without line breaks. */
 function onWire(given: string): string {
   if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
   const line = given.replaceAll(/[\0\r\n]/g, ' ')
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
 
-/** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */
+/** Begins a run, or delivers a finished or planned step with the whole list before it. */
 export class StepMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
     keeper: RunHooks,
-    /** Its place in the list of the run. */
+    /** Position in the list of the run. */
     readonly index: number,
-    /** Asks the SDK to begin the run itself. [workflow.md 2.4] */
+    /** Whether the delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
     readonly announces: boolean = false,
   ) {
     super(run, keeper)
@@ -220,7 +220,10 @@ export class StepMessage extends RunMessageBase {
     return this.#isLazy(list) ? undefined : list.hash
   }
 
-  /** What was announced stands alone, also after the SDK has begun the run with another first message. */
+  /**
+   * Returns the list that the delivery carries. An announcement carries only itself, even after the SDK has begun the
+   * run with another first message.
+   */
   #list(message: Message): ListUpTo {
     if (!this.announces) return this.run.list(this.index)
     return new RunList(message).upTo([{ message, callType: 'step' }], 0)
@@ -231,7 +234,10 @@ export class StepMessage extends RunMessageBase {
     return workflowLazyBodyAbove !== undefined && size > workflowLazyBodyAbove && this.run.features.has('LazyFetch')
   }
 
-  /** Whether the run has too much, and whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
+  /**
+   * Returns an error if the run exceeds a limit, or if the endpoint of a first delivery is not a workflow.
+   * [workflow.md 2.5]
+   */
   override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
     if (this.run.exceeded !== undefined) return this.run.exceeded
     if (this.index > 0 || status < 200 || status > 299) return undefined
@@ -262,7 +268,7 @@ const noWorkflow =
 /** [workflow.md 2.5] */
 const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 major version'
 
-/** A call of a third party, which hears nothing of the run. [workflow.md 6] */
+/** A call to a third party, which receives no headers of the run. [workflow.md 6] */
 export class CallMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
@@ -299,7 +305,7 @@ export class CallMessage extends RunMessageBase {
   override failed(): void {}
 }
 
-/** Tells the endpoint how a call went. */
+/** Reports the result of a call to the endpoint. */
 export class CallbackMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
@@ -349,13 +355,16 @@ export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
   return part instanceof CallbackMessage && part.record === record
 }
 
-/** Calls the failure function of a run that has failed; that it failed, too, the dead letter of the run tells. [workflow.md 11] */
+/**
+ * Calls the failure function of a failed run. If that fails too, only the dead letter of the run shows it.
+ * [workflow.md 11]
+ */
 export class FailurePart extends RunMessageBase {
   override get isCall(): boolean {
     return true
   }
 
-  /** It goes out because the run is over. */
+  /** The failure function is called although, and because, the run is over. */
   override get isOver(): boolean {
     return false
   }
@@ -364,7 +373,7 @@ export class FailurePart extends RunMessageBase {
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
-    // The SDK forwards these itself; a trigger by the REST API need not know them. [queue.md 14.7]
+    // The SDK forwards these headers itself. A trigger by the REST API may lack them. [queue.md 14.7]
     for (const name of headerNamesIn(message.settings.words).flatMap(({ failure }) => failure))
       if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
     return headers
@@ -385,7 +394,7 @@ export class FailurePart extends RunMessageBase {
   override failed(): void {}
 }
 
-/** The report of a failed run tells its payload instead of the body of the step that failed. [workflow.md 11] */
+/** Returns the report of a failed run, with its payload instead of the body of the failed step. [workflow.md 11] */
 function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record<string, unknown> {
   const { sourceBody: _, ...others } = body
   return {

@@ -6,18 +6,18 @@ import type { QueueEngine } from '../queue/queue-engine.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** How long the random part of a run id is, behind `wfr_`. [workflow.md 2.1] */
+/** Length of the random part of a run ID, after `wfr_`. [workflow.md 2.1] */
 const runIdLength = 21
 
-/** The runs that are remembered: those that ended are forgotten with the log. */
+/** The runs that are remembered. Ended runs are forgotten when their log expires. */
 export class RunRegistry {
-  /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
+  /** URLs that have responded as a workflow whose SDK supports triggers by the REST API. [workflow.md 2.4] */
   readonly proven: Set<string> = new Set()
   readonly #clock: ServiceClock
   readonly #retention: number
   readonly #byId = new Map<string, WorkflowRunState>()
   readonly #records = runRecords()
-  /** Those that ended, in the order in which they did: whoever is still running keeps none of them. */
+  /** Ended runs in the order in which they ended. A run that is still running must not delay their removal. */
   readonly #ended = new FifoList<WorkflowRunState>()
   readonly #ids: IdSource
   #sequence = 0
@@ -35,30 +35,30 @@ export class RunRegistry {
     this.#records.add(run)
   }
 
-  /** It will be forgotten with the log. */
+  /** Marks a run as ended, so that it is forgotten with the log. */
   ended(run: WorkflowRunState): void {
     this.#ended.push(run)
   }
 
-  /** Puts in order what of a dump has ended: its runs come by their beginning. */
+  /** Restores the order of ended runs. A dump lists its runs by creation time. */
   loaded(): void {
     const over = this.#records.select({ only: ({ isStarted }) => !isStarted }).items
     for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
   }
 
-  /** Of the next run to be added. */
+  /** Sequence number of the next run. */
   get nextSequence(): number {
     return this.#sequence + 1
   }
 
-  /** An id that no run has. */
+  /** Returns an ID that no run has. */
   nextId(): string {
     let id = this.#ids.next()
     while (this.#byId.has(id)) id = this.#ids.next()
     return id
   }
 
-  /** A run by its id, whatever its state. */
+  /** Returns a run by its ID, in any state. */
   get(id: string): WorkflowRunState | undefined {
     this.#prune()
     return this.#byId.get(id)
@@ -70,7 +70,7 @@ export class RunRegistry {
     return this.#records
   }
 
-  /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
+  /** Returns a running run. @param createdAt creation time, if the request states it @throws Refusal 400 */
   started(id: string, createdAt?: string): WorkflowRunState {
     const run = this.#byId.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
@@ -81,7 +81,7 @@ export class RunRegistry {
     return run
   }
 
-  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  /** Returns a running run, for requests that do not submit a step. @throws Refusal 404 */
   running(id: string, createdAt?: string): WorkflowRunState {
     const run = this.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)

@@ -8,7 +8,7 @@ import type { RunSettings } from './run-settings.js'
 import type { Triggers } from './triggers.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Runs that go on where others have failed. [workflow.md 11] */
+/** Resumes and restarts failed runs. [workflow.md 11] */
 export class RunRestarts {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
@@ -20,7 +20,9 @@ export class RunRestarts {
     this.#triggers = triggers
   }
 
-  /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
+  /**
+   * Creates a run with the input of a failed one. It resumes where that one failed, or begins again. [workflow.md 11]
+   */
   run(
     run: WorkflowRunState,
     overrides: RawSettings,
@@ -34,7 +36,7 @@ export class RunRestarts {
     if (!resume || failure === undefined || run.entries.length === 1) return this.#triggers.begin(next).run
     const resumed = this.#triggers.newRun(next)
     this.#engine.note(resumed, 'RUN_STARTED', cause)
-    // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
+    // The failed run keeps what its steps waited for. The endpoint submits those waits again.
     for (const record of run.steps)
       resumed.steps.push(
         record.result === undefined
@@ -62,7 +64,7 @@ export class RunRestarts {
     return resumed
   }
 
-  /** It is still who began the run that is spoken to. */
+  /** Reads the overrides. Deliveries keep the dialect of the app that began the run. */
   #read(overrides: RawSettings, words: QueueDialect, before: PublishSettings): PublishSettings {
     const settings = this.#settings.read(overrides, words, {}, { ...before, delay: 0, notBefore: undefined })
     return settings.words === before.words ? settings : { ...settings, words: before.words }
@@ -87,7 +89,7 @@ export class RunRestarts {
     })
   }
 
-  /** Of some settings those that were given. */
+  /** Returns only the settings that were overridden. */
   #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
     const { retries, retryDelay, flowControl, labels, failureCallback } = settings
     return {
@@ -100,7 +102,7 @@ export class RunRestarts {
   }
 }
 
-/** What has yet to be delivered, and plans that were delivered but whose steps have come to nothing. */
+/** Returns entries without a successful delivery, and delivered plans whose steps have no result. */
 function openEntries({ entries, steps }: WorkflowRunState): ReadonlySet<RunEntry> {
   const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))
   return new Set(

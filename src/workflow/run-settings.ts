@@ -8,16 +8,16 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import { cleanTrigger, rawOf, without } from './workflow-protocol.js'
 import type { HeaderLists, RunConfiguration, WorkflowRunState } from './workflow-run.js'
 
-/** Different settings that are kept for sharing, over the same ones; and urls. */
+/** Maximum number of cached settings per base settings, and of cached URLs. */
 const sharedAtMost = 256
 
 /**
- * What the messages of runs say about themselves, and what their runs say for them. Runs of one workflow say the same
- * but for their ids, so ten thousand of them share a few objects.
+ * Settings of the messages of runs, and the defaults that their runs add.
+ * Runs of one workflow have equal settings apart from their IDs, so ten thousand runs share a few objects.
  */
 export class RunSettings {
   readonly #queue: QueueEngine
-  /** Of messages that say nothing. */
+  /** Default settings by dialect. */
   readonly #silent = new Map<QueueDialect, PublishSettings>()
   readonly #read = new WeakMap<PublishSettings, Map<string, PublishSettings>>()
   readonly #triggers = new WeakMap<PublishSettings, PublishSettings>()
@@ -42,7 +42,7 @@ export class RunSettings {
     return this.#queue.publisher
   }
 
-  /** One text for each url: every request brings its own. */
+  /** Returns one shared string per URL. Each request would otherwise keep its own copy. */
   url(given: string): string {
     const known = this.#urls.get(given)
     if (known !== undefined) return known
@@ -51,7 +51,7 @@ export class RunSettings {
     return given
   }
 
-  /** Of a message of a run, or of the trigger of one. @param base what holds where it is silent @throws Refusal */
+  /** Reads the settings of a message of a run, or of its trigger. @param base defaults @throws Refusal */
   read(
     raw: RawSettings,
     words: QueueDialect,
@@ -61,7 +61,7 @@ export class RunSettings {
     const own = withoutRun(raw)
     if (own.has('header-forward')) return this.#publisher.settings(own, words, headers, base)
     let key = `${words.name}\n${headers.contentType ?? ''}`
-    // With lengths, because a value may contain anything.
+    // The lengths make the key unambiguous, because a value can contain any character.
     for (const [name, value] of own) key += `\n${name.length} ${value.length} ${name}${value}`
     const shared = this.#read.get(base) ?? new Map<string, PublishSettings>()
     this.#read.set(base, shared)
@@ -73,10 +73,10 @@ export class RunSettings {
     return settings
   }
 
-  /** @throws Refusal */
+  /** Reads the settings of a trigger. @throws Refusal */
   ofTrigger({ headers, queue, words }: PublishCall, raw: RawSettings): PublishSettings {
     const read = this.read(cleanTrigger(raw, words), words, headers)
-    // They travel as a header.
+    // Labels travel as a header.
     if (read.labels?.some((label) => /[\0\r\n]/.test(label)))
       throw refusals.invalid(words.header('Label'), 'it has a line break')
     if (queue !== undefined) return finished(read, queue)
@@ -85,7 +85,7 @@ export class RunSettings {
     return settings
   }
 
-  /** What holds for the later messages of a run, as its trigger has it. */
+  /** Returns the configuration that the trigger sets for the later messages of its run. */
   configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
     let both = this.#configurations.get(settings)
     if (both === undefined) {
@@ -100,14 +100,14 @@ export class RunSettings {
     return both[features.has('WF_TriggerOnConfig') ? 1 : 0]
   }
 
-  /** What holds where a message of a run is silent. [workflow.md 4] */
+  /** Returns the defaults for a message of a run. [workflow.md 4] */
   base(configuration: RunConfiguration, raw: RawSettings): PublishSettings {
     const { settings, applies } = configuration
     if (!applies) return this.#silentIn(settings.words)
     let both = this.#bases.get(configuration)
     if (both === undefined) {
       const { words, retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
-      // Steps bring their own; the callback of a call must not say that it carries steps.
+      // Steps have their own content type. The callback of a call must not claim to carry steps.
       const headers = without(settings.headers, ['Content-Type', ...words.headers('Workflow-Sdk-Version')])
       const ownFlow = { ...this.#silentIn(words), retries, retryDelay, headers, labels, redact, failureCallback }
       both = [{ ...ownFlow, flowControl }, ownFlow]
@@ -116,18 +116,24 @@ export class RunSettings {
     return both[raw.has('flow-control-key') ? 1 : 0]
   }
 
-  /** Of what is published with headers that a request has left behind: in their words, else in those of the run. @throws Refusal */
+  /**
+   * Reads settings from headers that an earlier request stored, in their own dialect or else that of the run. @throws
+   * Refusal
+   */
   ofHeaders(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     const words = this.#queue.wordsAmong(Object.keys(headers)) ?? run.configuration.settings.words
     return this.ofStep(run, rawOf(headers, words), words)
   }
 
-  /** Of a step whose result the service makes. @throws Refusal */
+  /** Reads the settings of a step whose result the service creates. @throws Refusal */
   ofStep({ configuration }: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.read(raw, words, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
-  /** Of a call: its callback is a message of the run. What the run redacts, both tell redacted. [workflow.md 4, 6] @throws Refusal */
+  /**
+   * Reads the settings of a call, whose callback is a message of the run. The run's redaction applies to both.
+   * [workflow.md 4, 6] @throws Refusal
+   */
   ofCall(configuration: RunConfiguration, raw: RawSettings, { words, headers }: PublishCall): PublishSettings {
     const settings = this.read(raw, words, headers)
     const { callback } = settings
@@ -155,7 +161,9 @@ export class RunSettings {
   }
 }
 
-/** What a run redacts, its failure callback tells redacted, unless it says something else. */
+/**
+ * Completes the settings of a trigger. The failure callback inherits the redaction of the run unless it has its own.
+ */
 function finished(settings: PublishSettings, queue: string | undefined): PublishSettings {
   const { failureCallback, redact } = settings
   if (failureCallback === undefined || redact === undefined) return { ...settings, queue }
@@ -163,7 +171,7 @@ function finished(settings: PublishSettings, queue: string | undefined): Publish
   return { ...settings, queue, failureCallback: { url, settings: { ...own, redact: own.redact ?? redact } } }
 }
 
-/** Which run it is, and what the SDK can do, is no setting of a message. */
+/** Settings that identify a run or its SDK, and are not settings of a message. */
 const aboutRuns = /^(?:(?:failure-)?callback-)*(?:workflow-|telemetry-|feature-set$)/
 
 function withoutRun(raw: RawSettings): RawSettings {

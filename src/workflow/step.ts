@@ -1,6 +1,6 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 
-/** Kinds of steps, as the SDK names them. [workflow.md 5 to 9] */
+/** Step types, as the SDK names them. [workflow.md 5 to 9] */
 export type StepType =
   | 'Initial'
   | 'Run'
@@ -13,14 +13,14 @@ export type StepType =
   | 'CreateWebhook'
   | 'Invoke'
 
-/** What the SDK submits: a finished step, or with `targetStep` one of several that are planned. [workflow.md 5] */
+/** A step as the SDK submits it: finished, or with `targetStep` one of several planned steps. [workflow.md 5] */
 export interface StepBody {
   readonly stepId: number
   readonly stepName: string
   readonly stepType: string
-  /** Steps that run beside it, itself included. */
+  /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
-  /** Set for a plan: the id that its result will have. */
+  /** Set for a plan: the ID that its result will have. */
   readonly targetStep?: number | undefined
   readonly out?: unknown
   readonly sleepFor?: string | number | undefined
@@ -30,7 +30,7 @@ export interface StepBody {
   readonly waitTimeout?: boolean | undefined
 }
 
-/** Types of the fields that a step may have; what else it has is kept as it is. */
+/** Types of the known fields of a step. Other fields are kept unchanged. */
 const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] = [
   ['stepId', ['number']],
   ['stepName', ['string']],
@@ -44,7 +44,7 @@ const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] =
   ['waitTimeout', ['boolean', 'undefined']],
 ]
 
-/** A submitted step; `undefined` where the body is none, which the SDK on the other side will say. */
+/** Parses a submitted step. Returns `undefined` if the body is not a step, which the SDK will report. */
 export function readStep(body: Bytes): StepBody | undefined {
   try {
     return checkedStep(JSON.parse(text(body)))
@@ -65,8 +65,8 @@ export function writtenStep(step: object): Bytes {
 }
 
 /**
- * How an entry of a run's list came about: submitted, on the way to a third party and back, or the configuration of the
- * step to come.
+ * How an entry was added to the list of a run: as a step, as a call to a third party and its callback, or as the
+ * configuration of the next step.
  */
 export type CallType = 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
 

@@ -7,25 +7,25 @@ import type { StepStub, Stubs } from './stubs.js'
 import { headerNamesIn } from './workflow-protocol.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-// What a test makes of steps: found out before any body of a step runs.
+// Stubs are applied to a delivery before the body of any step runs.
 
-/** What staging needs of the engine. */
+/** What stubbing needs from the engine. */
 export interface StubContext {
   readonly verbs: Stubs
   /** Adds a step to the list of a run, as if its endpoint had submitted it. */
   submit(run: WorkflowRunState, delivery: StubbableDelivery, step: StepBody): void
 }
 
-/** No step is called so: the SDK says what it has in its place. */
+/** Name that no real step has. The SDK's error names the step that it expected instead. */
 const probeStepName = '(stuntdouble asks: which step is next?)'
 
-/** How the SDK begins to say that it has several steps in the place of one. */
+/** Beginning of the SDK's error when it expects several parallel steps. */
 const parallelRefusal = 'Incompatible number of parallel steps'
 
-/** Kinds of steps whose result is submitted without the SDK; of the others the service makes the result. */
+/** Step types whose result is submitted directly. For other types the service creates the result. */
 const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
 
-/** What becomes of a delivery, if a verb may concern it. */
+/** Returns the outcome of a delivery, if a stub may apply to it. */
 export function stubDelivery(
   stage: StubContext,
   run: WorkflowRunState,
@@ -40,7 +40,7 @@ export function stubDelivery(
   return isBranchOpen(list) ? undefined : sequential(stage, run, index, list, delivery)
 }
 
-/** The submitted steps up to an entry, as the SDK reads them. */
+/** Returns the submitted steps up to an entry, as the SDK reads them. */
 function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
   const steps: StepBody[] = []
   for (let at = 1; at <= index; at++) {
@@ -50,19 +50,19 @@ function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
   return steps
 }
 
-/** The SDK does nothing with a step that was submitted before. [workflow.md 5] */
+/** Returns whether the last step was submitted before. The SDK ignores a repeated step. [workflow.md 5] */
 function isRepeated(list: readonly StepBody[]): boolean {
   const { stepId, targetStep } = list.at(-1)!
   return list.slice(0, -1).some((one) => one.stepId === stepId && one.targetStep === targetStep)
 }
 
-/** Others of the same group are not done: the SDK discards the delivery. */
+/** Returns whether other steps of the same group are unfinished. The SDK discards the delivery. */
 function isBranchOpen(list: readonly StepBody[]): boolean {
   const done = new Set(list.filter(({ targetStep }) => targetStep === undefined).map(({ stepId }) => stepId))
   return list.some(({ targetStep }) => targetStep !== undefined && !done.has(targetStep))
 }
 
-// ── one of several steps beside each other: its plan has its name
+// ── parallel steps: the plan contains the name
 
 function planned(
   stage: StubContext,
@@ -77,14 +77,14 @@ function planned(
   return Promise.resolve(met(stage, run, verb, step, delivery))
 }
 
-/** Which of the steps of this name in its run. */
+/** Returns the number of a step among those of this name in its run. */
 export function placeOf(run: WorkflowRunState, stepName: string, stepId: number): number {
   const same = run.steps.filter((one) => one.stepName === stepName)
   const at = same.findIndex((one) => one.stepId === stepId)
   return at < 0 ? same.length + 1 : at + 1
 }
 
-// ── one after the other: the endpoint is asked which is next
+// ── sequential steps: a probe asks the endpoint which step is next
 
 async function sequential(
   stage: StubContext,
@@ -100,7 +100,8 @@ async function sequential(
     run.probe = probe
     try {
       const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
-      // The SDK tells the console of every error, and this is none: an app in this process stays silent about it.
+      // The SDK logs every error to the console. The error of a probe is expected, so its lines are muted in this
+      // process.
       const reply = await withMutedConsole(
         (line) => isAnswer(line, run),
         () => delivery.probe(body),
@@ -112,7 +113,7 @@ async function sequential(
   }
   const asked = await ask(probeStepName, 'Run')
   const stepName = told(asked.reply, 'name', probeStepName)
-  // A route that ended, or failed before its next step, has been delivered.
+  // The route ended or failed before its next step, so the probe counts as the delivery.
   if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
   if (verb === undefined) return delivery.send()
@@ -123,11 +124,11 @@ async function sequential(
 
 interface ProbeResult {
   readonly reply: RawOutcome
-  /** It tried to submit something. */
+  /** Whether the endpoint tried to submit a step. */
   readonly refused: boolean
 }
 
-/** What the SDK expected in the place of the step that nobody is. */
+/** Returns what the SDK expected in the place of the probed step. */
 function told({ status, body }: RawOutcome, what: 'name' | 'type', got: string): string | undefined {
   if (status !== 500) return undefined
   const message = messageIn(body)
@@ -141,7 +142,7 @@ function isParallel({ status, body }: RawOutcome): boolean {
   return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
 }
 
-/** Whether a line of the console is what the SDK says to a probe. */
+/** Returns whether a console line is the SDK's error about a probe. */
 function isAnswer(line: string, run: WorkflowRunState): boolean {
   return line.includes(probeStepName) || (line.includes(run.id) && line.includes(parallelRefusal))
 }
@@ -152,9 +153,12 @@ function messageIn(body: Bytes): string | undefined {
   return typeof message === 'string' ? message : undefined
 }
 
-// ── what a verb does
+// ── outcomes of stubs
 
-/** The service makes the results of calls, waits, invocations and sleeps: there a verb meets their submission. */
+/**
+ * Returns whether a stub applies to the delivery. Results of calls, waits, invocations and sleeps are stubbed when
+ * they are submitted.
+ */
 function concerns({ fate }: StepStub, stepType: string): boolean {
   if (fate.does === 'returns') return ownResult.has(stepType)
   return fate.does === 'throws' || !isWait(stepType)
@@ -173,10 +177,10 @@ function met(
 ): RawOutcome {
   verb.used++
   const { fate, text: note } = verb
-  if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
+  if (fate.does === 'timesOut') return { ...nothing, error: 'no response', never: true, note }
   if (fate.does === 'throws') return { ...failure(delivery.message, step, fate.error), note }
   const { concurrent, ...own } = step
-  // In the order of the SDK, which leaves out what is undefined.
+  // The fields have the order of the SDK, which omits undefined ones.
   stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
   const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
   return { status: 200, headers: sdkHeaders(delivery.message), body, note: `${note}: its body did not run` }
@@ -192,7 +196,7 @@ function sdkHeaders({ settings }: Message): [string, string][] {
   return [...own, ['content-type', 'application/json']]
 }
 
-/** As the SDK tells what a step throws. [workflow.md 3.4] */
+/** Returns the response with which the SDK reports an error of a step. [workflow.md 3.4] */
 function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): RawOutcome {
   const { settings } = delivered
   const { name = 'Error', message, stack, retryAfter } = error
@@ -208,7 +212,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
     }
   if (name === 'WorkflowRetryAfterError')
     return { status: 429, headers: [...sdkHeaders(delivered), ['retry-after', String(retryAfter ?? 0)]], body: plain }
-  // As the SDK cleans it.
+  // The SDK cleans step names in the same way.
   const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
   const headers: [string, string][] = []
   for (const { sdkVersion, errorStepName } of headerNamesIn(settings.words)) {
@@ -222,7 +226,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
 
 type StepFailure = Extract<StepStub['fate'], { does: 'throws' }>['error']
 
-/** Other characters cannot stand in a header. */
+/** Returns whether a header can hold the value. */
 function isHeaderText(value: string): boolean {
   return value !== '' && /^[\u0020-\u00FF]*$/.test(value)
 }

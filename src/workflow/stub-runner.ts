@@ -12,7 +12,7 @@ import { callResult, eventBytes, invokeOut, type StepStub, type StubbedStep, Stu
 import { forwardedIn, forwardNames } from './workflow-protocol.js'
 import type { StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
 
-/** What a test makes of steps and events, where the engine meets them. */
+/** Applies the stubs of a test in the engine. */
 export class StubRunner implements StepScript {
   readonly verbs: Stubs = new Stubs()
   readonly #engine: RunEngine
@@ -28,7 +28,7 @@ export class StubRunner implements StepScript {
     }
   }
 
-  /** A sentence for each verb that nothing has met. */
+  /** One message per stub that was never used. */
   get unused(): readonly string[] {
     for (const { steps } of this.#engine.records.select({}).items)
       for (const one of steps) this.verbs.hear(one.stepName)
@@ -39,7 +39,7 @@ export class StubRunner implements StepScript {
     return stubDelivery(this.#stage, run, index, delivery)
   }
 
-  /** A step that its endpoint did not run, as if it had submitted it. */
+  /** Submits a stubbed step as if its endpoint had submitted it. */
   #submit(run: WorkflowRunState, { message, seq }: StubbableDelivery, step: StepBody): void {
     const engine = this.#engine
     const settings = engine.stepSettings(run, stepSettings(message), message.settings.words)
@@ -54,7 +54,7 @@ export class StubRunner implements StepScript {
     return verb
   }
 
-  /** A call that a verb answers. */
+  /** Returns the result of a call that is stubbed. */
   calls(
     run: WorkflowRunState,
     step: StepBody,
@@ -73,7 +73,7 @@ export class StubRunner implements StepScript {
     return { message: engine.append(run, run.url, result, settings, cause), deduplicated: false }
   }
 
-  /** An invocation that a verb answers. */
+  /** Returns the result of an invocation that is stubbed. */
   invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): AcceptedPublish | undefined {
     const engine = this.#engine
     const parent = engine.started(workflowRunId)
@@ -84,7 +84,7 @@ export class StubRunner implements StepScript {
     return { message: engine.append(parent, workflowUrl, result, settings, undefined), deduplicated: false }
   }
 
-  /** A wait that has just begun. */
+  /** Applies stubs to a wait that has just begun. */
   waits(wait: Wait, cause?: number): void {
     const { waits } = this.#engine
     const { run, record, eventId, step } = wait
@@ -98,13 +98,13 @@ export class StubRunner implements StepScript {
     else this.meetEvent(eventId, cause)
   }
 
-  /** Who waits already is told once the code that promised the event is done. */
+  /** Schedules an event for runs that already wait, after the code that stubs the event has finished. */
   soon(eventId: string): void {
     if (!this.#engine.waits.isAwaited(eventId)) return
     this.#clock.schedule(this.#engine.now(), `event ${JSON.stringify(eventId)}`, () => this.meetEvent(eventId))
   }
 
-  /** An event that a test has promised comes, if somebody waits for it. */
+  /** Sends a stubbed event if a run waits for it. */
   meetEvent(eventId: string, cause?: number): void {
     const engine = this.#engine
     if (!engine.waits.isAwaited(eventId)) return
@@ -115,7 +115,7 @@ export class StubRunner implements StepScript {
     else for (const wait of engine.waits.of(eventId)) engine.waits.finish(wait, undefined)
   }
 
-  /** Without its delay where a test skips that of sleeps. */
+  /** Removes the delay of a sleep if the test skips sleeps. */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings {
     if (!isSleep(step) || (settings.delay === 0 && settings.notBefore === undefined)) return settings
     const skips = this.verbs.skips('sleeps')
@@ -124,7 +124,7 @@ export class StubRunner implements StepScript {
     return { ...settings, delay: 0, notBefore: undefined }
   }
 
-  /** Skips what sleeps now, and what will. */
+  /** Skips current and future sleeps. */
   skipSleeps(): void {
     this.verbs.skip('sleeps')
     this.#releaseAll('sleeps', (run, message) => {
@@ -133,7 +133,7 @@ export class StubRunner implements StepScript {
     })
   }
 
-  /** Skips the waits before retries, those under way too. */
+  /** Skips current and future delays before retries. */
   skipRetryDelays(): void {
     this.verbs.skip('retryDelays')
     this.#releaseAll('retryDelays', (_, message) => message.state === 'RETRY')
@@ -155,7 +155,7 @@ export class StubRunner implements StepScript {
   retries(message: Message): void {
     if (message.state !== 'RETRY' || !this.verbs.skips('retryDelays')) return
     this.verbs.skipped('retryDelays')
-    // Once the attempt has been settled, its retry is planned.
+    // The retry is planned only after the attempt has been settled.
     this.#clock.schedule(this.#engine.now(), 'a retry whose delay is skipped', () =>
       this.#engine.queue.courier.release(message),
     )
@@ -170,7 +170,7 @@ function isSleep({ stepType }: StepBody): boolean {
   return stepType === 'SleepFor' || stepType === 'SleepUntil'
 }
 
-/** What the SDK sends along with each step. [workflow.md 5] */
+/** Returns the settings that the SDK sends with each step. [workflow.md 5] */
 function stepSettings({ headers, settings: { words } }: Message): Map<string, string> {
   const got = (name: string): string | undefined =>
     words
@@ -182,7 +182,7 @@ function stepSettings({ headers, settings: { words } }: Message): Map<string, st
   return new Map([['method', 'POST'], ...forwarded])
 }
 
-/** Settings that forward the service's own headers, in each of the words. */
+/** Returns settings that forward the service's own headers, in each spelling of the dialect. */
 function forwarding(headers: Readonly<Record<string, string | undefined>>, words: QueueDialect): Map<string, string> {
   return new Map(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -2,34 +2,37 @@ import { type Bytes, fromArray, toBase64, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { nearestName } from '../kernel/nearest-name.js'
 
-/** What a step throws, as its endpoint would tell it. */
+/** Error of a step, as its endpoint would report it. */
 export interface StubError {
-  /** `WorkflowNonRetryableError` fails the run at once, `WorkflowRetryAfterError` waits for `retryAfter`. Default `Error`. */
+  /**
+   * `WorkflowNonRetryableError` fails the run immediately; `WorkflowRetryAfterError` waits for `retryAfter`. Default:
+   * `Error`.
+   */
   readonly name?: string | undefined
   readonly message: string
   readonly stack?: string | undefined
-  /** Seconds. */
+  /** Delay in seconds. */
   readonly retryAfter?: number | undefined
 }
 
-/** What becomes of a step, as plain data. */
+/** Outcome of a stubbed step, as plain data. */
 export type StubbedStep =
   | { readonly does: 'returns'; readonly value?: unknown }
   | { readonly does: 'throws'; readonly error: StubError }
   | { readonly does: 'timesOut' }
 
-/** What becomes of a wait for an event. */
+/** Outcome of a stubbed wait for an event. */
 export type StubbedEvent = { readonly does: 'arrives'; readonly data: Bytes } | { readonly does: 'timesOut' }
 
 interface Verb {
-  /** As the test wrote it, for sentences. */
+  /** The call as the test wrote it, for messages. */
   readonly text: string
   used: number
 }
 
 export interface StepStub extends Verb {
   readonly step: string
-  /** Which of the steps of this name in a run, from 1; `undefined`: all. */
+  /** Number of the step among those of this name in a run, from 1; `undefined` for all. */
   readonly nth: number | undefined
   readonly fate: StubbedStep
   readonly times: number
@@ -37,17 +40,17 @@ export interface StepStub extends Verb {
 
 export interface EventStub extends Verb {
   readonly eventId: string
-  /** How many were promised before it. */
+  /** Number of stubs of events that were created before this one. */
   readonly number: number
   fate: StubbedEvent
 }
 
 export type Skip = 'sleeps' | 'retryDelays'
 
-/** Names of steps and events that are remembered for near misses. */
+/** Maximum number of step names and event IDs that are remembered for suggestions. */
 export const maxNames = 1000
 
-/** What a test has said about steps and events, and what of it came to pass. */
+/** The stubs of a test for steps and events, and how often each was used. */
 export class Stubs {
   readonly #steps: StepStub[] = []
   readonly #events: EventStub[] = []
@@ -55,7 +58,7 @@ export class Stubs {
   readonly #stepNames = new Set<string>()
   readonly #eventIds = new Set<string>()
 
-  /** Whether any step may still meet a verb: only then are deliveries looked at. */
+  /** Whether any stub of a step can still apply. Deliveries are inspected only in this case. */
   get awaitsSteps(): boolean {
     return this.#steps.some(isOpen)
   }
@@ -63,7 +66,7 @@ export class Stubs {
   addStep(step: string, nth: number | undefined, fate: StubbedStep, times: number = Number.POSITIVE_INFINITY): void {
     const name = nth === undefined ? quoted(step) : `${quoted(step)}, ${nth}`
     const verb = { text: `workflow.stubStep(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
-    // Of those that hold for ever the latest is meant; the others come first, in their order.
+    // The latest stub without a limit replaces the earlier one. Stubs with a limit apply first, in their order.
     const before = this.#steps.findIndex((one) => one.step === step && one.nth === nth && one.times === times)
     if (times === Number.POSITIVE_INFINITY && before >= 0) this.#steps.splice(before, 1)
     this.#steps.push(verb)
@@ -81,10 +84,10 @@ export class Stubs {
     return verb
   }
 
-  /** @throws RangeError for one that was never promised */
+  /** @throws RangeError when no stub has this number */
   event(number: number): EventStub {
     const verb = this.#events[number]
-    if (verb === undefined) throw new RangeError(`There is no promised event ${number}.`)
+    if (verb === undefined) throw new RangeError(`There is no event stub ${number}.`)
     return verb
   }
 
@@ -97,40 +100,40 @@ export class Stubs {
     return this.#skips.has(what)
   }
 
-  /** It skipped one. */
+  /** Counts one skipped delay. */
   skipped(what: Skip): void {
     const verb = this.#skips.get(what)
     if (verb !== undefined) verb.used++
   }
 
-  /** A step of this name is there. */
+  /** Remembers the name of a step that occurred. */
   hear(step: string): void {
     if (this.#stepNames.size < maxNames) this.#stepNames.add(step)
   }
 
-  /** What a step meets, if anything: a verb for this very one first, then those that last for some times only. */
+  /** Returns the stub for a step, if any. Stubs for this number come first, then stubs with a limit. */
   forStep(step: string, nth: number): StepStub | undefined {
     this.hear(step)
     const open = this.#steps.filter((one) => one.step === step && isOpen(one) && (one.nth ?? nth) === nth)
     return open.sort((one, other) => rank(one) - rank(other))[0]
   }
 
-  /** The next thing that happens to a wait for an event. */
+  /** Returns the next stub for a wait for an event. */
   forEvent(eventId: string): EventStub | undefined {
     if (this.#eventIds.size < maxNames) this.#eventIds.add(eventId)
     return this.#events.find((one) => one.eventId === eventId && one.used === 0)
   }
 
-  /** A sentence for each that nothing has met. */
+  /** One message per stub that was never used. */
   get unused(): readonly string[] {
     const steps = this.#steps.filter(isUnused).map(({ text, step, nth }) => {
       if (!this.#stepNames.has(step))
-        return `${text} was never used: no step ${quoted(step)} came${near(step, this.#stepNames)}.`
-      return `${text} was never used${nth === undefined ? ': another verb came first' : `: there was no step ${quoted(step)} number ${nth}`}.`
+        return `${text} was never used: no step ${quoted(step)} occurred${near(step, this.#stepNames)}.`
+      return `${text} was never used${nth === undefined ? ': another stub applied first' : `: no run had a step ${quoted(step)} number ${nth}`}.`
     })
     const events = this.#events.filter(isUnused).map(({ text, eventId, fate }) => {
       const what = fate.does === 'timesOut' ? `${text}.timesOut()` : text
-      return `${what} was never used: nobody waited for event ${quoted(eventId)}${this.#eventIds.has(eventId) ? ' any more' : near(eventId, this.#eventIds)}.`
+      return `${what} was never used: no run waited for event ${quoted(eventId)}${this.#eventIds.has(eventId) ? ' again' : near(eventId, this.#eventIds)}.`
     })
     const nothing = { sleeps: 'no step slept', retryDelays: 'no delivery of a run was retried' }
     const skips = [...this.#skips].filter(([, verb]) => isUnused(verb))
@@ -150,7 +153,9 @@ function rank({ nth, times }: StepStub): number {
   return (nth === undefined ? 2 : 0) + (times === Number.POSITIVE_INFINITY ? 1 : 0)
 }
 
-/** `; there is 'charge'`, or all that there are. */
+/**
+ * Returns a suggestion for a misspelled name, such as `; there is 'charge'`, or else up to five known names.
+ */
 export function near(name: string, names: Iterable<string>): string {
   const all = [...names]
   const nearest = nearestName(name, all)
@@ -158,24 +163,24 @@ export function near(name: string, names: Iterable<string>): string {
   return all.length === 0 ? '' : `; there are ${all.slice(0, 5).map(quoted).join(', ')}`
 }
 
-/** As a test writes it; control characters are spelt out. */
+/** Quotes a name as a test writes it, with control characters escaped. */
 export function quoted(name: string): string {
   const inside = JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name).slice(1, -1)
   return `'${inside.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
-/** @throws TypeError for what is no JSON */
+/** @throws TypeError when JSON cannot represent the value */
 export function jsonOf(value: unknown, called: string): string | undefined {
   try {
     const json = JSON.stringify(value)
     if (json !== undefined || value === undefined) return json
   } catch (error) {
-    throw new TypeError(`${called} needs a value that JSON can hold: ${(error as Error).message}.`)
+    throw new TypeError(`${called}: JSON cannot represent the value: ${(error as Error).message}.`)
   }
-  throw new TypeError(`${called} needs a value that JSON can hold, got a ${typeof value}.`)
+  throw new TypeError(`${called}: JSON cannot represent the value (got a ${typeof value}).`)
 }
 
-/** An event's data as `client.notify()` sends it. [workflow.md 7] */
+/** Returns an event's data as `client.notify()` sends it. [workflow.md 7] */
 export function eventBytes(data: unknown): Bytes {
   if (data === undefined) return '' as Bytes
   if (data instanceof Uint8Array) return fromArray(data)
@@ -189,7 +194,9 @@ function partsOf(value: unknown, names: readonly string[]): UnknownStub | undefi
   return names.some((name) => Object.hasOwn(value, name)) ? (value as UnknownStub) : undefined
 }
 
-/** What a call came to: `{ status, body, header }`, or any other value as the body of a 200. [workflow.md 6] */
+/**
+ * Returns the result of a call: `{ status, body, header }`, or any other value as the body of a 200. [workflow.md 6]
+ */
 export function callResult(value: unknown): string {
   const parts = partsOf(value, ['status', 'header'])
   const { status = 200, header, body = '' } = parts ?? { body: value }
@@ -201,14 +208,20 @@ export function callResult(value: unknown): string {
   })
 }
 
-/** What an invoked run came to: `{ body, isFailed, isCanceled }`, or any other value as its body. [workflow.md 9] */
+/**
+ * Returns the result of an invoked run: `{ body, isFailed, isCanceled }`, or any other value as its body.
+ * [workflow.md 9]
+ */
 export function invokeOut(value: unknown): string {
   const parts = partsOf(value, ['isFailed', 'isCanceled'])
   const { isFailed = false, isCanceled = false, body } = parts ?? { body: value }
   return JSON.stringify({ body: body === undefined ? undefined : JSON.stringify(body), isFailed, isCanceled })
 }
 
-/** The event of a webhook: `{ method, header, body, url }` of the request, or any other value as its body. [workflow.md 8] */
+/**
+ * Returns the event of a webhook: `{ method, header, body, url }` of the request, or any other value as its body.
+ * [workflow.md 8]
+ */
 export function webhookData(value: unknown): Bytes {
   const parts = partsOf(value, ['method', 'header', 'url', 'body'])
   const { method = 'POST', header = {}, body, url } = (parts ?? { body: value }) as UnknownStub & { url?: string }

@@ -14,7 +14,7 @@ import { readStep, type StepBody } from './step.js'
 import { forwardedIn } from './workflow-protocol.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** What the endpoint of a run submits: steps, and calls of third parties. [workflow.md 5, 6] */
+/** Submissions of the endpoint of a run: steps, and calls to third parties. [workflow.md 5, 6] */
 export class Submissions {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
@@ -26,12 +26,13 @@ export class Submissions {
     this.#traffic = traffic
   }
 
-  /** @throws Refusal */
+  /** Prepares the submission of a step. @throws Refusal */
   step(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     const { policy } = this.#engine.queue
-    // A whole batch is refused where its first item is too much, and each item has its own answer where a later one is.
+    // Checked here so that a batch is rejected as a whole if its first item exceeds a limit, and again below for each
+    // later item.
     if (this.#knownStep(run, body) === undefined) checkRoom(run, readStep(body), body.length, policy)
     return () => {
       this.#engine.hide(run, cause)
@@ -46,7 +47,10 @@ export class Submissions {
     }
   }
 
-  /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
+  /**
+   * Prepares a configuration for the next step. The endpoint is called once more with these settings. [workflow.md
+   * 12]
+   */
   configuration(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
@@ -70,7 +74,9 @@ export class Submissions {
     return this.#engine.queue.policy.workflowDeduplicateSteps ? run.submittedBefore(body) : undefined
   }
 
-  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  /**
+   * Adds a step to the list and delivers it after its delay, and not before the submitting delivery has a response.
+   */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
     const settings = step === undefined ? given : this.#engine.script.awake(run, step, given)
@@ -124,7 +130,10 @@ export class Submissions {
     return message
   }
 
-  /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
+  /**
+   * Returns the deliveries whose responses a message of a run must wait for. A step of a branch was submitted by that
+   * branch only.
+   */
   #submitters(run: WorkflowRunState, step: StepBody | undefined): Set<Message> {
     const { running } = run
     if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
@@ -134,7 +143,7 @@ export class Submissions {
     return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
   }
 
-  /** @throws Refusal */
+  /** Prepares the submission of a call to a third party. @throws Refusal */
   call(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.ofCall(run.configuration, raw, call)
@@ -168,7 +177,7 @@ export class Submissions {
     }
   }
 
-  /** The step that a call is made for, as its callback will name it. */
+  /** Returns the step that a call is made for, as its callback will name it. */
   #callStep(raw: RawSettings, words: QueueDialect): StepBody | undefined {
     const told = (name: string): string | undefined => forwardedIn(raw, name, words, 'callback-')
     const stepId = Number(told('Workflow-StepId') ?? Number.NaN)

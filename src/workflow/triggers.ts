@@ -17,7 +17,7 @@ import type { RunSettings } from './run-settings.js'
 import { forwardedIn, type RunRequests, respondedIn } from './workflow-protocol.js'
 import { WorkflowRunState } from './workflow-run.js'
 
-/** A trigger that was read and found in order. */
+/** A trigger that has been parsed and validated. */
 export interface Trigger {
   readonly runId: string | undefined
   readonly url: string
@@ -27,15 +27,15 @@ export interface Trigger {
   readonly origin: MessageOrigin
   /** `false`: begun by a schedule while time was draining. */
   readonly awaited?: boolean | undefined
-  /** The SDK begins a run that was announced to it. */
+  /** Whether the SDK begins a run that was announced to it. */
   readonly bySdk?: boolean
   readonly byRest?: boolean
-  /** The first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
+  /** Whether the first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
   readonly announce?: boolean
   readonly invoke?: InvokeBody | undefined
 }
 
-/** What a trigger came to. */
+/** Result of a trigger. */
 export interface TriggeredRun {
   readonly run: WorkflowRunState
   readonly message: Message
@@ -45,7 +45,7 @@ export interface TriggeredRun {
 /** [workflow.md 9] */
 export const deepestInvocation = 100
 
-/** How runs begin. [workflow.md 2, 9] */
+/** Begins runs. [workflow.md 2, 9] */
 export class Triggers {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
@@ -57,12 +57,12 @@ export class Triggers {
     this.#traffic = traffic
   }
 
-  /** @throws Refusal */
+  /** Prepares a trigger by an SDK. @throws Refusal */
   prepare(call: PublishCall, url: string, raw: RawSettings, asked: RunRequests): () => AcceptedPublish {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
-      // What could not be said at its end is refused at its beginning.
+      // Checks everything that the end of the invoked run will need, so that the invocation is rejected early.
       const parent = this.#engine.started(invoke.workflowRunId)
       this.#settings.ofHeaders(parent, invoke.headers)
       checkRoom(parent, invoke.step, 0, this.#engine.queue.policy)
@@ -80,7 +80,7 @@ export class Triggers {
     return () => (invoke === undefined ? undefined : this.#engine.script.invokes(invoke)) ?? this.begin(trigger)
   }
 
-  /** What a publish says about the run that it begins. @throws Refusal */
+  /** Reads the settings and origin of a run from the publish that begins it. @throws Refusal */
   read(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
     const settings = this.#settings.ofTrigger(call, raw)
     const { callerIp, region, cause, schedule } = call
@@ -94,7 +94,7 @@ export class Triggers {
     throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
   }
 
-  /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
+  /** Begins a run, unless a run with this ID exists. [workflow.md 2.2] */
   begin(trigger: Trigger): TriggeredRun {
     const { announce = false, origin } = trigger
     const known = this.#begun(trigger)
@@ -109,7 +109,7 @@ export class Triggers {
     return { run, message, deduplicated: false }
   }
 
-  /** The run that a trigger has begun before: by its id, or by the deduplication id that every publish may have. */
+  /** Returns the run that an equal trigger began before, by its run ID or its deduplication ID. */
   #begun({ runId, url, body, settings }: Trigger): WorkflowRunState | undefined {
     const known = runId === undefined ? undefined : this.#engine.get(runId)
     if (known !== undefined) return known
@@ -118,7 +118,7 @@ export class Triggers {
     return first?.part === undefined ? undefined : this.#engine.get(first.part.runId)
   }
 
-  /** A run without any message yet. */
+  /** Creates a run that has no messages yet. */
   newRun({
     runId = this.#engine.register.nextId(),
     url,
@@ -159,7 +159,7 @@ export class Triggers {
     return message
   }
 
-  /** Nothing begins twice; but what was announced to the SDK, it begins now. [workflow.md 2.4] */
+  /** Returns the existing run. If the run was announced to the SDK, the SDK begins it now. [workflow.md 2.4] */
   #beginAgain(run: WorkflowRunState, trigger: Trigger): TriggeredRun {
     const first = run.entries[0]!.message
     if (!trigger.bySdk || !run.announced || !run.isStarted) {
@@ -172,7 +172,7 @@ export class Triggers {
     }
     run.announced = false
     run.features = trigger.features
-    // From here on it is spoken to in the words of its SDK.
+    // From here on, deliveries use the dialect of the app's SDK.
     const { words } = trigger.settings
     const settings = { ...run.configuration.settings, words }
     const headers = withoutEcho(trigger.settings.headers, run.configuration.settings.words, words)
@@ -199,7 +199,7 @@ export class Triggers {
     })
   }
 
-  /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
+  /** Returns whether `/v2/trigger` asks the SDK at this URL to begin the run itself. [workflow.md 2.4] */
   announcesTo(url: string, isAsked: boolean): boolean {
     const { workflowTwoPhaseTrigger } = this.#engine.queue.policy
     if (workflowTwoPhaseTrigger === 'always') return true
@@ -207,7 +207,7 @@ export class Triggers {
   }
 }
 
-/** The SDK hands on what it was sent; what was said to it in words that it does not speak was the service's own. */
+/** Removes headers of the service in a dialect that the SDK does not use: the SDK forwards what it received. */
 function withoutEcho(headers: HeaderList, said: QueueDialect, words: QueueDialect): HeaderList {
   const foreign = said.prefixes.filter((prefix) => !words.prefixes.includes(prefix))
   if (foreign.length === 0) return headers

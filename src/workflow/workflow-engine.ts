@@ -33,25 +33,28 @@ export interface WorkflowOptions {
   readonly traffic: TrafficLog
 }
 
-/** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
+/** The workflow engine. A run is a list of steps, and every step is a message of the queue. */
 export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly queue: QueueEngine
-  /** Which runs there are. */
+  /** The runs that are remembered. */
   register: RunRegistry
   waits: Waits
-  /** What a test has said about steps and events. */
+  /** The stubs of a test for steps and events. */
   readonly script: StubRunner
   readonly #clock: ServiceClock
   readonly #random: Random
   readonly #traffic: TrafficLog
   readonly #settings: RunSettings
-  /** How runs begin. */
+  /** Begins runs. */
   readonly triggers: Triggers
   readonly #submissions: Submissions
   readonly restarts: RunRestarts
   readonly events: Events
   readonly completion: RunCompletion
-  /** The run that rests only when another does: the branches of a run end one after the other. */
+  /**
+   * The run that last ended a delivery. Its caches are kept until another run does, because branches of a run end one
+   * after the other.
+   */
   #quick: WorkflowRunState | undefined
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
@@ -121,7 +124,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.#clock.now()
   }
 
-  /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
+  /** Returns a run by its ID, in any state. Ended runs are forgotten when their log expires. */
   get(id: string): WorkflowRunState | undefined {
     return this.register.get(id)
   }
@@ -131,17 +134,17 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.register.records
   }
 
-  /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
+  /** Returns a running run. @param createdAt creation time, if the request states it @throws Refusal 400 */
   started(id: string, createdAt?: string): WorkflowRunState {
     return this.register.started(id, createdAt)
   }
 
-  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  /** Returns a running run, for requests that do not submit a step. @throws Refusal 404 */
   running(id: string, createdAt?: string): WorkflowRunState {
     return this.register.running(id, createdAt)
   }
 
-  /** [workflow.md 2, 5, 6, 9] */
+  /** Prepares a publish that belongs to a workflow; returns `undefined` for others. [workflow.md 2, 5, 6, 9] */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
@@ -157,7 +160,10 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     })
   }
 
-  /** To the SDK a 400 means that the run was cancelled, and it says nothing: why it was refused, the run can tell. */
+  /**
+   * Runs a submission and keeps the reason if it is rejected. The SDK treats a 400 as a canceled run and reports no
+   * reason.
+   */
   submitting<T>(run: WorkflowRunState | undefined, submission: () => T): T {
     try {
       return submission()
@@ -167,7 +173,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     }
   }
 
-  /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */
+  /** Returns the URL of a message of a run, which its deliveries repeat in a header. @throws Refusal 400 */
   urlOf(target: PublishTarget): string {
     if (target.group === '') throw refusals.noDestination()
     const { url } = target
@@ -178,7 +184,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.#settings.url(url)
   }
 
-  /** An id travels as a header. @throws Refusal 400 */
+  /** Checks that an ID can travel as a header. @throws Refusal 400 */
   checkRunId(id: string | undefined, words: QueueDialect): void {
     if (id !== undefined && !/^[!-~]+$/.test(id))
       throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
@@ -186,33 +192,36 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   // ── steps
 
-  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  /**
+   * Adds a step to the list and delivers it after its delay, and not before the submitting delivery has a response.
+   */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     return this.#submissions.append(run, url, body, given, cause)
   }
 
-  /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
+  /** Hides the body of a request in the traffic log if the trigger of the run redacts bodies. */
   hide(run: WorkflowRunState, cause: number | undefined): boolean {
     const hides = run.configuration.settings.redact?.body === true
     if (hides && cause !== undefined) this.#traffic.hide(cause)
     return hides
   }
 
-  /** What is published with headers that a request has left behind. @throws Refusal */
+  /** Reads settings from headers that an earlier request stored. @throws Refusal */
   settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     return this.#settings.ofHeaders(run, headers)
   }
 
-  /** Of a step whose result a test gives. @throws Refusal */
+  /** Reads the settings of a step whose result is stubbed. @throws Refusal */
   stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.#settings.ofStep(run, raw, words)
   }
 
-  // ── waiting
+  // ── waits
 
   /**
-   * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
-   * @returns the waits that it ended
+   * Sends an event to all waits for it. An event for one run is kept for the next wait of that run if it does not
+   * wait.
+   * @returns the waits that ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     return this.events.notify(eventId, event, runId, cause)
@@ -220,12 +229,12 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   // ── ends
 
-  /** @returns `seq` of the entry of the log */
+  /** @returns `seq` of the entry in the traffic log */
   note(run: WorkflowRunState, state: VendorRunState, cause?: number): number {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
 
-  // ── again
+  // ── restarts
 
   /** Calls the failure function of a run once more. [workflow.md 1] */
   retryFailureFunction(run: WorkflowRunState, cause?: number): void {
@@ -234,7 +243,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
   }
 
-  // ── what a test makes of steps
+  // ── stubs
 
   stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined {
     return this.script.stage(run, index, delivery)
@@ -244,7 +253,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     this.script.retries(message)
   }
 
-  // ── what the queue tells
+  // ── callbacks of the queue
 
   began(run: WorkflowRunState, message: Message): void {
     run.began(message)

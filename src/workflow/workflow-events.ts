@@ -7,10 +7,10 @@ import { writtenStep } from './step.js'
 import type { Wait } from './workflow-run.js'
 import type { ResolvedWait } from './workflow-waits.js'
 
-/** What an endpoint says of a step that waits for an event. `after`: milliseconds. */
+/** Input of a wait for an event, from the endpoint. `after`: timeout in milliseconds. */
 export type WaitInput = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
 
-/** Steps that wait, and what they wait for. [workflow.md 7] */
+/** Waits for events, and the events that end them. [workflow.md 7] */
 export class Events {
   readonly #engine: RunEngine
   readonly #traffic: TrafficLog
@@ -20,15 +20,15 @@ export class Events {
     this.#traffic = traffic
   }
 
-  /** A step waits. @throws Refusal 400 */
+  /** Begins a wait. @throws Refusal 400 */
   wait(runId: string, wait: WaitInput, cause: number, createdAt?: string): void {
     const run = this.#engine.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
-    // What could not be said when its time is over is refused now.
+    // Checks everything that the timeout will need, so that the wait is rejected early.
     this.#engine.settingsOf(run, timeoutHeaders)
     checkRoom(run, wait.step, 0, this.#engine.queue.policy)
     const record = run.record(wait.step, this.#engine.now())
-    // Its answer was lost: it waits already, or has its event.
+    // The response to the first request was lost: the step already waits, or has received its event.
     if (this.#engine.queue.policy.workflowDeduplicateSteps && record.wait?.eventId === eventId) return
     const deadline = this.#engine.now() + after
     const made: Wait = {
@@ -51,8 +51,9 @@ export class Events {
   }
 
   /**
-   * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
-   * @returns the waits that it ended
+   * Sends an event to all waits for it. An event for one run is kept for the next wait of that run if it does not
+   * wait.
+   * @returns the waits that ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     const run = runId === undefined ? undefined : this.#engine.running(runId)
@@ -77,7 +78,7 @@ export class Events {
     return this.#engine.waits.notify(eventId, event, run)
   }
 
-  /** An event came, or `undefined`: its time is over. */
+  /** Submits the result of a wait: its event, or `undefined` after its timeout. */
   wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
     const settings = this.#engine.settingsOf(run, timeoutHeaders)

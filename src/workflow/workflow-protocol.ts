@@ -4,27 +4,27 @@ import { type HeaderValue, joined, type RawSettings } from '../queue/settings/me
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'
 import type { HeaderLists } from './workflow-run.js'
 
-/** What a publish says to the workflow engine. [workflow.md 2, 5, 6, 9] */
+/** Settings of a publish that belong to the workflow engine. [workflow.md 2, 5, 6, 9] */
 export interface RunRequests {
-  /** Begins a run. */
+  /** Whether the publish begins a run. */
   readonly init: boolean
   readonly runId: string | undefined
   readonly url: string | undefined
-  /** `toCallback`: a call of a third party, on behalf of a step. */
+  /** `toCallback`: a call to a third party for a step. */
   readonly callType: string | undefined
   readonly features: ReadonlySet<string>
-  /** Begins a run for a step of another. */
+  /** Whether the publish begins a run for a step of another run. */
   readonly invoke: boolean
-  /** The SDK begins the run that the queue has announced to it. */
+  /** Whether the SDK begins a run that the queue has announced to it. */
   readonly bySdk: boolean
-  /** When the run was created, as requests of newer SDKs tell it: another one of the same id is not meant. [workflow.md 12] */
+  /** Creation time of the run, as newer SDKs send it to exclude other runs with the same ID. [workflow.md 12] */
   readonly createdAt: string | undefined
 }
 
-/** What the workflow SDK can do, as its messages tell. [workflow.md 2.1] */
+/** Features of the workflow SDK, as it states them in its messages. [workflow.md 2.1] */
 export type Feature = 'LazyFetch' | 'InitialBody' | 'WF_DetectTrigger' | 'WF_TriggerOnConfig'
 
-/** The features of a run whose trigger names none, because it is no SDK's. */
+/** Features of a run whose trigger names none, because no SDK sent it. */
 export const allFeatures: ReadonlySet<string> = new Set<Feature>([
   'LazyFetch',
   'InitialBody',
@@ -32,7 +32,7 @@ export const allFeatures: ReadonlySet<string> = new Set<Feature>([
   'WF_TriggerOnConfig',
 ])
 
-/** `undefined` where a publish has nothing to do with workflows. */
+/** Returns the workflow settings of a publish; `undefined` if it does not belong to a workflow. */
 export function runSettingsOf(raw: RawSettings): RunRequests | undefined {
   const init = isTrue(joined(raw.get('workflow-init')))
   const runId = joined(raw.get('workflow-runid'))?.trim()
@@ -53,7 +53,7 @@ function isTrue(text: string | undefined): boolean {
   return text !== undefined && /^\s*true\s*$/i.test(text)
 }
 
-/** Runs share the few sets that there are. */
+/** Shared sets of features. There are few different ones. */
 const featureSets = new Map<string, ReadonlySet<string>>()
 
 function featuresOf(text: string): ReadonlySet<string> {
@@ -65,15 +65,16 @@ function featuresOf(text: string): ReadonlySet<string> {
   return features
 }
 
-/** The forwarded headers that tell the SDK on the other side something; all others of the service's own are dropped. */
+/** Headers of the service that are forwarded because the SDK at the endpoint needs them. All others are dropped. */
 const keptOwn = ['label', 'workflow-sdk-version', 'workflow-invoke-count', 'workflow-unknown-sdk']
 
-/** Beside those of one connection, which are never passed on. */
+/** Headers that are not forwarded, in addition to those of one connection. */
 const transport = new Set(['accept-encoding'])
 
 /**
- * The settings of a trigger without the forwarded headers that would disturb later deliveries: a trigger by a direct
- * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0, 3.3]
+ * Returns the settings of a trigger without the forwarded headers that would disturb later deliveries.
+ * A trigger by a direct POST forwards everything that it received, including transport headers and an old message ID.
+ * [workflow.md 0, 3.3]
  */
 export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string, HeaderValue> {
   const clean = new Map<string, HeaderValue>()
@@ -89,12 +90,15 @@ export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string,
   return clean
 }
 
-/** `forward-<prefix>workflow-invoke-count` and its like, in each of the words. */
+/** Returns settings such as `forward-<prefix>workflow-invoke-count`, in each spelling of the dialect. */
 export function forwardNames(header: string, words: QueueDialect): readonly string[] {
   return words.headers(header).map((name) => `forward-${name.toLowerCase()}`)
 }
 
-/** What a publish tells the SDK on the other side by such a header. @param before prefix of the settings of a callback */
+/**
+ * Returns the value that a publish forwards to the SDK in this header. @param before prefix of the settings of a
+ * callback
+ */
 export function forwardedIn(raw: RawSettings, header: string, words: QueueDialect, before = ''): string | undefined {
   for (const name of forwardNames(header, words)) {
     const value = raw.get(before + name)
@@ -103,7 +107,7 @@ export function forwardedIn(raw: RawSettings, header: string, words: QueueDialec
   return undefined
 }
 
-/** The spellings of the headers that runs add to deliveries. */
+/** Spellings of the headers that runs add to deliveries. */
 export interface RunDialect {
   readonly runId: string
   readonly url: string
@@ -113,14 +117,14 @@ export interface RunDialect {
   readonly label: string
   readonly unknownSdk: string
   readonly stepConfig: string
-  /** Lower case, as answers are asked for them. */
+  /** Lower case, for lookups in responses. */
   readonly sdkVersion: string
   readonly sdk: string
   readonly errorStepName: string
   readonly failureNotFound: string
-  /** What tells the SDK that its failure function is called. */
+  /** Headers by which the SDK recognizes a call of its failure function. */
   readonly failure: readonly string[]
-  /** What tells it the configuration in force. [workflow.md 12] */
+  /** Headers with the configuration in force. [workflow.md 12] */
   readonly echo: Readonly<
     Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>
   >
@@ -128,7 +132,7 @@ export interface RunDialect {
 
 const spelled = new WeakMap<QueueDialect, readonly RunDialect[]>()
 
-/** The spellings in each of the words in which a message is delivered. */
+/** Returns the spellings in each dialect in which a message is delivered. */
 export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   let spellings = spelled.get(words)
   if (spellings === undefined) {
@@ -138,7 +142,7 @@ export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   return spellings
 }
 
-/** A header of an answer, which comes in one of the words of the message that it answers. */
+/** Returns a header of a response, which uses one of the dialects of the delivered message. */
 export function respondedIn(
   headers: HeaderList,
   { settings }: Pick<Message, 'settings'>,
@@ -178,13 +182,13 @@ function spelledBehind(prefix: string): RunDialect {
   }
 }
 
-/** Headers without one, in each of its spellings. */
+/** Returns headers without those of the given names, in any case. */
 export function without(headers: HeaderList, names: readonly string[]): HeaderList {
   const lower = names.map((name) => name.toLowerCase())
   return headers.filter(([key]) => !lower.includes(key.toLowerCase()))
 }
 
-/** Headers of a JSON body as settings: `Service-Forward-X: [a]` → `forward-x: a`. */
+/** Converts headers of a JSON body to settings: `Service-Forward-X: [a]` → `forward-x: a`. */
 export function rawOf(headers: HeaderLists, words: QueueDialect): Map<string, string> {
   const raw = new Map<string, string>()
   for (const [name, values] of Object.entries(headers)) {

@@ -7,10 +7,10 @@ import { RunIndex } from './run-index.js'
 import { type ListUpTo, type RunEntry, RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
-/** [workflow.md 10] */
+/** State of a run, in the spelling of the service. [workflow.md 10] */
 export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 
-/** An answer as it is kept: of a third party, or of a failure function. */
+/** Stored response of a third party or of a failure function. */
 export interface StoredReply {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
@@ -18,37 +18,37 @@ export interface StoredReply {
   readonly error?: string | undefined
 }
 
-/** Headers as JSON carries them. */
+/** Headers in JSON. */
 export type HeaderLists = Readonly<Record<string, readonly string[]>>
 
-/** What a run knows of one of its steps. */
+/** State of one step of a run. */
 export interface StepRecord {
   readonly stepId: number
   readonly stepName: string
   readonly stepType: string
   readonly concurrent: number
   readonly createdAt: number
-  /** The message of its plan, of its call, or of its result: the latest one. */
+  /** Latest message of the step: of its plan, its call, or its result. */
   message: Message | undefined
-  /** The step as it was submitted when it was done; `undefined` while it is not. */
+  /** The finished step as it was submitted; `undefined` while it is unfinished. */
   result: StepBody | undefined
-  /** Of several that run beside each other. */
+  /** Plan of a parallel step. */
   plan?: StepBody
-  /** Carries the plan. */
+  /** Message that carries the plan. */
   planMessage?: Message
   call?: { readonly message: Message; reply?: StoredReply } | undefined
   wait?: Wait | undefined
   invoked?: WorkflowRunState | undefined
 }
 
-/** A step that waits for an event. [workflow.md 7] */
+/** A wait of a step for an event. [workflow.md 7] */
 export interface Wait {
   readonly run: WorkflowRunState
   readonly eventId: string
   readonly step: StepBody
   readonly url: string
   readonly timeout: string
-  /** Virtual milliseconds. */
+  /** Virtual milliseconds since the epoch. */
   readonly deadline: number
   readonly timeoutUrl: string
   readonly timeoutHeaders: HeaderLists
@@ -66,74 +66,76 @@ export interface Invoker {
   readonly step: StepBody
 }
 
-/** What holds for every later message of a run. [workflow.md 4] */
+/** Configuration for every later message of a run. [workflow.md 4] */
 export interface RunConfiguration {
-  /** As the trigger says it. */
+  /** Settings of the trigger. */
   readonly settings: PublishSettings
-  /** Whether it holds for the steps, or each message stands for itself. */
+  /** Whether the settings are defaults for the steps. Otherwise each message uses only its own settings. */
   readonly applies: boolean
 }
 
-/** Steps from which on an index is cheaper than a look at all of them. */
+/** Number of steps from which an index is cheaper than a scan. */
 const many = 20
 
 /**
- * Most runs sleep most of the time, and an empty set of its own weighs as much as the rest of a run. Nothing is added to
- * these.
+ * Shared empty collections, which are never modified. Most runs sleep most of the time, and an empty set of their own
+ * would weigh as much as the rest of the run.
  */
 const none: Set<Message> = new Set()
 const nothingHeld: Map<Message, Set<Message>> = new Map()
 
-/** One run of a workflow: a list of finished steps, and who waits for what. */
+/** State of one workflow run: its list of steps, and what it waits for. */
 export class WorkflowRunState implements IndexedRecord {
   gone = false
   state: VendorRunState = 'RUN_STARTED'
   completedAt: number | undefined
-  /** What it returned. */
+  /** Result of the run. */
   result: Bytes | undefined
   entries: RunEntry[] = []
   steps: StepRecord[] = []
-  /** Messages of which an attempt runs. */
+  /** Messages with an attempt in flight. */
   running: Set<Message> = none
-  /** Submitted while the attempt of another runs: delivered when that has answered. */
+  /** Messages that were submitted during other attempts, and are delivered when those have a response. */
   held: Map<Message, Set<Message>> = nothingHeld
   declare waits?: Set<Wait>
-  /** Events that came before somebody waited for them, by id. */
+  /** Events that arrived before the run waited for them, by event ID. */
   declare early?: Map<string, Bytes[]>
   declare invoker?: Invoker
-  /** What tells of its calls and has not ended. */
+  /** Callbacks of its calls that have not ended. */
   declare callbacks?: Set<Message>
   declare failureFunction?: Message
   declare failureReply?: StoredReply | undefined
-  /** What made it fail. */
+  /** What made the run fail. */
   declare failure?: (StoredReply & { readonly message: Message; readonly dlqId: string }) | undefined
-  /** The queue announced it and the SDK has not begun it yet. [workflow.md 2.4] */
+  /** Whether the queue announced the run to the SDK, which has not begun it yet. [workflow.md 2.4] */
   announced = false
-  /** While its endpoint is asked which step is next nothing is taken from it; `refused`: it tried. */
+  /**
+   * Set while the endpoint is probed for its next step, when all submissions are rejected. `refused`: it made one.
+   */
   declare probe?: { refused: boolean } | undefined
-  /** Why the queue did not take what its latest delivery submitted. */
+  /** Why the queue rejected the submission of the latest delivery. */
   declare refused?: string | undefined
-  /** What it has too much of, a sentence: its next delivery that ends fails it. */
+  /** Limit that the run exceeds, as a message. The next delivery that ends fails the run. */
   declare exceeded?: string | undefined
-  /** The step that its last failed attempt was at. */
+  /** Name of the step that failed in the last attempt. */
   failingStep: string | undefined
-  /** Begun by `/v2/trigger`, whose endpoint must be new enough. [workflow.md 2.5] */
+  /** Whether `/v2/trigger` began the run, whose endpoint must then be new enough. [workflow.md 2.5] */
   byRest = false
 
   constructor(
     readonly id: string,
     readonly seq: number,
-    /** Creation, in virtual milliseconds. */
+    /** Virtual milliseconds since the epoch. */
     readonly createdAt: number,
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,
-    /** Who triggered it, and where. */
+    /** IP address of the client that triggered the run, and the region. */
     readonly callerIp: string,
     readonly region: string,
   ) {}
 
-  /** Of a message of the run. @param cause `seq` of the entry that led to it */
+  /** Returns the origin of a message of the run. @param cause `seq` of the entry that led to it */
   originFor(cause: number | undefined): MessageOrigin {
     const { callerIp, region } = this
     return { callerIp, region, cause }
@@ -147,19 +149,19 @@ export class WorkflowRunState implements IndexedRecord {
     return this.configuration.settings.labels
   }
 
-  /** The initial payload. */
+  /** Initial payload. */
   get payload(): Bytes {
     return this.entries[0]?.message.body ?? ('' as Bytes)
   }
 
-  /** An attempt runs. */
+  /** Records that an attempt has begun. */
   began(message: Message): void {
     if (this.running === none) this.running = new Set()
     this.running.add(message)
     if (this.refused !== undefined) this.refused = undefined
   }
 
-  /** An attempt has ended. @returns what waited for nothing else */
+  /** Records that an attempt has ended. @returns the messages that waited only for this attempt */
   ended(message: Message): readonly Message[] {
     const { held } = this
     this.running.delete(message)
@@ -176,7 +178,7 @@ export class WorkflowRunState implements IndexedRecord {
     this.held.set(message, behind)
   }
 
-  /** Nothing of it goes on for a while: what only makes it quick is let go, room for more steps too. */
+  /** Frees caches and spare array capacity while the run is idle. */
   rest(): void {
     this.#list = undefined
     this.#index = undefined
@@ -190,12 +192,12 @@ export class WorkflowRunState implements IndexedRecord {
 
   #list: RunList | undefined
 
-  /** The list up to an entry, as its delivery carries it: nothing that came later. [workflow.md 3.1] */
+  /** Returns the list up to an entry, as the delivery of that entry carries it. [workflow.md 3.1] */
   listUpTo(index: number): Bytes {
     return this.list(index).text
   }
 
-  /** The same, and its hash. */
+  /** Returns the same list with its size and hash. */
   list(index: number): ListUpTo {
     const { entries } = this
     if (this.#list?.isOf(entries) !== true) this.#list = new RunList(entries[0]!.message)
@@ -205,17 +207,17 @@ export class WorkflowRunState implements IndexedRecord {
   #weighed = 0
   #weight = 0
 
-  /** Bytes of its payload and of all that was submitted. */
+  /** Bytes of the payload and of all submissions. */
   get weight(): number {
     for (; this.#weighed < this.entries.length; this.#weighed++)
       this.#weight += this.entries[this.#weighed]!.message.body.length
     return this.#weight
   }
 
-  /** Made when there are many steps. */
+  /** Created when there are many steps. */
   #index: RunIndex<StepRecord> | undefined
 
-  /** The same step submitted before, by its text. [workflow.md 0] */
+  /** Returns the message of the same step if it was submitted before, compared by body. [workflow.md 0] */
   submittedBefore(body: Bytes): Message | undefined {
     const { entries } = this
     if (entries.length < many)
@@ -225,7 +227,7 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.submitted(entries, body)
   }
 
-  /** What is known of a step, by its id. */
+  /** Returns the record of a step by its ID. */
   recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
     const { steps } = this
     if (steps.length < many) return steps.find((record) => record.stepId === targetStep)
@@ -233,7 +235,7 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.record(steps, targetStep)
   }
 
-  /** The record of a step by its id, made when it is first heard of. */
+  /** Returns the record of a step by its ID; creates it on first use. */
   record(step: StepBody, now: number): StepRecord {
     const stepId = step.targetStep ?? step.stepId
     const known = this.recordOf(step)
@@ -252,7 +254,7 @@ export class WorkflowRunState implements IndexedRecord {
     return record
   }
 
-  /** What was submitted, as it was read. */
+  /** Returns the step of an entry, parsed. */
   stepOf({ message, callType }: RunEntry): StepBody | undefined {
     return callType === 'step' && message !== this.entries[0]?.message ? readStep(message.body) : undefined
   }

@@ -4,21 +4,21 @@ import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Message } from '../queue/message/message.js'
 import type { Wait, WorkflowRunState } from './workflow-run.js'
 
-/** A wait that an event ended, and the message that tells the endpoint. */
+/** A wait that an event ended, and the message that reports it to the endpoint. */
 export interface ResolvedWait {
   readonly wait: Wait
   readonly message: Message
 }
 
-/** Who waits for which event, and which events came too early. [workflow.md 7, 8] */
+/** Pending waits by event, and events that arrived too early. [workflow.md 7, 8] */
 export class Waits {
   readonly #clock: ServiceClock
   readonly #policy: ResolvedPolicy
   readonly #wake: (wait: Wait, event: Bytes | undefined) => Message
-  /** By event, in the order in which they began to wait. */
+  /** Waits by event, in the order in which they began. */
   readonly #byEvent = new Map<string, Set<Wait>>()
 
-  /** @param wake delivers the result of a wait: the event, or `undefined` when its time is over */
+  /** @param wake delivers the result of a wait: the event, or `undefined` after its timeout */
   constructor(clock: ServiceClock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
     this.#clock = clock
     this.#policy = policy
@@ -30,7 +30,7 @@ export class Waits {
     this.#byEvent.clear()
   }
 
-  /** Waits, or takes an event that came before. */
+  /** Begins a wait, or ends it immediately with an event that arrived before. */
   add(wait: Wait): void {
     const early = wait.run.early?.get(wait.eventId)
     const event = early?.shift()
@@ -43,9 +43,9 @@ export class Waits {
     this.restore(wait)
   }
 
-  /** Waits until the deadline, whatever came before. */
+  /** Begins a wait until its deadline, without looking at earlier events. */
   restore(wait: Wait): void {
-    const label = `time-out of a wait for event ${JSON.stringify(wait.eventId)}`
+    const label = `timeout of a wait for event ${JSON.stringify(wait.eventId)}`
     wait.timer = this.#clock.schedule(wait.deadline, label, () => this.finish(wait, undefined))
     wait.run.waits ??= new Set()
     wait.run.waits.add(wait)
@@ -54,19 +54,19 @@ export class Waits {
     else waits.add(wait)
   }
 
-  /** Everybody who waits; those for one event in the order in which they began. */
+  /** Yields all waits; those for one event in the order in which they began. */
   *all(): Generator<Wait> {
     for (const waits of this.#byEvent.values()) yield* waits
   }
 
-  /** Whether anybody waits for an event, however many do. */
+  /** Returns in constant time whether any run waits for an event. */
   isAwaited(eventId: string): boolean {
     return this.#byEvent.has(eventId)
   }
 
-  /** Those that wait for an event, in the order in which they are told. */
+  /** Returns the waits for an event, in the order in which they are notified. */
   of(eventId: string, run?: WorkflowRunState): readonly Wait[] {
-    // A run has few waits, an event may have very many.
+    // A run has few waits, but an event may have very many.
     const waits =
       run === undefined
         ? [...(this.#byEvent.get(eventId) ?? [])]
@@ -74,7 +74,7 @@ export class Waits {
     return this.#policy.workflowNotifyOrder === 'newest' ? waits.reverse() : waits
   }
 
-  /** @returns the waits that the event ended, with the messages that tell of it */
+  /** @returns the waits that the event ended, with the messages that report it */
   notify(eventId: string, event: Bytes, run?: WorkflowRunState): readonly ResolvedWait[] {
     return this.of(eventId, run).map((wait) => {
       this.#leave(wait, 'notified')
@@ -82,13 +82,13 @@ export class Waits {
     })
   }
 
-  /** Ends one wait only. @param event `undefined`: its time is over */
+  /** Ends one wait. @param event `undefined` after its timeout */
   finish(wait: Wait, event: Bytes | undefined): void {
     this.#leave(wait, event === undefined ? 'timed-out' : 'notified')
     this.#wake(wait, event)
   }
 
-  /** Keeps an event for the next wait of a run, oldest first. */
+  /** Keeps an event for a later wait of a run, oldest first. */
   remember(run: WorkflowRunState, eventId: string, event: Bytes): void {
     run.early ??= new Map()
     const events = run.early.get(eventId)
@@ -96,7 +96,7 @@ export class Waits {
     else events.push(event)
   }
 
-  /** The run is over: it waits for nothing. */
+  /** Drops the waits and kept events of a run that is over. */
   drop(run: WorkflowRunState): void {
     for (const wait of run.waits ?? []) this.#leave(wait, 'dropped')
     run.early?.clear()

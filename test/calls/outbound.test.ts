@@ -20,7 +20,7 @@ describe('an outbound request', () => {
         '2030-01-01',
         '  #1  09:00:00.000        published msg_YsB… to https://shop.test/orders, 3 retries',
         '                            body: order 1',
-        '  #2  09:00:00.000        clock.drain: time stands still',
+        '  #2  09:00:00.000        clock.drain: time does not move',
         '  #3  09:00:00.000          attempt 1 of 4 of msg_YsB… to https://shop.test/orders → 200',
         '  #4  09:00:00.000            calls POST https://bank.test/charges → 201',
       ].join('\n'),

@@ -324,7 +324,7 @@ test('the timeline and the diagram show each injection with its rule and its eff
   sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1 })
   await clock.drain()
   expect(sandbox.traffic.timeline()).toContain(
-    'fault lost-ack of rule night strikes queue.delivery at https://shop.test/orders\n',
+    'fault lost-ack of rule night injected at queue.delivery for https://shop.test/orders\n',
   )
   expect(sandbox.traffic.timeline()).toContain('the work is done, its response is lost\n')
   for (const format of ['text', 'mermaid'] as const) {

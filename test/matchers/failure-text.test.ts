@@ -112,7 +112,7 @@ describe('the chain', () => {
     await asker(sandbox, 2)([['incr', 'n']])
     const hint =
       /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
-    const detail = / +the same request as #\d+, which got no answer\n/
+    const detail = / +the same request as #\d+, which got no response\n/
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(detail)
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(hint)
     expect(failureOf(() => expect(sandbox.store).toHaveExecuted('INCR', 'n', { times: 1 }))).toMatch(hint)

@@ -409,7 +409,7 @@ export const rows: readonly Row[] = [
     /run wfr_order of https:\/\/app\.test\/order, success at 01:00:12\.000, cost 5 messages/,
     '  1 reserve  Run, done → {"ok":true}',
     /card declined; waits until 00:00:12\.000: delay 12 s/,
-    /approval {2}Wait, done; event approved came at 00:00:12\.000 → \{"by":"Ada"\}/,
+    /approval {2}Wait, done; event approved received at 00:00:12\.000 → \{"by":"Ada"\}/,
     /nap {2}SleepFor, done; sleeps until 01:00:12\.000/,
     /run wfr_broken .*failed at .*\n {2}– pay {2}failed, 2 attempts\n/,
     /approval {2}Wait, waiting; waits for event never until 2030-01-0\d/,

@@ -61,7 +61,7 @@ test.each(runners)(
     const out = runner.file.endsWith('.ts') ? [] : ['--out', runner.file]
     const { stdout, status, stderr } = node('stuntdouble/dist/cli.js', 'import', '-', runner.flag, ...out)
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('Put your handler into the line') })
-    const placeholder = 'const handler = undefined // answers https://shop.example.org/api/orders'
+    const placeholder = 'const handler = undefined // responds at https://shop.example.org/api/orders'
     const written = out.length === 0 ? stdout : readFileSync(join(place, runner.file), 'utf8')
     expect(written.split('\n')).toContain(placeholder)
 

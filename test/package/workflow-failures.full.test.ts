@@ -85,7 +85,7 @@ test('another result', async ({ sandbox }) => {
 `
 
 const unused =
-  /^(?:UnfinishedBusiness: )?workflow\.stubStep\('chrage'\)\.returns\(…\) was never used: no step 'chrage' came; there is 'charge'\.\n/
+  /^(?:UnfinishedBusiness: )?workflow\.stubStep\('chrage'\)\.returns\(…\) was never used: no step 'chrage' occurred; there is 'charge'\.\n/
 
 describe.each(runnerNames)('%s', (runner) => {
   let run: Run
@@ -114,7 +114,7 @@ describe.each(runnerNames)('%s', (runner) => {
 
   test.skipIf(runner !== 'playwright')('at a server a verb that was never used fails its test, too', () => {
     expect(message('a verb that nothing meets at a server')).toContain(
-      "workflow.stubEvent('approved').timesOut() was never used: nobody waited for event 'approved'.",
+      "workflow.stubEvent('approved').timesOut() was never used: no run waited for event 'approved'.",
     )
   })
 })

@@ -5,7 +5,7 @@ import { textDiagram } from '../../src/report/text-diagram.js'
 import { Traffic } from '../../src/report/traffic-view.js'
 import { none, orderStory, publishedOrder, start, TestTraffic } from './story.js'
 
-test('an order as a diagram of plain text', () => {
+test('textDiagram() draws an order', () => {
   expect(textDiagram(orderStory().entries)).toBe(
     [
       '                       app                 store                queue          shop.test/orders',
@@ -36,7 +36,7 @@ test('an order as a diagram of plain text', () => {
   )
 })
 
-/** Deliveries to many places, one of them with a long name. */
+/** Deliveries to many destinations, one of them with a long name. */
 function manyDestinations(count: number): TestTraffic {
   const traffic = new TestTraffic()
   for (let index = 0; index < count; index++) {
@@ -57,13 +57,13 @@ function manyDestinations(count: number): TestTraffic {
   return traffic
 }
 
-describe('readable in 100 columns', () => {
+describe('a diagram in 100 columns is readable', () => {
   test.each([1, 2, 4, 5, 40])('with %i destinations', (count) => {
     const lines = textDiagram(manyDestinations(count).entries).split('\n')
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(100)
   })
 
-  test('names that do not fit are spelled out below, and those that end alike are told apart', () => {
+  test('lists long names below, and distinguishes those with the same end', () => {
     const traffic = manyDestinations(2)
     const { seq, at, ...again } = traffic.ofType('attempt')[0]!
     traffic.append({ ...again, url: 'https://other.test/a/rather/long/path/to/handler-0' })
@@ -73,7 +73,7 @@ describe('readable in 100 columns', () => {
     expect(drawn).toMatch(/\n3…[^\n]*handler-0 is other\.test\/a\/rather\/long\/path\/to\/handler-0$/)
   })
 
-  test('the fifth destination and all others share a column', () => {
+  test('gives the fifth and all further destinations one column', () => {
     const head = textDiagram(manyDestinations(6).entries).split('\n')[0]!
     expect(
       head
@@ -85,7 +85,7 @@ describe('readable in 100 columns', () => {
   })
 })
 
-test('a long day tells its dates', () => {
+test('shows dates for more than one day', () => {
   const traffic = new TestTraffic()
   traffic.append({ ...publishedOrder, notBefore: start + 86_400_000 })
   traffic.at(86_400)
@@ -104,12 +104,12 @@ test('a long day tells its dates', () => {
   expect(drawn).toContain('● msg_2Kd… waits 1d until 2030-01-02 09:00:00.000: as published')
 })
 
-test('an empty log', () => {
+test('draws an empty log', () => {
   expect(textDiagram([])).toBe('(no traffic)')
   expect(mermaidDiagram([])).toBe('sequenceDiagram\n  participant p0 as app\n  Note over p0: no traffic')
 })
 
-test('captured text is untrusted', () => {
+test('a diagram escapes captured text', () => {
   const evil = '\u001b[31m\nA->>B: forged\u202e'
   const traffic = manyDestinations(1)
   traffic.append({ type: 'command', argv: [utf8(evil)], user: '', via: 'direct', reply: null })
@@ -117,15 +117,15 @@ test('captured text is untrusted', () => {
   traffic.append({ type: 'dead-letter', messageId: evil, dlqId: evil, kind: 'message', url: evil, status: 1 })
   for (const line of textDiagram(traffic.entries).split('\n')) expect(line).toMatch(/^[^\x00-\x1f\x7f-\x9f\u202e]*$/)
   const mermaid = mermaidDiagram(traffic.entries).split('\n')
-  // A header, two participants and a store, one time, four steps: nothing else became a line.
+  // A header, two participants and a store, one time, and four steps: captured text added no line.
   expect(mermaid).toHaveLength(1 + 3 + 1 + 4)
   for (const line of mermaid)
     expect(line).toMatch(/^(sequenceDiagram| {2}participant p\d as | {2}Note | {2}p\d(->>|-->>|--x)p\d: )/)
 })
 
 describe('Mermaid', () => {
-  test('the order', () => {
-    // Accepted by the parser of mermaid 11.
+  test('draws the order', () => {
+    // The parser of Mermaid 11 accepts it.
     expect(mermaidDiagram(orderStory().entries)).toBe(
       [
         'sequenceDiagram',
@@ -162,12 +162,12 @@ describe('Mermaid', () => {
     ['nowrap:x', '#110;owrap:x'],
     ['', '#32;'],
     ['Straße 5 → ok', 'Straße 5 → ok'],
-  ])('%j is written %j', (given, expected) => {
+  ])('%j is escaped as %j', (given, expected) => {
     expect(mermaidText(given)).toBe(expected)
   })
 })
 
-test('the view offers both, filters and finds itself', () => {
+test('traffic.diagram() supports both formats and filtered views', () => {
   const traffic = orderStory()
   const view = new Traffic(traffic, { seed: 7 })
   expect(view.timeline({ limit: 1 })).toContain('#7')

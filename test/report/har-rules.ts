@@ -1,4 +1,4 @@
-// The facts of HTTP Archive 1.2 as they are published: which fields there must be, and of what kind.
+// The facts of the published HTTP Archive 1.2: required fields and their types.
 
 type Check = (value: unknown, path: string) => string[]
 
@@ -21,7 +21,7 @@ const list =
   (value, path) =>
     Array.isArray(value) ? value.flatMap((one, index) => item(one, `${path}[${index}]`)) : [`${path} is no list`]
 
-/** Fields that are not named may be there only when they begin with an underscore. */
+/** Other fields are allowed only if they begin with an underscore. */
 const object =
   (needed: Record<string, Check>, optional: Record<string, Check> = {}): Check =>
   (value, path) => {
@@ -115,7 +115,7 @@ const har = object({
   ),
 })
 
-/** What is wrong with an archive; empty when it is right. */
+/** Returns the problems of an archive; empty if it is valid. */
 export function harErrors(archive: unknown): string[] {
   const errors = har(archive, 'har')
   const entries =

@@ -3,7 +3,7 @@ import { createSandbox } from '../../src/index.js'
 import { harErrors } from './har-rules.js'
 import { askQueue, askStore, done, orders, orderWorld } from './worlds.js'
 
-test('requests and attempts are entries in order, with virtual times', async () => {
+test('toHar() contains requests and attempts in order, with virtual times', async () => {
   const { sandbox, messageId } = await orderWorld()
   const har = JSON.parse(JSON.stringify(sandbox.traffic.toHar()))
   expect(harErrors(har)).toEqual([])
@@ -36,7 +36,7 @@ test('requests and attempts are entries in order, with virtual times', async () 
   expect(attempts[1].comment).toContain('retry 1 of 3')
 })
 
-test('slow answers take their time, lost ones have status 0 and a reason', async () => {
+test('toHar() contains the duration of slow responses; lost ones have status 0 and a reason', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   sandbox.destinations.on(orders, async (_, task) => {
     await task.sleep('3s')
@@ -59,7 +59,7 @@ test('slow answers take their time, lost ones have status 0 and a reason', async
   expect(failed!.response.status === 0 ? failed!.response._error : String(failed!.response.status)).toMatch(/./)
 })
 
-test('bodies that are no text are base64, streams are said to be streams, parameters are told apart', async () => {
+test('toHar() encodes binary bodies as base64, marks streams, and separates parameters', async () => {
   const sandbox = createSandbox()
   const bytes = new Uint8Array([0, 255, 254, 10])
   sandbox.destinations.respond(orders, () => ({ status: 200, body: bytes }))
@@ -86,7 +86,7 @@ test('bodies that are no text are base64, streams are said to be streams, parame
   expect(stream!.response.content.comment).toContain('stream')
 })
 
-test('of an empty log, and of one that has forgotten', async () => {
+test('toHar() exports an empty log, and one that dropped entries', async () => {
   expect(harErrors(createSandbox().traffic.toHar())).toEqual([])
   const sandbox = createSandbox({ policy: { maxTrafficEntries: 5 } })
   for (let count = 0; count < 10; count++) await askStore(sandbox, '/ping')
@@ -95,7 +95,7 @@ test('of an empty log, and of one that has forgotten', async () => {
   expect(har.log.comment).toMatch(/\d+ earlier entries of the traffic log were dropped/)
 })
 
-test('the rules themselves find what is wrong', () => {
+test('the HAR rules find invalid archives', () => {
   expect(harErrors({ log: { version: '1.2', creator: { name: 'x' }, entries: [{}], extra: 1 } })).toEqual(
     expect.arrayContaining([
       'har.log.creator.version is missing',

@@ -6,7 +6,7 @@ import { Redaction } from '../../src/report/redaction.js'
 import { harErrors } from './har-rules.js'
 import { askQueue, askStore, orders } from './worlds.js'
 
-/** Every text that a report can be. */
+/** Returns every text that a report can be. */
 const renderings: Readonly<Record<string, (sandbox: Sandbox) => string>> = {
   timeline: ({ traffic }) => traffic.timeline({ bodies: 10_000, keyspace: true }),
   diagram: ({ traffic }) => traffic.diagram(),
@@ -25,7 +25,7 @@ const renderings: Readonly<Record<string, (sandbox: Sandbox) => string>> = {
 describe.each(Object.entries(renderings))('%s', (name, render) => {
   const isText = !['har', 'trace', 'normalized', 'html'].includes(name)
 
-  test('shows no secret, whichever way it came in', async () => {
+  test('contains no secret, independent of its origin', async () => {
     const sandbox = createSandbox({ dialect: 'upstash' })
     const { tokens, queue, destinations, clock, store } = sandbox
     const { current, next } = queue.signingKeys
@@ -93,7 +93,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
     expect(shown).toContain(name === 'mermaid' ? '#42;#42;#42;' : '***')
   })
 
-  test('hides what a publisher asked to hide', async () => {
+  test('redacts what a publisher redacts', async () => {
     const sandbox = createSandbox()
     sandbox.destinations.respond('https://*', () => 500)
     const headers = {
@@ -122,7 +122,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
     if (name === 'har' || name === 'trace') expect(shown).toContain('open-value')
   })
 
-  test('stays one document with markup, escapes, prototype names and bytes that are not text in it', async () => {
+  test('stays one document with markup, escapes, prototype names and binary bytes in it', async () => {
     const sandbox = createSandbox()
     const { store, queue, destinations, clock } = sandbox
     const evil =
@@ -151,7 +151,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
       expect(shown.split('\n').filter((line) => line.startsWith('#1  '))).toEqual([])
     } else if (name === 'html') {
       expect(shown).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]/)
-      // One script of ours, the data, and no markup out of the traffic.
+      // One script of this package, the data, and no markup from the traffic.
       expect(shown.match(/<script>/g)).toHaveLength(1)
       expect(shown).not.toContain('<b>')
     } else expect(() => JSON.parse(shown)).not.toThrow()
@@ -159,7 +159,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
     if (name === 'trace') expect(shown).toContain('"__proto__"')
   })
 
-  test('has room for bodies of ten million bytes', async () => {
+  test('handles bodies of ten million bytes', async () => {
     const sandbox = createSandbox()
     const big = `{"id":1,"token":"secret-at-the-start","text":"${'é'.repeat(5_000_000)}"}`
     sandbox.destinations.respond('https://*', () => ({ status: 500, body: utf8(big) }))
@@ -173,8 +173,8 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
   }, 30_000)
 })
 
-describe('more names', () => {
-  test('are hidden in headers, JSON and parameters; `body` and `headers` hide all', async () => {
+describe('additional names', () => {
+  test('are redacted in headers, JSON and parameters; `body` and `headers` redact all', async () => {
     const sandbox = createSandbox()
     sandbox.destinations.respond('https://*', () => 200)
     sandbox.queue.publish({
@@ -199,7 +199,7 @@ describe('more names', () => {
   })
 })
 
-describe('what is hidden', () => {
+describe('redaction', () => {
   const redaction = new Redaction({ secrets: ['s3cr3t-value'] })
   test.each([
     ['plain words', 'plain words'],
@@ -217,7 +217,7 @@ describe('what is hidden', () => {
     expect(redaction.text(given)).toBe(expected)
   })
 
-  test('headers keep their scheme, a signature its claims', () => {
+  test('keeps the scheme of headers and the claims of signatures', () => {
     expect(
       redaction.headers([
         ['Authorization', 'Bearer abc'],

@@ -5,7 +5,7 @@ import { toHtml } from '../../src/report/index.js'
 
 const orders = 'https://shop.test/orders'
 
-/** An order that is refused twice, delivered, and reported each time. */
+/** An order that is rejected twice, then delivered, and reported each time. */
 async function story(seed = 7): Promise<Sandbox> {
   const sandbox = createSandbox({ seed, startAt: '2030-01-01T09:00:00Z' })
   const { queue, destinations, clock, store } = sandbox
@@ -17,14 +17,14 @@ async function story(seed = 7): Promise<Sandbox> {
   return sandbox
 }
 
-describe('the HTML report', () => {
-  test('is one page with everything in it, the same bytes for the same seed', async () => {
+describe('toHtml()', () => {
+  test('returns one self-contained page, with the same bytes for the same seed', async () => {
     const [one, other, third] = await Promise.all([story(), story(), story(8)])
     const html = toHtml(one.traffic)
-    // Not toBe: a failure would print both pages.
+    // Not `toBe`, because a failure would print both pages.
     expect([html === toHtml(other.traffic), html === toHtml(third.traffic)]).toEqual([true, false])
     expect(html.startsWith('<!doctype html>')).toBe(true)
-    // What stands between the tags; the script makes elements of its own.
+    // Text between the tags. The script creates further elements.
     const markup = html.replace(/(<(script|style)\b[^>]*>).*?(<\/\2>)/gs, '$1$3')
     expect(markup).not.toMatch(/<(?:link|img|iframe|object|embed)\b|\bsrc=/i)
     expect(/<style>(.*?)<\/style>/s.exec(html)![1]).not.toMatch(/@import|url\(/i)
@@ -32,7 +32,7 @@ describe('the HTML report', () => {
     expect(html).not.toContain('unsafe-inline')
   })
 
-  test('runs the script and takes the style that its policy names, and no other', async () => {
+  test('runs only the script and the style that its content security policy allows', async () => {
     const html = toHtml((await story()).traffic)
     const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
     const inline = [...html.matchAll(/<(script|style)(?: id="copying")?>(.*?)<\/\1>/gs)].map(([, tag, text]) => [
@@ -48,25 +48,25 @@ describe('the HTML report', () => {
     }
   })
 
-  test('is made from a trace as well as from a sandbox', async () => {
+  test('accepts a trace as well as a sandbox', async () => {
     const { traffic } = await story()
     const trace = JSON.stringify(traffic.toTrace())
     expect(toHtml(trace)).toContain('published msg_')
-    // What the store went through only the sandbox knows.
+    // Only the sandbox has the changes of the store.
     const bare = toHtml(traffic)
       .replace(/<script type="application\/json" data-block="changes">.*?<\/script>\n/gs, '')
       .replace(/"changes":\d+/, '"changes":0')
     expect([toHtml(JSON.parse(trace)) === toHtml(trace), toHtml(trace) === bare]).toEqual([true, true])
   })
 
-  test('tells the story to those who have no scripts', async () => {
+  test('shows the timeline to readers without scripts', async () => {
     const { traffic } = await story()
     const html = toHtml(traffic, { title: 'Orders <1>' })
     expect(html).toContain('<title>Orders &#60;1&#62;</title>')
     expect(/<noscript><pre>(.*)<\/pre><\/noscript>/s.exec(html)![1]).toContain('attempt 3 of 4')
   })
 
-  test('leaves out what is no part of it, and says how much the log has forgotten', () => {
+  test('omits entries outside the view and states how many were dropped', () => {
     const sandbox = createSandbox({ policy: { maxTrafficEntries: 10 } })
     for (let count = 0; count < 40; count++) sandbox.store.run('INCR', 'n')
     expect(toHtml(sandbox.traffic)).toMatch(

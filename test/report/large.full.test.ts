@@ -6,9 +6,9 @@ import { diffTraces, loadTrace, toHtml } from '../../src/report/index.js'
 import { amount } from '../support/effort.js'
 import { orders } from './worlds.js'
 
-// Bodies of the largest size and of each shape: no report may throw.
+// Bodies of the maximum size and of each shape: no report may throw.
 const size = amount(2_000_000, 2_000_000, 10_000_000)
-/** Of shapes that no pattern can stumble over at once, but many times. */
+/** Shapes that are harmless once but expensive for patterns when repeated. */
 const less = 1_000_000
 const repeated = (part: string, length = less): string => part.repeat(Math.floor(length / part.length))
 
@@ -56,7 +56,7 @@ const reports: Readonly<Record<string, (sandbox: Sandbox) => number>> = {
 }
 
 test.each(Object.entries(shapes))(
-  'every report has room for %s',
+  'every report handles %s',
   async (_, shape) => {
     const body = shape() as Bytes
     using sandbox = createSandbox()

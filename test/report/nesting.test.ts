@@ -21,7 +21,7 @@ function asker({ urls, fetch, tokens }: Sandbox, tries = 1): (words: unknown) =>
   }
 }
 
-/** The lines of a timeline that tell of an entry, and the column in which their words begin. */
+/** Returns the lines of a timeline about an entry, and the column at which their text begins. */
 const answer = (code: number) => new Response(null, { status: code })
 
 function rows(text: string): { column: number; words: string }[] {
@@ -31,7 +31,7 @@ function rows(text: string): { column: number; words: string }[] {
   })
 }
 
-test('what a handler asks stands below its delivery, with the replies of a pipeline', async () => {
+test('requests of a handler are below its delivery, with the replies of a pipeline', async () => {
   using sandbox = createSandbox()
   const { clock, destinations, queue, traffic } = sandbox
   const ask = asker(sandbox)
@@ -53,11 +53,11 @@ test('what a handler asks stands below its delivery, with the replies of a pipel
   expect(lock!.words).toBe('set lock 1 nx (pipeline) → OK')
   expect(nil!.words).toBe('set lock 1 nx (pipeline) → nil')
   expect(more!.words).toBe('incr n (pipeline) → 2')
-  // Nobody's delivery.
+  // A request that belongs to no delivery.
   expect(depth(outside)).toBeLessThan(0)
 })
 
-test('the story of a message has the commands of its handler', async () => {
+test('the tree of a message contains the commands of its handler', async () => {
   using sandbox = createSandbox()
   const ask = asker(sandbox)
   sandbox.destinations.on(orders, async () => {
@@ -73,7 +73,7 @@ test('the story of a message has the commands of its handler', async () => {
   expect(attempt!.children[0]!.children.map(({ entry }) => entry.type)).toContain('command')
 })
 
-test('while two deliveries are under way nothing is guessed', async () => {
+test('entries have no parent while two deliveries are in flight', async () => {
   using sandbox = createSandbox()
   const ask = asker(sandbox)
   sandbox.destinations.on(orders, async (_, task) => {
@@ -91,7 +91,7 @@ test('while two deliveries are under way nothing is guessed', async () => {
   expect(asked.map(({ column }) => column)).toEqual([top!.column, top!.column])
 })
 
-describe('a request that is sent again', () => {
+describe('a repeated request', () => {
   const told = /the same request as #(\d+), which (.*)/g
   const repetitions = (sandbox: Sandbox) =>
     [...sandbox.traffic.timeline().matchAll(told)].map(([, seq, why]) => {
@@ -100,9 +100,9 @@ describe('a request that is sent again', () => {
     })
 
   test.each([
-    ['after a broken connection', fault.reset(), ['request got no answer']],
-    ['after a lost answer', fault.lostAck(), ['request got no answer']],
-    ['after an error of the service', fault.status(503), ['request was answered 503']],
+    ['after a broken connection', fault.reset(), ['request got no response']],
+    ['after a lost answer', fault.lostAck(), ['request got no response']],
+    ['after an error of the service', fault.status(503), ['request got status 503']],
   ] as const)('%s', async (_, fault, expected) => {
     using sandbox = createSandbox()
     sandbox.faults.add({ on: 'store.request', times: 1, fault })
@@ -110,7 +110,7 @@ describe('a request that is sent again', () => {
     expect(repetitions(sandbox)).toEqual(expected)
   })
 
-  test('in a delivery is named, in the next delivery it is the queue’s', async () => {
+  test('is marked within a delivery, but not in the next delivery, which the queue repeats', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, faults, queue } = sandbox
     const ask = asker(sandbox, 2)
@@ -122,14 +122,14 @@ describe('a request that is sent again', () => {
     })
     queue.publish({ to: orders })
     await clock.drain()
-    // Two in the first delivery, two in the second: each second one is a repetition, and none of another delivery.
-    expect(repetitions(sandbox)).toEqual(['request was answered 500', 'request was answered 500'])
+    // Two in the first delivery and two in the second: each second one is a repetition within its own delivery.
+    expect(repetitions(sandbox)).toEqual(['request got status 500', 'request got status 500'])
   })
 
   test.each([
     ['another body', [['incr', 'm']]],
     ['a success before', [['incr', 'n']]],
-  ])('is none with %s', async (name, second) => {
+  ])('is not recognized with %s', async (name, second) => {
     using sandbox = createSandbox()
     if (name === 'another body') sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
     const ask = asker(sandbox)
@@ -139,7 +139,7 @@ describe('a request that is sent again', () => {
   })
 })
 
-test('what a handler throws again is told once', async () => {
+test('an error that a handler throws again is shown once', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on(orders, () => {
     throw new TypeError('boom')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
 import { askQueue, askStore, done, orders, orderWorld } from './worlds.js'
 
-test('the story of an order, as a snapshot would hold it', async () => {
+test('normalized() returns an order for a snapshot', async () => {
   const { sandbox } = await orderWorld()
   const lines = sandbox.traffic.normalized()
   expect(lines.slice(0, 5)).toEqual([
@@ -78,7 +78,7 @@ test('the story of an order, as a snapshot would hold it', async () => {
   })
 })
 
-test('is the same whatever seed, start, names and tokens the world has', async () => {
+test('normalized() is independent of seed, start, names and tokens of the sandbox', async () => {
   const one = await orderWorld()
   const other = await orderWorld({
     seed: 'other',
@@ -90,14 +90,14 @@ test('is the same whatever seed, start, names and tokens the world has', async (
   expect(one.sandbox.traffic.normalized()).toEqual(JSON.parse(JSON.stringify(one.sandbox.traffic.normalized())))
 })
 
-test('tells what does change', async () => {
+test('normalized() shows actual changes', async () => {
   const one = await orderWorld()
   const other = await orderWorld()
   other.sandbox.store.run('GET', 'stock')
   expect(other.sandbox.traffic.normalized()).toHaveLength(one.sandbox.traffic.normalized().length + 1)
 })
 
-test('ids, instants and uuids inside texts have stable names, other numbers stay', async () => {
+test('normalized() replaces IDs, instants and UUIDs in texts, and keeps other numbers', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   sandbox.destinations.respond('https://*', () => 500)
   const first = sandbox.queue.publish({ to: orders, retries: 0 })
@@ -140,7 +140,7 @@ test('ids, instants and uuids inside texts have stable names, other numbers stay
   ])
 })
 
-test('bodies that are no text are told by their size; of a failed request the answer is there', async () => {
+test('normalized() shows the size of binary bodies, and the response of a failed request', async () => {
   const sandbox = createSandbox()
   sandbox.destinations.respond('https://*', () => ({ status: 200, body: new Uint8Array([255, 0, 1]) }))
   sandbox.queue.publish({ to: orders })

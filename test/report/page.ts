@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from '@playwright/test'
 
 const executablePath = '/usr/bin/chromium'
 
-/** A browser is not on every machine; where it is, the page is opened for real. */
+/** Not every machine has a browser. If there is one, it opens the page. */
 export const hasBrowser: boolean = existsSync(executablePath)
 
 export function launch(): Promise<Browser> {
@@ -12,13 +12,13 @@ export function launch(): Promise<Browser> {
 
 export interface OpenedPage {
   readonly page: Page
-  /** What the console and the page complained about. */
+  /** Messages of the console and errors of the page. */
   readonly complaints: string[]
-  /** Addresses that the page asked for. */
+  /** URLs that the page requested. */
   readonly requests: string[]
 }
 
-/** Opens a report as a file would be: without a network. */
+/** Opens a report like a file, without a network. */
 export async function open(browser: Browser, html: string, options: { dark?: boolean } = {}): Promise<OpenedPage> {
   const context = await browser.newContext({
     colorScheme: options.dark === true ? 'dark' : 'light',

@@ -3,7 +3,7 @@ import { utf8 } from '../../src/kernel/bytes.js'
 import { Redaction } from '../../src/report/redaction.js'
 import { excerptBytes } from '../../src/report/safe-text.js'
 
-// Each of these takes seconds, hours or for ever when a pattern tries every way to read it.
+// Each text takes seconds or hours if a pattern tries every way to match it.
 const texts: Readonly<Record<string, string>> = {
   'words that may begin an address': `${'a.'.repeat(500_000)}://`,
   'words that may begin a token': `${'eyJaaaaaa-'.repeat(100_000)}`,
@@ -13,11 +13,11 @@ const texts: Readonly<Record<string, string>> = {
   'spaces behind a scheme': `basic${' '.repeat(1_000_000)}`,
 }
 
-test.each(Object.entries(texts))('%s', (_, text) => {
+test.each(Object.entries(texts))('%s is redacted quickly', (_, text) => {
   expect(new Redaction({ secrets: ['a-secret-of-the-world'] }).text(text)).toBe(text)
 })
 
-test('what it hides is hidden as before', () => {
+test('redacting redacted text changes nothing', () => {
   const given =
     'amqp+tls://bob:pw@h/ {"tokens_of":"a","password":["x" , "y"],"list":["a"]} eyJhbGciOiJI.eyJzdWIiOiJhIn0.c2ln'
   expect(new Redaction().text(given)).toBe(
@@ -25,11 +25,11 @@ test('what it hides is hidden as before', () => {
   )
 })
 
-test.each(['GENTOKEN', 'RESTTOKEN', 'GENPASS'])('what ACL %s replies is a secret', (verb) => {
+test.each(['GENTOKEN', 'RESTTOKEN', 'GENPASS'])('the reply of ACL %s is a secret', (verb) => {
   expect(new Redaction().hidesReply(['ACL', verb, 'bob'])).toBe(true)
 })
 
-test('an excerpt says that it is one only when something was cut', () => {
+test('an excerpt is marked only if it was cut', () => {
   const redaction = new Redaction({ secrets: ['a-secret-of-the-world-that-is-long'] })
   const excerpt = (body: string): string => excerptBytes(utf8(body), 20, (given) => redaction.text(given))
   expect(excerpt('a-secret-of-the-world-that-is-long')).toBe('***')

@@ -34,7 +34,7 @@ export const publishedOrder = {
 
 export const none: Bytes = utf8('')
 
-/** An order: published, refused with 500, answer lost, delivered; then reported to a callback. */
+/** An order: published, rejected with 500, response lost, delivered, and then reported to a callback. */
 export function orderStory(): TestTraffic {
   const traffic = new TestTraffic()
   const request = traffic.append({

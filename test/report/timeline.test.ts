@@ -6,7 +6,7 @@ import { none, orderStory, publishedOrder, start, TestTraffic } from './story.js
 
 const text = (traffic: TestTraffic): string => timeline(traffic.entries)
 
-test('an order: causes nested, every wait with its reason, time in steps', () => {
+test('timeline() shows an order: nested causes, the reason of every wait, and elapsed time', () => {
   expect(timeline(orderStory().entries)).toBe(
     [
       '2030-01-01',
@@ -14,9 +14,9 @@ test('an order: causes nested, every wait with its reason, time in steps', () =>
       '  #2  09:00:00.000            published msg_2Kd… to https://shop.test/orders, 2 retries',
       '                                body: {"id":42}',
       '  #3  09:00:00.000              attempt 1 of 3 of msg_2Kd… to https://shop.test/orders → 500 Internal Server Error after 3s at 09:00:03.000',
-      '                                  answer: out of stock',
+      '                                  response: out of stock',
       '                                  waits 12s until 09:00:15.000: default back-off',
-      '  #4  09:00:15.000  +15s        attempt 2 of 3 of msg_2Kd… to https://shop.test/orders → no answer: connection reset',
+      '  #4  09:00:15.000  +15s        attempt 2 of 3 of msg_2Kd… to https://shop.test/orders → no response: connection reset',
       '                                  the handler ran, its answer was lost',
       '                                  waits 2m28s until 09:02:43.000: default back-off',
       '  #5  09:00:15.000                POST https://store.test/ → 200',
@@ -26,15 +26,15 @@ test('an order: causes nested, every wait with its reason, time in steps', () =>
   )
 })
 
-test('the same traffic gives the same bytes', () => {
+test('timeline() returns the same bytes for the same traffic', () => {
   expect(timeline(orderStory().entries)).toBe(timeline(orderStory().entries))
 })
 
-test('nothing is said to be nothing', () => {
+test('timeline() of an empty log states that there is no traffic', () => {
   expect(text(new TestTraffic())).toBe('(no traffic)')
 })
 
-test('the date is told when it changes, and with a time of another day', () => {
+test('timeline() shows the date when it changes, and with a time on another day', () => {
   const traffic = new TestTraffic()
   traffic.append({ ...publishedOrder, body: none, notBefore: start + 86_400_000 })
   traffic.at(86_400)
@@ -50,8 +50,8 @@ test('the date is told when it changes, and with a time of another day', () => {
   )
 })
 
-describe('what a message carries', () => {
-  test('group, queue, schedule, flow control, labels, callbacks', () => {
+describe('timeline() of a message', () => {
+  test('shows group, queue, schedule, flow control, labels and callbacks', () => {
     const traffic = new TestTraffic()
     traffic.append({
       ...publishedOrder,
@@ -72,7 +72,7 @@ describe('what a message carries', () => {
     )
   })
 
-  test('a duplicate, a callback, a dead letter, a fault, a release by hand', () => {
+  test('shows a duplicate, a callback, a dead letter, a fault and a delivery on request', () => {
     const traffic = new TestTraffic()
     traffic.append({ ...publishedOrder, body: none, deduplicated: true })
     traffic.append({
@@ -109,19 +109,19 @@ describe('what a message carries', () => {
       [
         '2030-01-01',
         '  #1  09:00:00.000        published msg_2Kd… to https://shop.test/orders, 2 retries',
-        '                            a duplicate: accepted under the id of the first one, not delivered again',
+        '                            a duplicate: accepted under the ID of the first one, not delivered again',
         '  #2  09:00:00.000        failure callback about msg_2Kd…: msg_9Qa… to https://shop.test/orders, 2 retries',
-        '  #3  09:00:00.000        attempt 1 of 1 of failure callback msg_9Qa… to https://shop.test/failed → (under way)',
+        '  #3  09:00:00.000        attempt 1 of 1 of failure callback msg_9Qa… to https://shop.test/failed → (in flight)',
         '                            had waited: 3 s in the wait list of flow-control key k',
         '                            because: first attempt, delivered now on request',
-        '  #4  09:00:00.000        dead letter 1893488400000-0: msg_2Kd… to https://shop.test/orders, no answer: context deadline exceeded',
-        '  #5  09:00:00.000        fault error-reply strikes store.command at INCR stock',
+        '  #4  09:00:00.000        dead letter 1893488400000-0: msg_2Kd… to https://shop.test/orders, no response: context deadline exceeded',
+        '  #5  09:00:00.000        fault error-reply injected at store.command for INCR stock',
       ].join('\n'),
     )
   })
 })
 
-test('ids are as long as it takes to tell them apart, or full', () => {
+test('shortens IDs to the characters that distinguish them, or shows them in full', () => {
   const traffic = new TestTraffic()
   for (const messageId of ['msg_abcdefgh1', 'msg_abcdefgi1'])
     traffic.append({ ...publishedOrder, body: none, messageId })
@@ -131,7 +131,7 @@ test('ids are as long as it takes to tell them apart, or full', () => {
   expect(timeline(traffic.entries, { ids: 'full' })).toContain('published msg_abcXXXXXXXXXXXXXXXXXXX to')
 })
 
-test('events of the key space that repeat a command are left out unless asked for', () => {
+test('omits keyspace events that repeat a command, unless requested', () => {
   const traffic = new TestTraffic()
   traffic.append({ type: 'keyspace', event: 'set', key: utf8('k') })
   traffic.append({ type: 'keyspace', event: 'expired', key: utf8('k') })
@@ -139,7 +139,7 @@ test('events of the key space that repeat a command are left out unless asked fo
   expect(timeline(traffic.entries, { keyspace: true })).toContain('  #1  09:00:00.000        key k: set')
 })
 
-test('attempts stand below each other although each follows from the last; what they cause stands inside', () => {
+test('shows attempts at the same level, and what they cause below them', () => {
   const traffic = new TestTraffic()
   const published = traffic.append({ ...publishedOrder, body: none })
   const more = { messageId: published.messageId, kind: 'message', url: published.url } as const
@@ -166,7 +166,7 @@ test('attempts stand below each other although each follows from the last; what 
   expect(indents).toEqual([0, 2, 2, 2, 4])
 })
 
-test('a wait that was told is not told again', () => {
+test('shows the reason of a wait once', () => {
   const traffic = new TestTraffic()
   const published = traffic.append({ ...publishedOrder, body: none, notBefore: start + 5000 })
   const attempt = (retried: number, waited: string) =>
@@ -198,7 +198,7 @@ test('a wait that was told is not told again', () => {
   ])
 })
 
-describe('commands', () => {
+describe('timeline() of commands', () => {
   const command = (argv: string[], more: object = {}): string => {
     const traffic = new TestTraffic()
     traffic.append({ type: 'command', argv: argv.map(utf8), user: 'default', via: 'request', reply: null, ...more })
@@ -224,7 +224,7 @@ describe('commands', () => {
     expect(command(argv as string[], more)).toBe(expected)
   })
 
-  test('long ones are cut, with their length', () => {
+  test('cuts long ones and shows their length', () => {
     expect(command(['SET', 'k', 'x'.repeat(1000)])).toBe(`SET k "${'x'.repeat(60)}…" (1000 bytes) → nil`)
     expect(command(['MGET', ...Array.from({ length: 100 }, (_, index) => `k${index}`)])).toMatch(
       /k14 … \(101 words\) → nil$/,
@@ -235,10 +235,10 @@ describe('commands', () => {
   })
 })
 
-describe('captured text is untrusted', () => {
+describe('timeline() of untrusted text', () => {
   const evil = 'a\u001b[31mred\nforged #9  09:00:00.000\r\u0007\u0000\u0085\u2028\u202egnp\u200b\u009b1m\ufeff'
 
-  test('nothing that a terminal obeys gets through, and no line can be forged', () => {
+  test('contains no terminal escapes and no forged lines', () => {
     const traffic = new TestTraffic()
     traffic.append({
       type: 'request',
@@ -299,7 +299,7 @@ describe('captured text is untrusted', () => {
     )
   })
 
-  test('bodies: long ones are cut with their length, binary ones only counted', () => {
+  test('cuts long bodies with their length, and only counts binary ones', () => {
     const body = (given: string): string => {
       const traffic = new TestTraffic()
       traffic.append({ ...publishedOrder, body: latin1(given) })
@@ -311,12 +311,12 @@ describe('captured text is untrusted', () => {
     expect(body('\xf0\x9f\x98\x80')).toBe('body: 😀')
   })
 
-  test('bodies can be left out', () => {
+  test('can omit bodies', () => {
     expect(timeline(orderStory().entries, { bodies: 0 })).not.toMatch(/^ +(body|answer):/m)
   })
 })
 
-describe('a long story', () => {
+describe('timeline() with a limit', () => {
   const long = (): TestTraffic => {
     const traffic = new TestTraffic()
     for (let index = 0; index < 100; index++) {
@@ -326,13 +326,13 @@ describe('a long story', () => {
   }
   const numbers = (given: string): number[] => [...given.matchAll(/#(\d+)/g)].map(([, number]) => Number(number))
 
-  test('shows its end, and how much came before', () => {
+  test('shows the end and the number of earlier entries', () => {
     const told = timeline(long().entries, { limit: 3 })
     expect(told.split('\n')[0]).toBe('(97 earlier entries not shown)')
     expect(numbers(told)).toEqual([98, 99, 100])
   })
 
-  test('or the surroundings of an entry', () => {
+  test('shows the surroundings of an entry', () => {
     const told = timeline(long().entries, { limit: 4, around: 50 })
     expect(numbers(told)).toEqual([48, 49, 50, 51])
     expect(told.split('\n').at(-1)).toBe('(49 later entries not shown)')
@@ -341,13 +341,13 @@ describe('a long story', () => {
   })
 })
 
-test('more entries than a call can have arguments', () => {
+test('timeline() handles more entries than a call can have arguments', () => {
   const traffic = new TestTraffic()
   for (let count = 0; count < 130_000; count++) traffic.append(publishedOrder)
   expect(timeline(traffic.entries)).toContain('#130000')
 })
 
-test('a duplicate says in its own lines by what it is one', () => {
+test('the entry of a duplicate states why it is one', () => {
   using sandbox = createSandbox()
   const publish = (more: object) => sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0, ...more })
   for (let count = 0; count < 2; count++) publish({ deduplicationId: 'order\u001b42' })
@@ -356,7 +356,7 @@ test('a duplicate says in its own lines by what it is one', () => {
     .timeline()
     .split('\n')
     .filter((line) => line.includes('duplicate'))
-  expect(byId).toContain('a duplicate by its deduplication id "order\\x1b42": ')
+  expect(byId).toContain('a duplicate by its deduplication ID "order\\x1b42": ')
   expect(byContent).toContain('a duplicate by its content: ')
   expect(others).toEqual([])
 })

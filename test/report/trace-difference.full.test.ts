@@ -31,18 +31,18 @@ async function world({
   return read(sandbox.traffic)
 }
 
-describe('two traces', () => {
-  test('of the same world are equal', async () => {
+describe('diffTraces()', () => {
+  test('reports equal traces for the same sandbox', async () => {
     const difference = diffTraces(await world(), await world())
     expect(difference).toEqual({ equal: true, context: [], changes: [] })
     expect(formatTraceDiff(difference, await world(), await world())).toBe('The traces are equal.')
   })
 
-  test('that only begin on another day have equal entries', async () => {
+  test('ignores another start date', async () => {
     expect(diffTraces(await world(), await world({ startAt: '2030-01-02T09:00:00Z' })).changes).toEqual([])
   })
 
-  test('differ in fields, told by their path', async () => {
+  test('reports changed fields by their path', async () => {
     const [before, after] = [await world(), await world({ status: 503, body: { id: 43 } })]
     const difference = diffTraces(before, after)
     expect(difference.equal).toBe(false)
@@ -64,7 +64,7 @@ describe('two traces', () => {
     expect(told).toMatch(/0 removed, 0 added, 4 changed$/)
   })
 
-  test('with one thing more differ in that thing, although every id and number behind it is another', async () => {
+  test('reports one added entry, although all later IDs and numbers differ', async () => {
     const [before, after] = [await world(), await world({ extra: true })]
     const added = diffTraces(before, after)
     expect(added.changes).toMatchObject([
@@ -77,7 +77,7 @@ describe('two traces', () => {
     expect(removed.changes).toMatchObject([{ kind: 'removed', before: { url: 'https://shop.test/extra' } }])
   })
 
-  test('of other seeds differ in the seed, not in every id', async () => {
+  test('reports another seed, but not every ID', async () => {
     const [one, other] = await Promise.all(
       [7, 8].map(async (seed) => read((await orderWorld({ seed })).sandbox.traffic)),
     )
@@ -86,7 +86,7 @@ describe('two traces', () => {
     expect(difference.changes).toEqual([])
   })
 
-  test('where an id stands for another message differ', async () => {
+  test('reports an ID that refers to another message', async () => {
     const trace = JSON.parse(JSON.stringify((await orderWorld()).sandbox.traffic))
     const swapped = structuredClone(trace)
     const attempts = swapped.entries.filter(
@@ -100,14 +100,14 @@ describe('two traces', () => {
     ])
   })
 
-  test('that have nothing in common, or nothing at all', async () => {
+  test('compares traces without common entries, and empty ones', async () => {
     const [empty, full] = [read(createSandbox({ seed: 7 }).traffic), await world()]
     expect(diffTraces(empty, empty).equal).toBe(true)
     expect(diffTraces(empty, full).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'added'))
     expect(diffTraces(full, empty).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'removed'))
   })
 
-  test('against a longest common subsequence that is computed the slow way', () => {
+  test('agrees with a simple implementation of the longest common subsequence', () => {
     let state = 1
     const below = (most: number): number => {
       state = (state * 1103515245 + 12345) % 2147483648
@@ -145,14 +145,14 @@ describe('stuntdouble diff', () => {
   })
   const run = (...args: string[]) => runCommand('diff', ...args)
 
-  test('ends with 0 when they are equal, with 1 and the changes when not', async () => {
+  test('exits with 0 for equal traces, and with 1 and the changes otherwise', async () => {
     expect(await run(file('a.json'), file('a.json'))).toEqual({ code: 0, out: 'The traces are equal.\n', err: '' })
     const { code, out, err } = await run(file('a.json'), file('b.json'))
     expect([code, err]).toEqual([1, ''])
     expect(out).toContain('outcome.status: 500 → 503')
   })
 
-  test('tells the same as JSON', async () => {
+  test('prints the same as JSON', async () => {
     const { code, out } = await run('--json', file('a.json'), file('b.json'))
     expect(code).toBe(1)
     const { equal, context, changes } = JSON.parse(out)
@@ -165,11 +165,11 @@ describe('stuntdouble diff', () => {
     expect(changes[1].fields).toMatchObject([{ path: 'waitReason' }])
   })
 
-  test('ends with 2 and a sentence when a file is no trace or not there', async () => {
+  test('exits with 2 and a message for a missing or invalid file', async () => {
     expect(await run(file('a.json'), file('other.json'))).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^stuntdouble: .*other\.json: This is not a trace/),
+      err: expect.stringMatching(/^stuntdouble: .*other\.json: This is not a valid trace/),
     })
     expect(await run(file('a.json'), file('none.json'))).toMatchObject({
       code: 2,

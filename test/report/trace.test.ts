@@ -8,11 +8,11 @@ import { askQueue, askStore, orders, orderWorld } from './worlds.js'
 
 const schema = JSON.parse(traceSchemaText())
 
-/** As a file holds it. */
+/** Returns a trace as a file contains it. */
 const written = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 describe('a trace', () => {
-  test('fits the published schema, with every type of entry in it', async () => {
+  test('matches the published schema, with every type of entry', async () => {
     const { sandbox } = await orderWorld({ policy: { maxTrafficEntries: 100 } })
     const { queue, clock, traffic, store, destinations } = sandbox
     destinations.respond('https://shop.test/refused', () => 500)
@@ -36,7 +36,7 @@ describe('a trace', () => {
     expect(schemaErrors(schema, written(traffic.toTrace()))).toEqual([])
   })
 
-  test('that is wrong is found by the schema', () => {
+  test('is rejected by the schema if it is invalid', () => {
     const trace = {
       format: 'stuntdouble/trace',
       version: 1,
@@ -46,11 +46,11 @@ describe('a trace', () => {
     expect(schemaErrors(schema, { ...trace, entries: [], version: 2 })).toEqual([expect.stringContaining('version')])
   })
 
-  test('can be loaded: the same entries, but for secrets', async () => {
+  test('can be loaded with the same entries, except for secrets', async () => {
     const { sandbox, messageId } = await orderWorld()
     const { traffic } = sandbox
     const loaded = loadTrace(JSON.stringify(traffic))
-    // Not toBe: a failure would print both.
+    // Not `toBe`, because a failure would print both.
     expect(JSON.stringify(loaded) === JSON.stringify(traffic)).toBe(true)
     expect(loaded.timeline()).toBe(traffic.timeline())
     expect(loaded.diagram()).toBe(traffic.diagram())
@@ -62,7 +62,7 @@ describe('a trace', () => {
     expect(loaded.last({ type: 'attempt', messageId })?.outcome?.status).toBe(200)
   })
 
-  test('keeps bytes, replies of every kind and entries with gaps', () => {
+  test('keeps bytes, replies of every kind and gaps in the numbering', () => {
     const { store, traffic } = createSandbox()
     const bytes = new Uint8Array([0, 255, 128, 65])
     store.run('SET', bytes, bytes)
@@ -83,7 +83,7 @@ describe('a trace', () => {
     expect(loaded.entries.map(({ seq }) => seq)).toEqual(traffic.since(1).entries.map(({ seq }) => seq))
   })
 
-  test('cuts bodies where it is told to, never inside a char, and says so', async () => {
+  test('truncates bodies at the requested size, never inside a character, and marks them', async () => {
     const sandbox = createSandbox()
     await askQueue(sandbox, `/v2/publish/${orders}`, { body: `${'ü'.repeat(600)}` })
     const trace = written(sandbox.traffic.toTrace({ bodies: 101 })) as Trace
@@ -94,7 +94,7 @@ describe('a trace', () => {
   })
 })
 
-describe('what is no trace', () => {
+describe('loadTrace()', () => {
   const right = async () =>
     written((await orderWorld()).sandbox.traffic) as { version: number; entries: Record<string, unknown>[] }
 
@@ -104,15 +104,15 @@ describe('what is no trace', () => {
     ['[]', 'it has no "format": "stuntdouble/trace"'],
     ['null', 'it has no "format": "stuntdouble/trace"'],
     ['{"entries":[]}', 'format'],
-  ])('%j is refused', (given, reason) => {
+  ])('rejects %j', (given, reason) => {
     expect(() => loadTrace(given)).toThrow(TypeError)
     expect(() => loadTrace(given)).toThrow(reason)
   })
 
-  test('is refused with the place', async () => {
+  test('throws an error that names the place', async () => {
     const trace = await right()
     expect(() => loadTrace({ ...trace, version: 2 })).toThrow(
-      'This trace is of version 2, and this stuntdouble reads only version 1',
+      'This trace has version 2, but this package supports only version 1',
     )
     const at = trace.entries.findIndex(({ type }) => type === 'attempt')
     const broken = structuredClone(trace)
@@ -125,7 +125,7 @@ describe('what is no trace', () => {
   })
 })
 
-test('entries of a trace fit matchers as those of a sandbox do', async () => {
+test('matchers accept entries of a trace like those of a sandbox', async () => {
   const { sandboxMatchers } = await import('../../matchers/index.js')
   const { sandbox } = await orderWorld()
   await askStore(sandbox, '/get/stock')

@@ -5,7 +5,7 @@ import { decode } from '../../src/report/index.js'
 import { askQueue, askStore, done, orders, orderWorld } from './worlds.js'
 
 describe('entries', () => {
-  test('of commands are the same whichever way they came', async () => {
+  test('of commands are equal for every way to send them', async () => {
     const sandbox = createSandbox({ dialect: 'upstash' })
     const start = sandbox.traffic.mark()
     const base64 = { 'upstash-encoding': 'base64' }
@@ -34,11 +34,11 @@ describe('entries', () => {
     }
     const requests = sandbox.traffic.ofType('request')
     expect(commands.slice(0, 5).map(({ cause }) => cause)).toEqual(requests.map(({ seq }) => seq))
-    // base64 is spoken on the wire only.
+    // Base64 is used only over HTTP.
     expect(decode(requests[3]!).response?.json).toEqual([{ result: 'OK' }])
   })
 
-  test('of a client that pipelines by itself are single commands of one request', async () => {
+  test('of a client that pipelines automatically are single commands of one request', async () => {
     const sandbox = createSandbox({ dialect: 'upstash' })
     const { Redis } = await import('@upstash/redis')
     const fetchBefore = globalThis.fetch
@@ -62,7 +62,7 @@ describe('entries', () => {
     for (const { via } of commands) expect(via).toBe('pipeline')
   })
 
-  test('hold bytes, and a decoded view reads them as text and JSON', async () => {
+  test('contain bytes, which decode() converts to text and JSON', async () => {
     const { sandbox, messageId } = await orderWorld()
     const attempt = sandbox.traffic.last({ type: 'attempt', messageId })!
     expect(attempt.body).toBe('{"id":42}')
@@ -80,7 +80,7 @@ describe('entries', () => {
     expect(decode(sandbox.traffic.last('clock')!)).toEqual({})
   })
 
-  test('tell moves of time, and a move in which nothing happened is not told in words', async () => {
+  test('contain moves of time, and the timeline omits a move without effect', async () => {
     const { clock, traffic, store } = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
     await clock.advance(0)
     store.run('SET', 'k', 'v', 'EX', 10)
@@ -99,7 +99,7 @@ describe('entries', () => {
     expect(told).toContain('clock.advance (2 times): 10s to 09:00:10.000')
   })
 
-  test('tell why flow control held a message, how long, and leave the repetition out of the timeline', async () => {
+  test('contain why flow control held a message and how long; the timeline omits the repetition', async () => {
     const { queue, destinations, clock, traffic } = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
     destinations.on(orders, async (_, task) => {
       await task.sleep('20s')
@@ -118,7 +118,7 @@ describe('entries', () => {
     expect(traffic.timeline()).not.toContain('WAITING')
   })
 
-  test('tell a rate, and a limit of all calls', async () => {
+  test('contain a rate and an overall limit', async () => {
     const rate = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
     rate.destinations.respond(orders, () => 200)
     for (let count = 0; count < 3; count++)
@@ -145,7 +145,7 @@ describe('entries', () => {
     ['rate=5, period=10s, parallelism=10', '1s', {}, 5],
     ['rate=5, period=10s, parallelism=6', '25s', {}, 1],
     ['rate=5, period=10s', '0s', { flowControlOrder: 'shuffled' }, 0],
-  ] as const)('tell until when a rate holds a message only where it does: %s', async ([limits, work, policy, told]) => {
+  ] as const)('contain until when a rate holds a message only if it does: %s', async ([limits, work, policy, told]) => {
     using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', policy })
     sandbox.destinations.on(orders, async (_, task) => {
       await task.sleep(work)
@@ -164,7 +164,7 @@ describe('entries', () => {
     for (const forecast of forecasts) expect(ends).toContainEqual(expect.objectContaining(forecast))
   })
 
-  test('of a schedule lead from the request over the trigger to the message', async () => {
+  test('of a schedule lead from the request over the fire to the message', async () => {
     const sandbox = createSandbox({ startAt: '2030-01-01T09:00:30Z' })
     sandbox.destinations.respond(done, () => 200)
     await askQueue(sandbox, `/v2/schedules/${done}`, { headers: { 'service-cron': '* * * * *' } })
@@ -176,7 +176,7 @@ describe('entries', () => {
     expect(chain).toEqual(['request', 'created', 'fired', 'published', 'attempt'])
   })
 
-  test('are the same bytes for the same seed', async () => {
+  test('have the same bytes for the same seed', async () => {
     const traces = await Promise.all(
       [7, 7, 8].map(async (seed) => JSON.stringify((await orderWorld({ seed })).sandbox.traffic)),
     )
@@ -184,8 +184,8 @@ describe('entries', () => {
   })
 })
 
-describe('finding', () => {
-  test('by function, by fields, the latest', async () => {
+describe('finding entries', () => {
+  test('works by function, by fields, and for the latest one', async () => {
     const { sandbox, messageId } = await orderWorld()
     const { traffic } = sandbox
     expect(traffic.filter({ type: 'attempt', messageId }).map(({ retried }) => retried)).toEqual([0, 1, 2])
@@ -196,10 +196,10 @@ describe('finding', () => {
     expect(traffic.last({ type: 'request', service: 'store' })?.url).toContain('/pipeline')
     expect(traffic.last((entry) => entry.type === 'command' && entry.via === 'direct')?.type).toBe('command')
     expect(traffic.last('workflow')).toBeUndefined()
-    expect(() => traffic.filter({} as never)).toThrow('A filter without fields')
+    expect(() => traffic.filter({} as never)).toThrow('A pattern without fields')
   })
 
-  test('since a mark: all that came later, as a view of its own', async () => {
+  test('since a mark returns a view of all later entries', async () => {
     const { sandbox } = await orderWorld()
     const { traffic, store } = sandbox
     const mark = traffic.mark()
@@ -217,11 +217,11 @@ describe('finding', () => {
     expect(traffic.ofType('command').length).toBeGreaterThan(1)
   })
 
-  test('a full log says how much is gone, in every rendering', async () => {
+  test('in a full log states how many entries were dropped, in every format', async () => {
     const { store, traffic } = createSandbox({ policy: { maxTrafficEntries: 20 } })
     for (let count = 0; count < 100; count++) store.run('SET', `k${count}`, 'v')
     expect(traffic.size).toBeLessThanOrEqual(20)
-    // A command and its change of the key space are two entries; the mark is one of those that are there.
+    // A command and its keyspace event are two entries; the mark is one of the entries that exist.
     expect(traffic.dropped).toBe(200 - (traffic.size - 1))
     const words = `${traffic.dropped} earlier entries were dropped: the log keeps 20 entries (policy.maxTrafficEntries)`
     expect(traffic.timeline()).toContain(words)
@@ -231,7 +231,7 @@ describe('finding', () => {
     expect(traffic.toTrace().entries[0]).toMatchObject({ type: 'dropped', count: traffic.dropped })
   })
 
-  test('without capturing there are no entries, and the statistics count all the same', async () => {
+  test('without capturing returns no entries, and the statistics still count', async () => {
     const { queue, store, traffic, destinations, clock, stats } = createSandbox({ policy: { maxTrafficEntries: 0 } })
     destinations.respond(orders, () => 200)
     store.run('SET', 'k', 'v')
@@ -243,8 +243,8 @@ describe('finding', () => {
   })
 })
 
-describe('the causal tree of a message', () => {
-  test('holds what led to it, its attempts side by side, and what followed; nothing of others', async () => {
+describe('traffic.tree()', () => {
+  test('contains what led to a message, its attempts as siblings, and what followed, but no other messages', async () => {
     const { sandbox, messageId } = await orderWorld()
     const tree = sandbox.traffic.tree(messageId)
     const [root] = tree.roots
@@ -272,7 +272,7 @@ describe('the causal tree of a message', () => {
     expect(tree.entries.filter((entry) => entry.type === 'published')).toHaveLength(2)
   })
 
-  test('as text tells the reason of every wait once', async () => {
+  test('shows the reason of every wait once as text', async () => {
     const { sandbox, messageId } = await orderWorld()
     const lines = String(sandbox.traffic.tree(messageId)).split('\n')
     expect(lines[0]).toBe('2030-01-01')
@@ -286,19 +286,19 @@ describe('the causal tree of a message', () => {
     ])
   })
 
-  test('of an unknown message is empty, and a misspelt type is told', () => {
+  test('is empty for an unknown message, and rejects an entry type', () => {
     const { traffic } = createSandbox()
     expect(traffic.tree('msg_unknown').entries).toEqual([])
-    expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(nothing is known about msg_\\u202eunknown)')
+    expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(no entries about msg_\\u202eunknown)')
     expect(() => traffic.ofType('publish' as never)).toThrow(
-      /There is no entry type of the name "publish"\. The types are request, command, .*published/,
+      /traffic\.ofType\(\): unknown entry type "publish"\. Use one of request, command, .*published/,
     )
-    expect(() => traffic.tree('publish')).toThrow(/traffic\.ofType\(\) takes the type of an entry/)
+    expect(() => traffic.tree('publish')).toThrow(/no message "publish".*traffic\.ofType\(\)/)
   })
 })
 
-describe('what a delivery changed in the data store', () => {
-  test('stands at its attempt: keys added, removed, changed in value and time to live', async () => {
+describe('recordStoreChanges()', () => {
+  test('adds to each attempt the added and removed keys, and changed values and TTLs', async () => {
     const { store, queue, destinations, clock, traffic } = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
     for (const [key, value] of [
       ['stock', '5'],
@@ -341,7 +341,7 @@ describe('what a delivery changed in the data store', () => {
     ])
   })
 
-  test('is not looked for unless asked, nor after the end', async () => {
+  test('records nothing before it is called, nor after it is stopped', async () => {
     const { store, queue, destinations, clock, traffic } = createSandbox()
     destinations.on(orders, () => {
       store.run('INCR', 'n')
@@ -356,7 +356,7 @@ describe('what a delivery changed in the data store', () => {
   })
 })
 
-test('text() of a body that was captured is what the client sent', async () => {
+test('text() of a captured body returns what the client sent', async () => {
   const sandbox = createSandbox()
   await askQueue(sandbox, `/v2/publish/${orders}`, { body: 'grün ✓' })
   expect(text(sandbox.traffic.last('published')!.body)).toBe('grün ✓')

@@ -3,7 +3,7 @@ import { createSandbox, fault, type Sandbox, type SandboxOptions } from '../../s
 export const orders = 'https://shop.test/orders'
 export const done = 'https://shop.test/done'
 
-/** A request to the queue as a client sends it. */
+/** Sends a request to the queue like a client. */
 export function askQueue(sandbox: Sandbox, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, ...(init.headers as Record<string, string>) }
   return sandbox.fetch(`${sandbox.urls.queue}${path}`, { method: 'POST', ...init, headers })
@@ -27,7 +27,10 @@ export interface OrderWorld {
   readonly messageId: string
 }
 
-/** An order published over HTTP: 500, 503, delivered; each attempt is reported; another message goes its own way. */
+/**
+ * An order published over HTTP: 500, 503, delivered. Each attempt is reported, and another message is delivered in
+ * between.
+ */
 export async function orderWorld(options: SandboxOptions = {}): Promise<OrderWorld> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', ...options })
   const { destinations, clock, store, queue } = sandbox

@@ -53,12 +53,12 @@ test.each<[string, () => unknown, string]>([
   [
     'a type of entries',
     () => createSandbox().traffic.last({ type: 'comand' } as never),
-    'there is no type "comand". Did you mean "command"?',
+    '(got type "comand"). Did you mean "command"?',
   ],
   [
     'a field in the place of the type',
     () => createSandbox().traffic.filter({ typ: 'x' } as never),
-    'no type undefined',
+    'got type undefined',
   ],
   [
     'a field of a rule that cannot be left out',
@@ -73,16 +73,20 @@ test.each<[string, () => unknown, string]>([
   [
     'an attempt in a scenario',
     () => defineScenario({ name: 's', expect: [{ delivered: { attempts: [{ staus: 500 }] } }] } as never),
-    'expect[0].delivered.attempts[0].staus: There is no "staus" here. Did you mean "status"?',
+    'expect[0].delivered.attempts[0].staus: there is no "staus". Did you mean "status"?',
   ],
   [
     'a form of a diagram',
     () => createSandbox().traffic.diagram({ format: 'mermade' as never }),
-    'got "mermade". Did you mean "mermaid"?',
+    '(got "mermade"). Did you mean "mermaid"?',
   ],
   ['ids of a timeline', () => createSandbox().traffic.timeline({ ids: 'ful' as never }), 'Did you mean "full"?'],
-  ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'a number as limit'],
-  ['what is hidden', () => createSandbox().traffic.timeline({ redact: 'body' as never }), 'redact is a list of names'],
+  ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'limit must be a number'],
+  [
+    'what is hidden',
+    () => createSandbox().traffic.timeline({ redact: 'body' as never }),
+    'redact must be a list of names',
+  ],
   [
     'a served worker',
     () => checkServerOptions({ prot: 1 } as never),
@@ -257,7 +261,7 @@ test('a span of time is the same mistake on a server', async () => {
 })
 
 test('a name in the place of a scenario', async () => {
-  await expect(playScenario('poison-message' as never)).rejects.toThrow('The scenario cannot be played.')
+  await expect(playScenario('poison-message' as never)).rejects.toThrow('The scenario is invalid.')
 })
 
 test('what Playwright itself gives to a reporter is no option of ours', () => {

@@ -37,14 +37,14 @@ async function played(scenario: Scenario, code = 200): Promise<{ seen: unknown[]
   return { seen: [...calls, ...seen], verdict: play.verdict(), holds: play.holds }
 }
 
-describe('calls of a scenario', () => {
-  test('are answered by its script and then its answer', async () => {
+describe('outbound requests of a scenario', () => {
+  test('get the steps of its script and then its response', async () => {
     const { seen, holds } = await played(readScenario(story, 'bank.yaml'))
     expect(seen).toEqual([[0, 1, 2000], [503, 0, 0], [201, 1, 2000], { id: 'ch_1' }])
     expect(holds).toBe(true)
   })
 
-  test('a script that is not played to its end is told', async () => {
+  test('an unused script step does not hold', async () => {
     const { verdict, holds } = await played(readScenario(story, 'bank.yaml'), 204)
     expect(holds).toBe(false)
     expect(verdict).toContain(
@@ -52,7 +52,7 @@ describe('calls of a scenario', () => {
     )
   })
 
-  test('take each fault that can happen to a call, and no other', () => {
+  test('accept each fault that applies to outbound requests, and no other', () => {
     const problems = (kind: (typeof faultKinds)[number]): readonly unknown[] =>
       scenarioProblems({ name: 'a', outbound: [{ url: 'https://bank.test/*', script: [catalog[kind].example] }] })
     for (const kind of outboundFaultKinds) expect([kind, problems(kind)]).toEqual([kind, []])
@@ -62,9 +62,9 @@ describe('calls of a scenario', () => {
   })
 
   test.each([
-    [{ url: 'bank.test' }, 'It is not a url: begin with https:// or http://, with a method in front or without'],
+    [{ url: 'bank.test' }, 'must be a URL that begins with https:// or http://, with or without a method in front'],
     [{ url: 'https://bank.test', scirpt: [] }, 'script'],
-  ])('%j is refused', (call, sentence) => {
+  ])('%j is rejected', (call, sentence) => {
     expect(scenarioProblems({ name: 'a', outbound: [call] })).toMatchObject([
       { sentence: expect.stringContaining(sentence) },
     ])

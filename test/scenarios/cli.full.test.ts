@@ -14,7 +14,7 @@ import { devUsers } from '../../src/queue/signing/public-users.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { programBundle } from '../support/bundle.js'
 
-// Each test starts programs; a busy machine takes its time.
+// Each test starts programs, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const root = new URL('../..', import.meta.url).pathname
@@ -46,7 +46,10 @@ function run(args: readonly string[], input?: string): Promise<Ended> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
 }
 
-/** What a runner would do with a test file: the message of the failure, or nothing. `test/package` has real runners. */
+/**
+ * Runs a test file like a runner and returns its failure message; `undefined` if it passes. `test/package` uses real
+ * runners.
+ */
 async function testRun(source: string): Promise<string | undefined> {
   const code = source.replace(/^(?:import|const) \{.*\} (?:from|= require\().*$/gm, '')
   let body: () => Promise<void> = () => Promise.reject(new Error('There is no test in it.'))
@@ -81,7 +84,7 @@ afterEach(() => {
   }
 })
 
-/** An application of its own, as a user runs it. */
+/** An app in its own process, as a user runs it. */
 async function app(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   servers.push(server)
@@ -98,8 +101,8 @@ const retried = (attempts: readonly number[], more: Partial<Scenario> = {}): Sce
   ...more,
 })
 
-describe('play', () => {
-  test('0: prints the story and what holds', async () => {
+describe('stuntdouble play', () => {
+  test('exits with 0 and prints the timeline and what holds', async () => {
     const { code, out, err } = await run(['play', fileOf(retried([500, 200]))])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(/^an order {3}seed 1\n/)
@@ -109,16 +112,16 @@ describe('play', () => {
     expect(out.trimEnd()).toMatch(/Holds: 1 of 1\.$/)
   })
 
-  test('1: tells why it does not hold', async () => {
+  test('exits with 1 and explains what does not hold', async () => {
     const { code, out } = await run(['play', fileOf(retried([200]))])
     expect(code).toBe(1)
     expect(out).toContain('✗ expect[0].delivered')
     expect(out).toContain('attempts: expected [200], received [500, 200]')
-    // The story is told once.
+    // The timeline is printed once.
     expect(out.match(/attempt 1 of 4/g)).toHaveLength(1)
   })
 
-  test('1: a fault that was never injected is named with its line', async () => {
+  test('exits with 1 and names the line of a fault that was never injected', async () => {
     const source = 'name: a\nsteps: [{ drain: true }]\nfaults:\n  - { on: queue.delivery, fault: { kind: reset } }\n'
     const file = fileOf(source)
     const { code, out } = await run(['play', file])
@@ -130,7 +133,7 @@ describe('play', () => {
     [
       'a mistake',
       () => fileOf('name: a\nsteps:\n  - publsh: {}\n'),
-      /^stuntdouble: file-\d+\.yaml:3:5: There is no "publsh"/,
+      /^stuntdouble: file-\d+\.yaml:3:5: there is no "publsh"/,
     ],
     ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. There is no such file\./],
     ['a directory', () => '.', /It is a directory/],
@@ -144,7 +147,7 @@ describe('play', () => {
         ),
       /^stuntdouble: /,
     ],
-  ])('2: %s', async (_, file, sentence) => {
+  ])('exits with 2: %s', async (_, file, sentence) => {
     const { code, out, err } = await run(['play', file()])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(sentence)
@@ -160,7 +163,7 @@ describe('play', () => {
       /not this machine\. If you mean it, add --deliver-to shop\.example\.org/,
     ],
     [['play', 'FILE', '--speed', '2'], /There is no option --speed/],
-  ])('2: %j', async (args, sentence, more?: string) => {
+  ])('exits with 2: %j', async (args, sentence, more?: string) => {
     const file = fileOf(retried([200]))
     const { code, err } = await run([
       ...args.map((word) => (word === 'FILE' ? file : word)),
@@ -170,7 +173,7 @@ describe('play', () => {
     expect(err).toMatch(sentence)
   })
 
-  test('--json has the verdict and the entries', async () => {
+  test('--json prints the verdict and the entries', async () => {
     const { code, out } = await run(['play', fileOf(retried([200])), '--json', '--seed', '9'])
     expect(code).toBe(1)
     const report = JSON.parse(out) as { entries: { type: string; outcome?: { status: number } }[] }
@@ -187,7 +190,7 @@ describe('play', () => {
     ])
   })
 
-  test('--runs repeats it with other seeds; the same seeds fail when it is played in a test', async () => {
+  test('--runs repeats it with other seeds; the same seeds fail in a test', async () => {
     const scenario: Scenario = retried([200], {
       seed: 5,
       destinations: [{ url: orders }],
@@ -199,19 +202,19 @@ describe('play', () => {
     expect(failed.length).toBeGreaterThan(0)
     expect(failed.length).toBeLessThan(12)
     expect(code).toBe(1)
-    // A pipe sees no progress.
+    // No progress is printed to a pipe.
     expect(err).toBe('')
     expect(JSON.parse(out)).toMatchObject({ runs: 12, failedSeeds: failed, seed: failed[0] })
   })
 
-  test('a scenario from the standard input', async () => {
+  test('reads a scenario from the standard input', async () => {
     expect(await run(['play', '-'], JSON.stringify(retried([500, 200])))).toMatchObject({ code: 0, err: '' })
     expect((await run(['play', '-'], 'nam: a')).err).toContain('stdin:1:1: ')
   })
 })
 
-describe('play --to a running application', () => {
-  test('delivers there with signatures that the SDK accepts, and the script of the scenario steps back', async () => {
+describe('stuntdouble play --to a running app', () => {
+  test('delivers with signatures that the SDK accepts, without the script of the scenario', async () => {
     const receiver = new Receiver({
       currentSigningKey: devUsers[0].current,
       nextSigningKey: devUsers[0].next,
@@ -238,7 +241,7 @@ describe('play --to a running application', () => {
     ])
   })
 
-  test('without a path every destination keeps its own, callbacks too', async () => {
+  test('keeps the path of every destination and callback if --to has no path', async () => {
     const arrived: string[] = []
     const origin = await app((request, response) => {
       arrived.push(`${request.method} ${request.url}`)
@@ -269,7 +272,7 @@ describe('play --to a running application', () => {
     expect(err).toContain('delivers to 3 urls')
   })
 
-  test('its faults strike as before', async () => {
+  test('injects its faults as before', async () => {
     let arrived = 0
     const origin = await app((_request, response) => {
       arrived++
@@ -283,7 +286,7 @@ describe('play --to a running application', () => {
     expect(arrived).toBe(2)
   })
 
-  test('an application that is not there, and one that does not answer', async () => {
+  test('reports an app that is not reachable, and one that does not respond', async () => {
     const origin = await app(() => {})
     const hung = await run([
       'play',
@@ -316,8 +319,8 @@ describe('play --to a running application', () => {
   })
 })
 
-describe('serve --scenario', () => {
-  test('brings initial state, destinations and faults for the tenant main', async () => {
+describe('stuntdouble serve --scenario', () => {
+  test('creates the initial state, destinations and faults of the tenant main', async () => {
     const scenario: Scenario = {
       name: 'weather',
       policy: { retries: 1 },
@@ -352,14 +355,14 @@ describe('serve --scenario', () => {
     }
   })
 
-  test('2: a file with a mistake', async () => {
+  test('exits with 2 for a file with a mistake', async () => {
     const { code, err } = await run(['serve', '--port', '0', '--scenario', fileOf('nam: a')])
     expect(code).toBe(2)
     expect(err).toMatch(/^stuntdouble: file-\d+\.yaml:1:1: /)
   })
 })
 
-describe('import', () => {
+describe('stuntdouble import', () => {
   const letter = {
     messageId: 'msg_1',
     url: orders,
@@ -372,12 +375,12 @@ describe('import', () => {
     responseBody: 'down',
   }
 
-  test('writes a scenario that plays, and tells on the console what it hid', async () => {
+  test('writes a scenario that plays, and prints what it redacted', async () => {
     const source = fileOf({ messages: [letter] }, 'json')
     const { code, out, err } = await run(['import', source])
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: the records tell 1 of 2 attempts/,
+      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: the records contain 1 of 2 attempts/,
     )
     expect(err).toContain('msg_1.header.Authorization → redacted-header-1')
     expect(err).toContain('msg_1.body.email → person-1@example.com')
@@ -388,7 +391,7 @@ describe('import', () => {
     expect(played.out).toContain('dead letter')
   })
 
-  test('--out, --expect, --keep and --name', async () => {
+  test('accepts --out, --expect, --keep and --name', async () => {
     const options = [
       '--out',
       'order.json',
@@ -412,7 +415,7 @@ describe('import', () => {
     expect((await run(['play', 'order.json'])).code).toBe(1)
   })
 
-  test('play --to calls the application, and fails until it is mended', async () => {
+  test('writes a scenario with which play --to calls the app, and fails until the app is fixed', async () => {
     const { out } = await run(['import', fileOf(letter, 'json')])
     const file = fileOf(out)
     let answer = 503
@@ -431,25 +434,23 @@ describe('import', () => {
     ['--test', 'order.test.ts', "import { test } from 'vitest'"],
     ['--jest', 'order.test.cjs', "const { playScenario } = require('stuntdouble/scenarios')"],
   ])(
-    '%s: the test asks for the code, fails as production did, and passes once it is mended',
+    'writes a test for %s that asks for the code, fails as production did, and passes once the code is fixed',
     async (flag, file, imported) => {
       expect((await run(['import', fileOf(letter, 'json'), flag, '--out', file])).code).toBe(0)
       const written = readFileSync(join(place, file), 'utf8')
       expect(written).not.toMatch(/top-secret|lovelace/)
       expect(written.split('\n')).toContain(imported)
-      const placeholder = `const handler = undefined // answers ${orders}`
+      const placeholder = `const handler = undefined // responds at ${orders}`
       const line = written.split('\n').indexOf(placeholder) + 1
       const asked = await testRun(written)
-      expect(asked).toBe(
-        `No code is under test yet. Line ${line} of this file says who answers ${orders}: put your handler there.`,
-      )
+      expect(asked).toBe(`No code is under test yet. Put your handler for ${orders} into line ${line} of this file.`)
       const filledIn = (handler: string): Promise<string | undefined> =>
         testRun(written.replace(placeholder, `const handler = ${handler}`))
       expect(await filledIn("() => new Response('down', { status: 503 })")).toMatch(
         /^✗ expect\[0\]\.recorded: .*\n\nexpect\[0\]\.recorded does not hold:\nRecorded: {2}.*: 503 "down", 2 attempts, a dead letter\.\nNow: {7}.* It still fails as recorded\./,
       )
       expect(await filledIn("() => new Response('thanks')")).toBeUndefined()
-      // Whoever verifies finds the keys in the environment when it is loaded.
+      // A receiver finds its keys in the environment when it is loaded.
       const verified = `async (request) => {
       const receiver = new Receiver({ currentSigningKey: process.env.QSTASH_CURRENT_SIGNING_KEY, nextSigningKey: process.env.QSTASH_NEXT_SIGNING_KEY })
       await receiver.verify({ signature: request.headers.get('upstash-signature'), body: await request.text(), url: request.url })
@@ -461,13 +462,13 @@ describe('import', () => {
 
   test.each([
     [['import', 'FILE'], 'hello', /is not JSON/],
-    [['import', 'FILE'], '{"a":1}', /neither a dead letter, a log entry nor a callback body: it has a/],
+    [['import', 'FILE'], '{"a":1}', /must be a dead letter, a log entry or a callback body.*fields are a\)/],
     [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
     [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],
     [['import', 'FILE', '--out', 'no/such/place.yaml'], JSON.stringify(letter), /cannot be written/],
     [['import', 'FILE', '--test', '--format', 'json'], JSON.stringify(letter), /--format is for scenarios/],
     [['import'], '', /stuntdouble import FILE…/],
-  ])('2: %j', async (args, content, sentence) => {
+  ])('exits with 2: %j', async (args, content, sentence) => {
     const file = fileOf(content, 'json')
     const { code, out, err } = await run(args.map((word) => (word === 'FILE' ? file : word)))
     expect({ code, out }).toEqual({ code: 2, out: '' })

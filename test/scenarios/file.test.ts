@@ -13,26 +13,22 @@ const complaint = (source: string): string => {
   throw new Error('nothing was refused')
 }
 
-/** A file with one mistake, marked by `‸`, which stands where line and column must point. */
+/** Returns a file with one mistake at the position of `‸`, which the line and column must match. */
 function marked(text: string): { source: string; place: string } {
   const before = text.slice(0, text.indexOf('‸')).split('\n')
   return { source: text.replace('‸', ''), place: `outage.yaml:${before.length}:${before.at(-1)!.length + 1}: ` }
 }
 
-describe('a mistake in a file is told with line, column and the nearest word', () => {
+describe('a mistake in a scenario file is reported with line, column and the nearest name', () => {
   test.each([
-    ['an unknown field', 'name: a\n‸sed: 7\nfaults: []\n', 'There is no "sed" here. Did you mean "seed"?'],
-    [
-      'an unknown step',
-      'name: a\nsteps:\n  - ‸publsh: { to: x }\n',
-      'There is no "publsh" here. Did you mean "publish"?',
-    ],
+    ['an unknown field', 'name: a\n‸sed: 7\nfaults: []\n', 'there is no "sed". Did you mean "seed"?'],
+    ['an unknown step', 'name: a\nsteps:\n  - ‸publsh: { to: x }\n', 'there is no "publsh". Did you mean "publish"?'],
     [
       'an unknown option',
       'name: a\nsteps:\n  - publish:\n      to: https://a.test\n      ‸retrys: 3\n',
       'Did you mean "retries"?',
     ],
-    ['a value of the wrong kind', 'name: a\nsteps:\n  - advance: ‸5 minutes\n', 'It is not a span of time'],
+    ['a value of the wrong kind', 'name: a\nsteps:\n  - advance: ‸5 minutes\n', 'must be a duration such as'],
     ['a missing field', 'name: a\nsteps:\n  - ‸publish: { retries: 3 }\n', '"to" is missing'],
     [
       'an unknown fault',
@@ -57,12 +53,12 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     [
       'a missing group',
       'name: a\ngiven: { urlGroups: { fleet: [https://a.test] } }\nsteps:\n  - publish: { to: ‸fleat }\n',
-      'There is no url group "fleat" here. Did you mean "fleet"?',
+      'there is no URL group "fleat". Did you mean "fleet"?',
     ],
     [
       'a missing message',
       'name: a\nsteps:\n  - publish: { to: https://a.test, as: order }\nexpect:\n  - delivered: { message: ‸ordre }\n',
-      'There is no message "ordre" here. Did you mean "order"?',
+      'there is no message "ordre". Did you mean "order"?',
     ],
     [
       'an unknown expectation',
@@ -78,7 +74,7 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     [
       'a policy of the wrong kind',
       'name: a\npolicy: { retries: ‸many }\nsteps: [{ drain: true }]\n',
-      '"many" is not a number',
+      'must be a number (got "many")',
     ],
     [
       'a fault that cannot be a step of a script',
@@ -93,27 +89,27 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     [
       'no cron',
       'name: a\ngiven:\n  schedules:\n    - { id: x, to: https://a.test, cron: ‸every day }\n',
-      'It is not a cron pattern of five fields',
+      'must be a cron pattern of five fields',
     ],
     [
       'no retry delay',
       'name: a\nsteps:\n  - publish: { to: https://a.test, retryDelay: ‸pow(2 }\n',
-      'It is not an expression of milliseconds',
+      'must be an expression of milliseconds',
     ],
     [
       'no value of a dump',
       'name: a\ngiven:\n  store:\n    format: stuntdouble/store\n    version: 1\n    keys:\n      - ‸key: a\n        type: hash\n        fields: 7\n',
-      'It is not a key of a dump',
+      'must be a key of a dump',
     ],
     ['a line that is no YAML', 'name: a\nsteps:\n  - publish: { to: https://a.test\n‸', 'Flow map in block collection'],
     ['a field that comes twice', 'name: a\n‸name: b\n', 'keys must be unique'],
     [
       'JSON with tabs',
       '{\n\t"name": "a",\n\t"steps": [\n\t\t{ "pauseQueue": ‸"orders" }\n\t]\n}\n',
-      'There is no queue "orders" here',
+      'there is no queue "orders"',
     ],
-    ['Windows line ends', 'name: a\r\nsteps:\r\n  - advance: ‸soon\r\n', 'It is not a span of time'],
-    ['a text in place of an object', 'name: a\nsteps:\n  - ‸drian\n', 'give one with the field "drain"'],
+    ['Windows line ends', 'name: a\r\nsteps:\r\n  - advance: ‸soon\r\n', 'must be a duration such as'],
+    ['a text in place of an object', 'name: a\nsteps:\n  - ‸drian\n', 'must be an object with the field "drain"'],
   ])('%s', (_, text, sentence) => {
     const { source, place } = marked(text)
     const message = complaint(source)
@@ -121,21 +117,21 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     expect(message).toContain(sentence)
   })
 
-  test('every mistake is told, each on its line', () => {
+  test('every mistake is reported on its own line', () => {
     const lines = complaint('name: a\nsed: 1\nsteps:\n  - publsh: {}\n  - advance: soon\n').split('\n')
     expect(lines.map((line) => line.split(':')[1]).sort()).toEqual(['2', '4', '5'])
   })
 
-  test('an empty file, a list, a number', () => {
+  test('an empty file, a list, and a number are rejected', () => {
     expect(complaint('')).toBe('outage.yaml:1:1: The file is empty.')
     expect(complaint('# nothing\n')).toBe('outage.yaml:1:1: The file is empty.')
-    expect(complaint('7\n')).toContain('7 is not an object')
-    expect(complaint('name: nothing happens\n')).toContain('Nothing happens in it')
+    expect(complaint('7\n')).toContain('must be an object (got 7)')
+    expect(complaint('name: nothing happens\n')).toContain('nothing happens in it')
   })
 })
 
-describe('a file is untrusted', () => {
-  test('no tags, so no code', () => {
+describe('an untrusted scenario file', () => {
+  test('cannot contain tags, so it cannot run code', () => {
     for (const tag of [
       '!!js/function',
       '!!js/regexp',
@@ -148,7 +144,7 @@ describe('a file is untrusted', () => {
     }
   })
 
-  test('no keys of the prototype, wherever they stand', () => {
+  test('cannot contain keys of the prototype at any depth', () => {
     for (const key of ['__proto__', 'constructor', 'prototype']) {
       const message = complaint(
         `name: a\nsteps:\n  - publish:\n      to: https://a.test\n      body: { deep: { ${key}: { polluted: true } } }\n`,
@@ -159,11 +155,11 @@ describe('a file is untrusted', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  test('no merge keys: what is written is what is there', () => {
-    expect(complaint('name: a\n<<: { seed: 7 }\nsteps: [{ drain: true }]\n')).toContain('There is no "<<" here')
+  test('cannot contain merge keys', () => {
+    expect(complaint('name: a\n<<: { seed: 7 }\nsteps: [{ drain: true }]\n')).toContain('there is no "<<"')
   })
 
-  test('a billion laughs', () => {
+  test('cannot expand aliases exponentially', () => {
     const lines = ['name: a', 'about: &l0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]']
     for (let level = 1; level < 10; level++) {
       lines.push(`l${level}: &l${level} [${Array.from({ length: 10 }, () => `*l${level - 1}`).join(', ')}]`)
@@ -171,17 +167,17 @@ describe('a file is untrusted', () => {
     expect(complaint(lines.join('\n'))).toContain('unfold to more than 200000 values')
   })
 
-  test('an alias that contains itself', () => {
+  test('cannot contain an alias of itself', () => {
     expect(complaint('name: a\nsteps: &all\n  - publish: { to: https://a.test, body: *all }\n')).toContain(
       'The alias "all" contains itself',
     )
   })
 
-  test('size', () => {
+  test('has a size limit', () => {
     expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toBe(
       `outage.yaml:1:1: The file has ${maxFile + 6} bytes; ${maxFile} are allowed.`,
     )
-    // Counted in bytes, not in chars.
+    // The limit is in bytes, not in characters.
     expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('are allowed')
   })
 
@@ -193,12 +189,12 @@ describe('a file is untrusted', () => {
       'blocks',
       `name: a\nabout:\n${Array.from({ length: 100 }, (_, level) => `${' '.repeat(level + 1)}a:`).join('\n')}\n`,
     ],
-  ])('depth: %s', (_, source) => {
+  ])('has a depth limit: %s', (_, source) => {
     expect(complaint(source)).toContain('nested deeper than 64 levels')
   })
 })
 
-test('aliases are a convenience and may be used', () => {
+test('aliases are allowed', () => {
   const scenario = readScenario(
     'name: a\ndestinations:\n  - { url: &url https://a.test }\nsteps:\n  - publish: { to: *url }\n',
     'a.yaml',
@@ -206,7 +202,7 @@ test('aliases are a convenience and may be used', () => {
   expect(scenario.steps).toEqual([{ publish: { to: 'https://a.test' } }])
 })
 
-test('a time stays a text, a number that looks like one stays a number', () => {
+test('a time stays a string, and a quoted number stays a string', () => {
   const scenario = readScenario(
     "name: a\nstartAt: 2030-01-01\nseed: '007'\nsteps: [{ command: [SET, k, 1] }]\n",
     'a.yaml',
@@ -214,17 +210,17 @@ test('a time stays a text, a number that looks like one stays a number', () => {
   expect(scenario).toEqual({ name: 'a', startAt: '2030-01-01', seed: '007', steps: [{ command: ['SET', 'k', 1] }] })
 })
 
-test.each(Object.entries(scenarios))('%s is read out of JSON too', (_, scenario) => {
+test.each(Object.entries(scenarios))('%s can be read from JSON', (_, scenario) => {
   expect(readScenario(JSON.stringify(scenario), 'a.json')).toEqual(scenario)
 })
 
-test('the page shows a complaint as it is', () => {
+test('docs/scenarios.md shows the actual error message', () => {
   const page = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
   const shown = /^outage\.yaml:14:7: (.+)$/m.exec(page)?.[1]
   expect(complaint('name: a\nsteps:\n  - publsh: {}\n')).toContain(shown)
 })
 
-test('the file of the page can be read, and holds', async () => {
+test('the file in docs/scenarios.md can be read and holds', async () => {
   const page = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8')
   const [, source] = /```yaml\n([\s\S]*?)```/.exec(page)!
   const { playScenario } = await import('../../packages/explore/src/scenarios.js')

@@ -48,7 +48,7 @@ function pointed(reference: string): Schema {
   return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], root) as Schema
 }
 
-/** JSON Schema as far as this schema uses it: a second reading of the table, by the words of the standard. */
+/** The parts of JSON Schema that this schema uses: an independent validator that follows the standard. */
 function fits(schema: Schema, value: unknown): boolean {
   if (schema.$ref !== undefined) return fits(pointed(schema.$ref), value)
   if (schema.anyOf && !schema.anyOf.some((one) => fits(one, value))) return false
@@ -94,8 +94,8 @@ function hasType(type: string, value: unknown): boolean {
   return typeof value === type
 }
 
-describe('the JSON Schema says what the reader says', () => {
-  test.each(Object.entries(scenarios))('%s fits', (_, scenario) => {
+describe('the JSON Schema agrees with the reader', () => {
+  test.each(Object.entries(scenarios))('%s is valid', (_, scenario) => {
     expect(fits(root, scenario)).toBe(true)
   })
 
@@ -103,12 +103,12 @@ describe('the JSON Schema says what the reader says', () => {
     ...stepNames.map((name) => ({ steps: [{ [name]: stepKinds[name].example }] })),
     ...expectationNames.map((name) => ({ expect: [{ [name]: expectationKinds[name].example }] })),
   ]
-  test.each(examples)('%j fits', (part) => {
+  test.each(examples)('%j is valid', (part) => {
     const scenario = { name: 'a', ...part }
     expect(fits(root, scenario)).toBe(true)
-    // What names something that is not there is no matter of form.
+    // A reference to something that does not exist is valid for the schema.
     const ofForm = scenarioProblems(scenario).filter(
-      ({ sentence }) => !/^There is no (?:message|url group|queue|schedule|flow|fault)/.test(sentence),
+      ({ sentence }) => !/^there is no (?:message|URL group|queue|schedule|flow|fault)/.test(sentence),
     )
     expect(ofForm).toEqual([])
   })
@@ -130,14 +130,14 @@ describe('the JSON Schema says what the reader says', () => {
     [{ name: 'a', expect: [{ delivered: { atempts: 1 } }] }],
     [{ name: 'a', expect: [{ sequence: [{ type: 'attempt', stats: 1 }] }] }],
     [{ name: 'a', policy: { retries: 'many' } }],
-  ])('%j is refused by both', (scenario) => {
+  ])('%j is invalid for both', (scenario) => {
     expect(fits(root, scenario)).toBe(false)
     expect(scenarioProblems(scenario)).not.toEqual([])
   })
 })
 
-describe('the tables and the matchers know the same fields', () => {
-  /** The fields that a matcher names when it is asked for one that does not exist. */
+describe('the tables and the matchers have the same fields', () => {
+  /** Returns the fields that a matcher lists when it is called with an unknown one. */
   const fieldsOf = (run: (pattern: never) => unknown): string[] => {
     try {
       run({ qqqqqqqq: 1 } as never)
@@ -148,7 +148,7 @@ describe('the tables and the matchers know the same fields', () => {
     return []
   }
 
-  /** A scenario says `message` instead. */
+  /** A scenario uses `message` instead. */
   const madeWhilePlayed = ['messageId', 'sourceMessageId', 'dlqId', 'workflowRunId']
 
   using sandbox = createSandbox()
@@ -168,7 +168,7 @@ describe('the tables and the matchers know the same fields', () => {
   test.each([
     ['deliveredCallback', evaluators.toHaveDeliveredCallback],
     ['schedule', evaluators.toHaveSchedule],
-  ] as const)('%s names no field that its matcher does not know', (name, judge) => {
+  ] as const)('%s has no field that its matcher does not have', (name, judge) => {
     const {
       times: _,
       message: __,

@@ -9,7 +9,7 @@ import { ImportError } from '../../src/scenarios/import/imported-records.js'
 
 const orders = 'https://shop.test/orders'
 
-/** What the API of a sandbox answers. */
+/** Returns a response of the API of a sandbox. */
 async function asked(sandbox: Sandbox, path: string): Promise<unknown> {
   const response = await sandbox.fetch(`${sandbox.urls.queue}${path}`, {
     headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
@@ -20,7 +20,7 @@ async function asked(sandbox: Sandbox, path: string): Promise<unknown> {
 const imported = (value: unknown, options?: ImportOptions): Imported =>
   importDeliveries([{ name: 'records.json', value }], options)
 
-/** The course of one message as the log of the service has it, without what differs from run to run. */
+/** Returns the log of one message without details that differ between runs. */
 async function course(sandbox: Sandbox): Promise<unknown[]> {
   const { events } = (await asked(sandbox, '/v2/events?order=earliestFirst')) as { events: Record<string, unknown>[] }
   return events.map(({ time, state, error, responseStatus, responseBody, url, header, body, nextDeliveryTime }) => ({
@@ -36,7 +36,7 @@ async function course(sandbox: Sandbox): Promise<unknown[]> {
   }))
 }
 
-/** Something that went wrong in production: a sandbox of its own, with a handler that takes its time. */
+/** A failure in production: a separate sandbox, with a slow handler. */
 async function production(steps: readonly DeliveryFault[], options: Record<string, unknown> = {}): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: '2031-05-17T10:11:12.345Z', seed: 99 })
   let call = 0
@@ -77,7 +77,7 @@ const failures: readonly (readonly [string, readonly DeliveryFault[], Record<str
   ['a time-out', [fault.hang(), fault.status(500)], { retries: 1, timeout: '20s' }],
 ]
 
-describe('an imported dead letter fails the same way as in its log', () => {
+describe('an imported dead letter fails as in its log', () => {
   test.each(failures)('%s', async (_, steps, options) => {
     const original = await production(steps, options)
     const { scenario, redactions } = imported([await asked(original, '/v2/dlq'), await asked(original, '/v2/events')], {
@@ -90,11 +90,11 @@ describe('an imported dead letter fails the same way as in its log', () => {
     expect(redactions).toEqual([])
   })
 
-  test('from the dead letter alone: the earlier attempts are taken to have failed like the last, and that is said', async () => {
+  test('without the log, earlier attempts are assumed to have failed like the last one, and a note states it', async () => {
     const original = await production([fault.status(503), fault.status(503), fault.status(503)], { retries: 2 })
     const [letter] = original.queue.deadLetters
     const { scenario, notes } = imported(JSON.parse(JSON.stringify(deadLetterShape(letter!))))
-    expect(notes).toEqual([expect.stringContaining('the records tell 1 of 3 attempts')])
+    expect(notes).toEqual([expect.stringContaining('the records contain 1 of 3 attempts')])
     const play = await playScenario(scenario)
     expect(play.holds).toBe(true)
     const statuses = play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)
@@ -102,7 +102,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
     expect(play.sandbox.queue.deadLetters[0]!.message.body).toBe(letter!.message.body)
   })
 
-  test('a scenario that expects the end the user wants does not hold before the fix', async () => {
+  test('a scenario that expects the desired end does not hold before the fix', async () => {
     const original = await production([fault.status(503)], { retries: 0 })
     const records = await asked(original, '/v2/dlq')
     const { scenario } = imported(records, { expect: 'delivered' })
@@ -115,7 +115,7 @@ describe('an imported dead letter fails the same way as in its log', () => {
   })
 })
 
-describe('code under test takes the place of the record', () => {
+describe('code under test replaces the record', () => {
   const boom = fault.status(500, { body: 'boom: no such order' })
   const record = async (steps: readonly DeliveryFault[], options: Record<string, unknown> = {}): Promise<Imported> => {
     const original = await production(steps, options)
@@ -135,7 +135,7 @@ describe('code under test takes the place of the record', () => {
   }
   const dead = () => record([boom, boom], { retries: 1 })
 
-  test('a handler that still fails as recorded: it is called, and the play names the record and what it gave', async () => {
+  test('a handler that still fails as recorded is called, and the verdict shows the record and its response', async () => {
     const { play, calls, verdict } = await played(await dead(), async (request) => {
       const { id } = (await request.json()) as { id: number }
       return new Response('boom: no such order', { status: id === 4711 ? 500 : 200 })
@@ -148,24 +148,24 @@ describe('code under test takes the place of the record', () => {
     )
   })
 
-  test('a handler that throws, and one that fails in another way, are told apart from the record', async () => {
+  test('a handler that throws or fails in another way is distinguished from the record', async () => {
     const thrown = await played(await dead(), () => {
       throw new TypeError('sku is undefined')
     })
     expect(thrown.verdict).toMatch(
-      /at attempt 1: 500 .*\(the handler threw TypeError: sku is undefined\)\. It fails with the recorded status, but with another answer\./,
+      /at attempt 1: 500 .*\(the handler threw TypeError: sku is undefined\)\. It fails with the recorded status, but with another response\./,
     )
     const refused = await played(await dead(), () => new Response('who are you', { status: 401 }))
     expect(refused.verdict).toContain('at attempt 2: 401 "who are you". It fails, but not as recorded.')
   })
 
-  test.each([orders, 'https://shop.test/*'])('a mended handler at %s holds', async (pattern) => {
+  test.each([orders, 'https://shop.test/*'])('a fixed handler at %s holds', async (pattern) => {
     const { play, calls, verdict } = await played(await dead(), () => new Response('thanks'), pattern)
     expect(play.holds, verdict).toBe(true)
     expect(calls).toBe(1)
   })
 
-  test('a retry that hides the failure does not mend it', async () => {
+  test('a retry that hides the failure is not a fix', async () => {
     let call = 0
     const { play, verdict } = await played(await dead(), () =>
       call++ === 0 ? new Response('boom: no such order', { status: 500 }) : new Response('seen before'),
@@ -174,7 +174,7 @@ describe('code under test takes the place of the record', () => {
     expect(verdict).toContain('It still fails as recorded; a later attempt was delivered.')
   })
 
-  test('the handler of a callback is called too, and a recorder takes nothing from the record', async () => {
+  test('the handler of a callback is called too, and a recorder does not replace the record', async () => {
     const failures: string[] = []
     const original = await production([boom, boom], { retries: 1, failureCallback: 'https://shop.test/failed' })
     const { scenario } = imported(await asked(original, '/v2/dlq'))
@@ -188,12 +188,12 @@ describe('code under test takes the place of the record', () => {
       },
     })
     expect(play.holds, play.verdict()).toBe(true)
-    expect(play.verdict()).toContain('played back, no code answers at')
+    expect(play.verdict()).toContain('played back because no code responds at')
     expect(failures).toEqual(['https://shop.test/failed'])
     expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
   })
 
-  test('a message that was cancelled, or had not ended, is delivered by code that works', async () => {
+  test('a message that was canceled or pending is delivered by working code', async () => {
     const original = await production([boom, boom, boom], { retries: 5 })
     const events = (await asked(original, '/v2/events?order=earliestFirst')) as { events: { state: string }[] }
     const first = events.events.slice(0, events.events.findIndex(({ state }) => state === 'RETRY') + 1)
@@ -203,8 +203,8 @@ describe('code under test takes the place of the record', () => {
   })
 })
 
-describe('what is imported', () => {
-  // Put together from the fields that the service's documents name: no output of ours. [queue.md 4.3, 5.4, 5.5]
+describe('an import', () => {
+  // Created from the fields in the service's documentation, not from output of this package. [queue.md 4.3, 5.4, 5.5]
   const letter = {
     messageId: 'msg_26hZCxZCuWyyTWPmSVBrNC1RADwpgWxPcak2rQD51EMjFMuzcW7qYXpPiDyw8Gd',
     url: 'https://shop.example.org/api/orders',
@@ -244,7 +244,7 @@ describe('what is imported', () => {
     body: btoa(letter.body),
   }
 
-  test('a callback about the third attempt alone: the two before it failed somehow', async () => {
+  test('of a callback about the third attempt assumes that the two earlier ones failed', async () => {
     const { scenario, notes } = imported({ ...callback, status: 200, retried: 2, maxRetries: 3 })
     const play = await playScenario(scenario)
     expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
@@ -252,7 +252,7 @@ describe('what is imported', () => {
     expect(notes.filter((note) => note.includes('is not in the records'))).toHaveLength(2)
   })
 
-  test('a dead letter and the body of a callback are joined: attempt 1 by the callback, attempt 2 by the letter', async () => {
+  test('merges a dead letter and the body of a callback: attempt 1 from the callback, attempt 2 from the dead letter', async () => {
     const { scenario, notes } = imported([letter, callback])
     expect(notes).toEqual([])
     expect(scenario.destinations![0]).toEqual({
@@ -276,7 +276,7 @@ describe('what is imported', () => {
     expect((await playScenario(scenario)).verdict()).toMatch(/\nHolds: /)
   })
 
-  test('entries of the log, newest first as the API lists them', async () => {
+  test('reads log entries newest first, as the API lists them', async () => {
     const at = 1725323658000
     const events = [
       { ...log, time: at + 20_000, state: 'DELIVERED' },
@@ -303,7 +303,7 @@ describe('what is imported', () => {
     expect(scenario.expect).toEqual([{ recorded: { message: 'message', attempts: [503, 200], state: 'DELIVERED' } }])
   })
 
-  test('a message that was cancelled while it waited', async () => {
+  test('reads a message that was canceled while it waited', async () => {
     const at = 1725323658000
     const { scenario } = imported([
       { ...log, time: at, state: 'CREATED' },
@@ -317,7 +317,7 @@ describe('what is imported', () => {
     expect((await playScenario(scenario)).verdict()).toMatch(/\nHolds: /)
   })
 
-  test('a message that had not ended is played as far as the records go', async () => {
+  test('plays a pending message up to the end of the records', async () => {
     const at = 1725323658000
     const { scenario } = imported([
       { ...log, time: at, state: 'CREATED' },
@@ -330,7 +330,7 @@ describe('what is imported', () => {
     expect(play.virtualMs).toBe(0)
   })
 
-  test('two messages to one destination take their statuses in the order of their attempts', async () => {
+  test('assigns statuses to two messages at one destination in the order of their attempts', async () => {
     const other = {
       ...letter,
       messageId: 'msg_2',
@@ -345,12 +345,12 @@ describe('what is imported', () => {
     expect(play.sandbox.queue.deadLetters.map(({ response: reply }) => reply.status)).toEqual([500, 404])
   })
 
-  test('a page tells that there are more', () => {
+  test('notes that a page is one of several', () => {
     const { notes } = imported({ messages: [letter], cursor: '1725323671000-1' })
-    expect(notes[0]).toContain('the next begins at cursor 1725323671000-1')
+    expect(notes[0]).toContain('the next one begins at cursor 1725323671000-1')
   })
 
-  test('bytes that are not text', async () => {
+  test('keeps bytes that are not text', async () => {
     const { body: _, ...rest } = letter
     const { scenario } = imported({ ...rest, bodyBase64: '/wD+' })
     expect(scenario.steps![0]).toMatchObject({ publish: { bodyBase64: '/wD+' } })
@@ -358,7 +358,7 @@ describe('what is imported', () => {
     expect(play.sandbox.traffic.ofType('published')[0]!.body).toBe('\xff\x00\xfe')
   })
 
-  test("the service's own headers are written in the words of the scenario", () => {
+  test("writes the service's own headers in the dialect of the scenario", () => {
     const given = { ...letter, header: { 'Service-Label': ['a'], 'X-Own': ['1', '2'] } }
     expect(imported(given).scenario.steps![0]).toMatchObject({
       publish: { headers: { 'Upstash-Label': 'a', 'X-Own': '1, 2' } },
@@ -370,17 +370,17 @@ describe('what is imported', () => {
   })
 
   test.each([
-    ['nothing', [], 'there is no message in it'],
-    ['another object', { id: 1, name: 'x' }, 'it has id, name, but no messageId'],
-    ['a text', 'hello', 'is not an object'],
-    ['a record without a url', { messageId: 'msg_1', dlqId: '1-0' }, 'have no url'],
-  ])('%s is refused', (_, value, sentence) => {
+    ['nothing', [], 'no message found'],
+    ['another object', { id: 1, name: 'x' }, 'no messageId (its fields are id, name)'],
+    ['a text', 'hello', 'must be an object'],
+    ['a record without a url', { messageId: 'msg_1', dlqId: '1-0' }, 'contain no URL'],
+  ])('%s is rejected', (_, value, sentence) => {
     expect(() => imported(value)).toThrow(ImportError)
     expect(() => imported(value)).toThrow(sentence)
   })
 })
 
-describe('secrets', () => {
+describe('secrets in an import', () => {
   const secrets = {
     jwt: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJlLW9mLWl0',
     live: 'sk_live_51HxAbCdEfGhIjKl',
@@ -420,7 +420,7 @@ describe('secrets', () => {
     responseBody: `user=ada&password=${secrets.form}`,
   }
 
-  test('none is left in the scenario or in the report', () => {
+  test('are not in the scenario or the report', () => {
     const { scenario, redactions } = imported(record)
     const written = JSON.stringify(scenario) + JSON.stringify(redactions)
     for (const secret of Object.values(secrets)) expect(written).not.toContain(secret)
@@ -430,7 +430,7 @@ describe('secrets', () => {
     )
   })
 
-  test('the same secret has the same placeholder, another one another', () => {
+  test('have the same placeholder if they are equal, and different ones otherwise', () => {
     const { scenario } = imported(record)
     const { publish } = scenario.steps![0] as { publish: { body: string; to: string; callback: string } }
     const body = JSON.parse(publish.body) as { customer: { email: string }; text: string }
@@ -442,21 +442,21 @@ describe('secrets', () => {
     expect(new URL(publish.to).searchParams.get('page')).toBe('2')
   })
 
-  test('the scheme of an authorization stays, so that a receiver can still tell', () => {
+  test('keep their authorization scheme, so that a receiver can check it', () => {
     const { scenario } = imported(record)
     expect(scenario.steps![0]).toMatchObject({
       publish: { headers: { Authorization: expect.stringMatching(/^Bearer redacted-header-\d+$/) } },
     })
   })
 
-  test('kinds can be kept', () => {
+  test('are kept for the kinds in --keep', () => {
     const { scenario, redactions } = imported(record, { keep: ['email', 'cookie'] })
     expect(JSON.stringify(scenario)).toContain(secrets.email)
     expect(JSON.stringify(scenario)).not.toContain(secrets.live)
     expect(redactions.map(({ kind }) => kind)).not.toContain('email')
   })
 
-  test('what lies deeper: JSON in JSON, base64 in JSON, XML, encoded queries, labels', () => {
+  test('are found in JSON within JSON, base64 in JSON, XML, encoded queries, and labels', () => {
     const inner = JSON.stringify({ password: secrets.password, note: 'plain' })
     const bodies = [
       JSON.stringify({ payload: inner }),
@@ -481,12 +481,12 @@ describe('secrets', () => {
     }
   })
 
-  test('base64 without a secret stays as it was', () => {
+  test('do not include base64 without a secret', () => {
     const body = JSON.stringify({ image: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB', text: btoa('nothing to hide here') })
     expect(imported({ ...record, body }).scenario.steps![0]).toMatchObject({ publish: { body } })
   })
 
-  test('an import of what was imported changes nothing more', () => {
+  test('are not replaced again when an import is imported', () => {
     const first = imported(record)
     const { publish } = first.scenario.steps![0] as {
       publish: { body: string; headers: Record<string, string>; to: string }
@@ -504,7 +504,7 @@ describe('secrets', () => {
     expect(again.redactions).toEqual([])
   })
 
-  test('a body without secrets stays as it was, byte for byte', () => {
+  test('leave a body without secrets unchanged, byte for byte', () => {
     const body = '{ "id" : 4711,\n  "when": 1725323658000 }'
     expect(imported({ ...record, body }).scenario.steps![0]).toMatchObject({ publish: { body } })
   })

@@ -4,11 +4,12 @@ import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 
-// What is wrong ten thousand times is told some times, and a name costs what names are long, not what a file is.
+// Ten thousand mistakes are reported only partially, and the cost of a name depends on its length and not on the
+// file.
 const many = 50_000
 const lines = (line: (at: number) => string): string => Array.from({ length: many }, (_, at) => line(at)).join('')
 
-describe('a file of nothing but slips is refused', () => {
+describe('a file that contains only mistakes is rejected', () => {
   test.each([
     ['unknown fields', `name: x\n${lines((at) => `unknown${at}: 1\n`)}`, 'There is no "unknown0" here'],
     ['unknown steps', `name: x\nsteps:\n${lines((at) => `  - unknown${at}: 1\n`)}`, 'There is no "unknown0" here'],
@@ -27,7 +28,7 @@ describe('a file of nothing but slips is refused', () => {
     60_000,
   )
 
-  test('with at most twenty sentences', () => {
+  test('with at most twenty messages', () => {
     const steps = Array.from({ length: 100 }, (_, at) => ({ [`unknown${at}`]: 1 }))
     expect(scenarioProblems({ name: 'x', steps })).toHaveLength(20)
     const on = Array.from({ length: many }, (_, at) => `q${at}`)
@@ -45,7 +46,7 @@ describe('the nearest name', () => {
     expect(nearestName(name, names)).toBe(expected)
   })
 
-  test('is the same one whether or not the search stops early', () => {
+  test('is the same whether or not the search stops early', () => {
     const words = [
       'store.request',
       'store.command',
@@ -63,7 +64,7 @@ describe('the nearest name', () => {
     }
   })
 
-  test('among a hundred thousand keys is found by a few comparisons', () => {
+  test('among a hundred thousand keys is found with few comparisons', () => {
     const keys = Array.from({ length: 100_000 }, (_, at) => `${'k'.repeat(at % 500)}${at}`)
     expect(nearestName('user:42', [...keys, 'user:43'])).toBe('user:43')
   })

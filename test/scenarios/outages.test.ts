@@ -6,8 +6,8 @@ import { fileOf } from '../support/scenario-files.js'
 
 const directory = new URL('../../packages/server/scenarios/', import.meta.url)
 
-describe('the ready-made outages', () => {
-  test('there are ten of them, each with a file', () => {
+describe('the built-in scenarios', () => {
+  test('are ten, each with a file', () => {
     const files = readdirSync(directory).filter((file) => file.endsWith('.yaml'))
     expect(files.sort()).toEqual(
       Object.keys(scenarios)
@@ -24,13 +24,13 @@ describe('the ready-made outages', () => {
     expect(play.checks.length).toBeGreaterThan(1)
   })
 
-  test.each(Object.entries(scenarios))('%s is the same as a file', (name, scenario) => {
+  test.each(Object.entries(scenarios))('%s equals its file', (name, scenario) => {
     const file = `${fileOf(name)}.yaml`
     expect(readScenario(readFileSync(new URL(file, directory), 'utf8'), file)).toEqual(scenario)
   })
 
   test.each(Object.entries(scenarios).filter(([, { faults }]) => faults !== undefined))(
-    '%s without its faults does not hold: its expectations can fail',
+    '%s without its faults does not hold, so its expectations can fail',
     async (_, { faults: _faults, ...calm }) => {
       const play = await playScenario(calm)
       expect(play.holds).toBe(false)

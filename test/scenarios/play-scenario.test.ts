@@ -14,7 +14,7 @@ const base: Scenario = { name: 'a', startAt: at, destinations: [{ url: orders }]
 const order = { publish: { to: orders, as: 'order', retries: 1 } }
 const drain = { drain: true } as const
 
-/** For each step a story whose end shows that it was done. */
+/** For each step, a scenario whose end shows that the step ran. */
 const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   publish: {
     steps: [
@@ -242,7 +242,7 @@ const stepStories: Readonly<Record<StepName, Partial<Scenario>>> = {
   expect: { steps: [order, { expect: [{ pending: 1 }, { time: at }] }, drain, { expect: { pending: 0 } }] },
 }
 
-describe('every step is done', () => {
+describe('every step runs', () => {
   test.each(stepNames)('%s', async (name) => {
     const scenario = defineScenario({ ...base, ...stepStories[name] })
     expect(scenario.steps!.some((step) => name in step)).toBe(true)
@@ -250,10 +250,10 @@ describe('every step is done', () => {
     expect(play.verdict()).toMatch(/\nHolds: /)
   })
 
-  /** What these do is seen by an answer alone, or is needed by what follows. */
+  /** Steps that only a response shows, or that later steps need. */
   const withoutTrace = ['publish', 'request', 'schedule', 'upsertQueue', 'addEndpoints', 'resetPassword', 'expect']
   test.each(stepNames.filter((name) => !withoutTrace.includes(name)))(
-    'without %s the story ends differently',
+    'without %s the scenario ends differently',
     async (name) => {
       const story = stepStories[name]
       const steps = story.steps!.filter((step) => !(name in step))
@@ -262,7 +262,7 @@ describe('every step is done', () => {
   )
 })
 
-/** For each expectation one that holds and one that does not, in one world. */
+/** For each expectation, one that holds and one that does not, in one sandbox. */
 const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unknown, fails: unknown, why: RegExp]>> = {
   sequence: [
     [
@@ -305,8 +305,8 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
   key: [{ name: 'n', value: '1' }, { name: 'n', absent: true }, /n/],
   deadLetters: [1, 0, /There is 1\./],
   pending: [1, 0, /There is 1\./],
-  idle: [undefined, true, /Something is left to happen/],
-  time: ['2030-01-01T09:00:12Z', '2030-01-01T09:00:13Z', /It is 2030-01-01T09:00:12\.000Z/],
+  idle: [undefined, true, /Pending timers/],
+  time: ['2030-01-01T09:00:12Z', '2030-01-01T09:00:13Z', /The clock shows 2030-01-01T09:00:12\.000Z/],
   invariants: [['no-lost-message'], undefined, /x/],
 }
 
@@ -332,7 +332,7 @@ describe('every expectation', () => {
     ],
   }
 
-  /** The app asks its bank once. */
+  /** The app sends one request to its bank. */
   const setup = async ({ outbound }: Sandbox): Promise<void> => {
     await outbound.fetch('https://bank.test/charges', { method: 'POST', body: '{"cents":5}' })
   }
@@ -352,8 +352,8 @@ describe('every expectation', () => {
   })
 })
 
-describe('a play', () => {
-  test('the first step that fails ends it, and the expectations are judged all the same', async () => {
+describe('playScenario()', () => {
+  test('stops at the first step that fails, and still evaluates the expectations', async () => {
     const play = await playScenario({
       ...base,
       steps: [
@@ -391,7 +391,7 @@ describe('a play', () => {
       },
       /on queue\.delivery \(faults\[0\]\) was never injected/,
     ],
-  ])('%s does not hold, unless it is told to look away', async (_, part, why) => {
+  ])('does not hold for %s, unless strict is false', async (_, part, why) => {
     const play = await playScenario({ ...base, ...part })
     expect(play.holds).toBe(false)
     expect(play.verdict()).toMatch(why)
@@ -399,11 +399,11 @@ describe('a play', () => {
   })
 
   test.each([
-    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script answers 2 deliveries to '],
+    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script was used for 2 deliveries to '],
     ['one that hands the last delivery on', { script: [500, { kind: 'pass' }] }, {}, undefined],
     ['one that ends before', { script: [500] }, {}, undefined],
     ['a rule of faults', { script: [] }, { faults: [{ on: 'queue.delivery', fault: { kind: 'drop' } }] }, undefined],
-  ] as const)('the verdict says of %s whether it shadows a handler of prepare', async (_, destination, more, told) => {
+  ] as const)('notes whether %s shadows a handler of setup', async (_, destination, more, told) => {
     const orders = 'https://shop.test/orders'
     const shadowing = {
       ...{ name: 'shadow', ...more },
@@ -414,7 +414,7 @@ describe('a play', () => {
       setup: ({ destinations }) => void destinations.on(orders, () => new Response()),
     })
     expect(play.holds).toBe(true)
-    // Nobody expects it, so it is not counted.
+    // It is only a note, so it is not counted.
     expect(play.checks).toEqual([])
     expect(play.verdict()).toContain('Holds: 0 of 0.')
     const said = play.verdict()
@@ -424,7 +424,7 @@ describe('a play', () => {
   })
 
   test.each([
-    ['that meets every call', [500, 201], {}, 'the script answers 2 calls of POST '],
+    ['that meets every call', [500, 201], {}, 'the script was used for 2 requests POST '],
     ['that hands the last call on', [500, { kind: 'pass' }], {}, undefined],
     ['that ends before', [500], {}, undefined],
     ['that nothing meets', [500, 500, 500], { steps: [] }, undefined],
@@ -434,7 +434,7 @@ describe('a play', () => {
       { faults: [{ on: 'outbound.request', fault: { kind: 'reset' } }] },
       undefined,
     ],
-  ] as const)('the verdict says of a script %s whether it shadows a host of prepare', async (_, script, more, told) => {
+  ] as const)('notes whether a script %s shadows a host of setup', async (_, script, more, told) => {
     const bank = 'https://bank.test/charges'
     const orders = 'https://shop.test/orders'
     const shadowing = {
@@ -463,12 +463,12 @@ describe('a play', () => {
     expect(play.checks).toEqual([])
     if (told === undefined) expect(play.verdict()).not.toContain(place)
     else expect(play.verdict()).toContain(`${place}: ${told}${bank}`)
-    // The hosts of the scenario are not of prepare.
+    // The scenario's own hosts are not registered by setup.
     const alone = await playScenario(shadowing as never, { strict: false, setup: app })
     expect(alone.verdict()).not.toContain(place)
   })
 
-  test('a scenario that never comes to rest is stopped by the budget of the clock', async () => {
+  test('stops a scenario that never becomes idle at the limit of timers', async () => {
     const loop = 'https://loop.test/again'
     const play = await playScenario(
       { ...base, destinations: [], steps: [{ publish: { to: loop } }, { drain: { maxTimers: 200 } }] },
@@ -494,7 +494,7 @@ describe('a play', () => {
       '2030-01-01T09:00:05Z',
     ],
     ['a broken connection', { on: 'store.request', fault: { kind: 'reset' } }, 0, at],
-  ] as const)('a request step waits in virtual time for %s', async (_, rule, status, time) => {
+  ] as const)('waits in virtual time for %s in a request step', async (_, rule, status, time) => {
     const play = await playScenario({
       ...base,
       faults: [rule],
@@ -504,7 +504,7 @@ describe('a play', () => {
     expect(play.verdict()).toMatch(/\nHolds: /)
   })
 
-  test('a request that is never answered is told, although schedules go on', async () => {
+  test('reports a request that never gets a response, although schedules continue', async () => {
     const play = await playScenario({
       ...base,
       given: { schedules: [{ id: 'often', cron: '*/5 * * * *', to: orders }] },
@@ -513,11 +513,11 @@ describe('a play', () => {
       expect: [{ key: { name: 'k' } }],
     })
     expect(play.holds).toBe(false)
-    expect(play.verdict()).toContain('GET /ping was not answered')
+    expect(play.verdict()).toContain('GET /ping got no response')
     expect(play.verdict()).toContain('✓ expect[0].key')
   })
 
-  test('everything that is given is there before the code under test comes', async () => {
+  test('creates the whole initial state before it calls setup', async () => {
     let seen: unknown
     const dump = createSandbox()
     dump.store.run('RPUSH', 'list', 'a', 'b')
@@ -566,7 +566,7 @@ describe('a play', () => {
     })
   })
 
-  test('the seed decides what is left to chance', async () => {
+  test('draws random decisions from the seed', async () => {
     const dice: Scenario = {
       ...base,
       steps: [{ publish: { to: orders, as: 'order', times: 20, retries: 0 } }, drain],
@@ -579,8 +579,8 @@ describe('a play', () => {
   })
 })
 
-describe('the faults of a scenario', () => {
-  test('brings the weather and takes it away again', async () => {
+describe('sandbox.faults.add(scenario)', () => {
+  test('adds the fault rules and removes them again', async () => {
     using sandbox = createSandbox()
     const { destinations, queue, clock, faults } = sandbox
     destinations.respond(orders, 200)
@@ -594,17 +594,17 @@ describe('the faults of a scenario', () => {
     queue.publish({ to: orders, retries: 1 })
     await clock.drain()
     expect(sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([0, 200, 200])
-    // Steps, destinations and the initial state are for playScenario().
+    // Steps, destinations and the initial state are only for playScenario().
     expect(sandbox.traffic.ofType('published').filter(({ kind }) => kind === 'message')).toHaveLength(2)
   })
 
-  test('a fault that never struck names the line that played it', () => {
+  test('names the line of a fault that was never injected', () => {
     using sandbox = createSandbox()
     sandbox.faults.add(scenarios.lostAcknowledgements.faults)
     expect(sandbox.faults.unused[0]!.message).toContain('play-scenario.test.ts')
   })
 
-  test('a scenario without faults is refused with the next step', () => {
+  test('rejects a scenario without faults and names the next step', () => {
     using sandbox = createSandbox()
     const calm: Scenario = { name: 'calm', steps: [drain] }
     expect(() => sandbox.faults.add(calm.faults)).toThrow('play it with playScenario')
@@ -612,7 +612,7 @@ describe('the faults of a scenario', () => {
 })
 
 describe('defineScenario()', () => {
-  test('gives plain data, which JSON keeps', () => {
+  test('returns plain data that JSON preserves', () => {
     const scenario = defineScenario('two', [
       { on: 'queue.delivery', fault: fault.hang('3s') },
       { on: 'store.request', fault: fault.status(500) },
@@ -632,21 +632,21 @@ describe('defineScenario()', () => {
     [
       'a function that was not called',
       () => defineScenario('a', [{ on: 'queue.delivery', fault: fault.hang as never }]),
-      /faults\.0\.fault is a function: call it/,
+      /faults\.0\.fault is a function\. Call it/,
     ],
     ['a bigint', () => defineScenario({ name: 'a', steps: [{ command: ['SET', 'k', 1n as never] }] }), /is a bigint/],
     [
       'a mistake',
       () => defineScenario({ name: 'a', steps: [{ publish: { to: orders, retrys: 1 } as never }] }),
-      /steps\[0\]\.publish\.retrys: There is no "retrys" here\. Did you mean "retries"\?/,
+      /steps\[0\]\.publish\.retrys: there is no "retrys"\. Did you mean "retries"\?/,
     ],
-    ['no rules', () => defineScenario('a', []), /Nothing happens in it/],
-  ])('refuses %s', (_, define, why) => {
+    ['no rules', () => defineScenario('a', []), /nothing happens in it/],
+  ])('rejects %s', (_, define, why) => {
     expect(define).toThrow(TypeError)
     expect(define).toThrow(why)
   })
 
-  test('refuses what contains itself', () => {
+  test('rejects a value that contains itself', () => {
     const body: Record<string, unknown> = {}
     body.self = body
     expect(() => defineScenario({ name: 'a', steps: [{ publish: { to: orders, body } }] })).toThrow(

@@ -8,7 +8,7 @@ import { ImportError } from '../../src/scenarios/import/imported-records.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 import { runs, seedOr } from '../support/effort.js'
 
-// Whatever stands in a file: it is read, or refused with a sentence. Anything else is a bug.
+// Any file is either read or rejected with a message. Anything else is a bug.
 
 const anyJson = fc.jsonValue({ maxDepth: 4 })
 const time = fc.oneof(fc.integer({ min: 0, max: 2e12 }), fc.integer({ min: 1.7e12, max: 1.8e12 }).map(String), anyJson)
@@ -75,8 +75,8 @@ const records = fc.oneof(
   anyJson,
 )
 
-describe('imports', () => {
-  test('give a scenario that can be played, or a sentence', async () => {
+describe('random imports', () => {
+  test('return a scenario that can be played, or throw an ImportError', async () => {
     await fc.assert(
       fc.asyncProperty(records, async (value) => {
         let imported: ReturnType<typeof importDeliveries>
@@ -96,7 +96,7 @@ describe('imports', () => {
   }, 60_000)
 })
 
-describe('files', () => {
+describe('random files', () => {
   const refusedOrRead = (source: string): void => {
     try {
       readScenario(source, 'a.yaml')
@@ -106,7 +106,7 @@ describe('files', () => {
     }
   }
 
-  test('of any text', () => {
+  test('of any text are read or rejected', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), refusedOrRead), {
       seed: seedOr(7),
       numRuns: runs(1000, 1000, 10_000),
@@ -115,7 +115,7 @@ describe('files', () => {
     fc.assert(fc.property(marks, refusedOrRead), { seed: seedOr(7), numRuns: runs(3000, 3000, 30_000) })
   })
 
-  test('of any JSON in any place of a scenario', () => {
+  test('with any JSON at any place of a scenario are read or rejected', () => {
     const known = Object.values(scenarios)
     fc.assert(
       fc.property(
@@ -143,7 +143,7 @@ describe('files', () => {
     )
   }, 60_000)
 
-  test('a mistake is found wherever it stands: an unknown field in any object of the form', () => {
+  test('with an unknown field in any object of a scenario are rejected', () => {
     for (const scenario of Object.values(scenarios)) {
       for (const place of [
         'given',

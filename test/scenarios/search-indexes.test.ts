@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { playScenario, type Scenario } from '../../packages/explore/src/scenarios.js'
 import { startServer } from '../../packages/server/src/server.js'
 
-/** Each in a language that nobody has loaded before. */
+/** One language per test, which was not loaded before. */
 const libraryIn = (language: string): Scenario => ({
   name: 'a library',
   given: {
@@ -15,12 +15,12 @@ const libraryIn = (language: string): Scenario => ({
   steps: [{ advance: '1s' }],
 })
 
-test('the state that a scenario begins with may have indexes, before anybody searched', async () => {
+test('playScenario() loads search indexes of the initial state before any search', async () => {
   const { sandbox } = await playScenario(libraryIn('german'))
   expect(sandbox.store.run('SEARCH.COUNT', 'books', '{"title":"buddenbrooks"}')).toBe(1)
 })
 
-test('so may the one that a server begins with', async () => {
+test('a server loads search indexes of its scenario', async () => {
   const server = await startServer({ port: 0, scenario: libraryIn('swedish') })
   try {
     expect(server.tenant('main').store.run('SEARCH.LISTINDEXES')).toHaveLength(1)
@@ -29,11 +29,11 @@ test('so may the one that a server begins with', async () => {
   }
 })
 
-test('so may the dump that it begins with', async () => {
+test('a scenario loads search indexes of its dump', async () => {
   const { sandbox } = await playScenario(libraryIn('finnish'))
   const store = sandbox.store.dump()
   const commands = [['SEARCH.COUNT', 'books', '{"title":"buddenbrooks"}']]
-  // As in a process in which nobody has searched.
+  // Simulates a process without an earlier search.
   vi.resetModules()
   const { playScenario: play } = await import('../../packages/explore/src/scenarios.js')
   const again = await play({ ...libraryIn('finnish'), given: { store: store as never, commands } })

@@ -21,7 +21,7 @@ type Act =
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 
-/** Clock moves that like edges: of minutes, of the intervals of thirty days, of days, and whole months. */
+/** Clock moves that prefer boundaries: of minutes, of the intervals of thirty days, of days, and of whole months. */
 const wait = fc.oneof(
   fc.constantFrom(1, minute - 1, minute, 3 * hour, day - 1, day, 31 * day),
   fc.integer({ min: 0, max: 5 * minute }),
@@ -60,10 +60,10 @@ const starts = [
   '2026-03-01T00:00:00.000Z',
 ] as const
 
-/** Little is free, and a byte is dear, so that a slip by one of them is a slip in the bill. */
+/** A small free amount and a high price per byte, so that an error of one byte shows in the bill. */
 const price = { message: 0.01, freeBandwidth: 20, gigabyte: 1e9 }
 
-test('counting as it happens is the same as walking over all entries', () => {
+test('counting as entries arrive equals a walk over all entries', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...starts),
@@ -79,7 +79,8 @@ test('counting as it happens is the same as walking over all entries', () => {
         const same = (period: StatsPeriod): void => {
           const counted = inCents(statistics.queue.report(period))
           const walked = inCents(naiveReport([...all], now, period, price, 3))
-          // As texts, because comparing 5000 points one by one takes most of the time; a difference is told in full.
+          // Compared as JSON, because comparing 5000 points one by one takes most of the time. A difference is shown
+          // in full.
           if (JSON.stringify(counted) !== JSON.stringify(walked)) expect(counted).toEqual(walked)
         }
         for (const one of acts) {
@@ -104,7 +105,7 @@ test('counting as it happens is the same as walking over all entries', () => {
   )
 }, 30_000)
 
-/** Money as whole cents: the two ways add up in different orders. */
+/** Money as whole cents, because the two ways add up in different orders. */
 function inCents(report: QueueReport): QueueReport {
   const cents = (dollars: number): number => Math.round(dollars * 100)
   return {

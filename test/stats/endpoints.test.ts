@@ -8,11 +8,11 @@ const both = [queue, search]
 const basic = (plain: string): string => `Basic ${btoa(plain)}`
 const body = (answer: { body: unknown }): unknown => JSON.parse(answer.body as string)
 
-/** What every error of this API looks like: clients read `error`, else `message`. [statistics.md 2] */
+/** Shape of every error of this API: clients read `error`, else `message`. [statistics.md 2] */
 const refusal = (status: number, text: string) => ({ error: text, code: String(status), message: text })
 
-describe('signing in', () => {
-  test.each(both)('the scheme in any case, blanks around it: %s', (path) => {
+describe('Basic authentication', () => {
+  test.each(both)('accepts the scheme in any case, with blanks around it: %s', (path) => {
     const { ask } = statsWorld(now)
     const credentials = btoa('ada@example.com:key-1')
     for (const authorization of [`basic ${credentials}`, `BASIC   ${credentials}`, `  Basic ${credentials}  `]) {
@@ -20,13 +20,13 @@ describe('signing in', () => {
     }
   })
 
-  test('a colon in the key belongs to the key', () => {
+  test('assigns a colon in the key to the key', () => {
     const { ask } = statsWorld(now, {}, 'neutral', { user: 'ada@example.com', key: 'a:b:' })
     expect(ask(queue, { authorization: basic('ada@example.com:a:b:') }).status).toBe(200)
     expect(ask(queue, { authorization: basic('ada@example.com:a') }).status).toBe(401)
   })
 
-  test('characters beyond ASCII are UTF-8', () => {
+  test('decodes characters beyond ASCII as UTF-8', () => {
     const { ask } = statsWorld(now, {}, 'neutral', { user: 'zoë@example.com', key: 'schlüssel' })
     const utf8 = String.fromCharCode(...new TextEncoder().encode('zoë@example.com:schlüssel'))
     expect(ask(queue, { authorization: basic(utf8) }).status).toBe(200)
@@ -39,7 +39,7 @@ describe('signing in', () => {
     ['a blank', 'Basic '],
     ['no base64', 'Basic ada@example.com:key-1'],
     ['a word before', `x Basic ${btoa('ada@example.com:key-1')}`],
-  ])('%s is 401 on both', (_, authorization) => {
+  ])('responds 401 to %s on both endpoints', (_, authorization) => {
     for (const path of both) {
       const answer = statsWorld(now).ask(path, { authorization })
       expect(answer.status).toBe(401)
@@ -51,13 +51,13 @@ describe('signing in', () => {
     }
   })
 
-  test('comes before everything that is wrong with the question', () => {
+  test('precedes all other checks of the request', () => {
     const answer = statsWorld(now).ask('/v2/queue/stats/nobody?period=2h', { authorization: '', accept: 'text/html' })
     expect(answer.status).toBe(401)
   })
 })
 
-test('without an id the account is meant, which has one user', () => {
+test('an endpoint without an ID reports the account, which has one user', () => {
   const { ask } = statsWorld(now)
   expect(body(ask('/v2/queue/stats?period=3h'))).toEqual(body(ask(`${queue}?period=3h`)))
   expect(ask('/v2/queue/stats?period=2h').status).toBe(400)
@@ -68,22 +68,22 @@ test('without an id the account is meant, which has one user', () => {
   expect(forbidden.ask('/v2/queue/stats').status).toBe(403)
 })
 
-describe('period', () => {
-  test.each(both)('the first one counts: %s', (path) => {
+describe('parameter period', () => {
+  test.each(both)('uses the first of several values: %s', (path) => {
     const { ask, get } = statsWorld(now)
     expect(get(`${path}?period=3h&period=30d`)).toEqual(get(`${path}?period=3h`))
     expect(ask(`${path}?period=&period=1h`).status).toBe(400)
     expect(ask(`${path}?period`).status).toBe(400)
   })
 
-  test('may be encoded, and stand beside others', () => {
+  test('accepts an encoded value among other parameters', () => {
     const { get } = statsWorld(now)
     expect(get(`${queue}?x=1&period=%33%30d&y`).daily_used).toHaveLength(240)
     expect(get(`${queue}?Period=30d`).daily_used).toHaveLength(60)
   })
 })
 
-describe('ids', () => {
+describe('IDs in the path', () => {
   test('are decoded once', () => {
     const { statistics, ask } = statsWorld(now)
     statistics.search('my index').override({ pending_index_count: 1 })
@@ -100,7 +100,7 @@ describe('ids', () => {
     expect(pending('/v2/search/MY%20INDEX/stats')).toEqual([404, undefined])
   })
 
-  test('reading the figures of an index in a test does not make it exist', () => {
+  test('reading the report of an index in a test does not create the index', () => {
     const { statistics, ask } = statsWorld(now)
     statistics.search('products').report()
     expect(ask('/v2/search/products/stats').status).toBe(404)
@@ -110,7 +110,7 @@ describe('ids', () => {
     expect(ask('/v2/search/products/stats').status).toBe(404)
   })
 
-  test("of somebody else's account are 403, until all is cleared", () => {
+  test('of another account get 403 until clear() is called', () => {
     const { statistics, ask } = statsWorld(now)
     const foreign = '0c0e0f10-0000-4000-8000-000000000001'
     statistics.forbid(foreign)
@@ -125,7 +125,7 @@ describe('ids', () => {
   })
 })
 
-describe('paths', () => {
+describe('paths of the endpoints', () => {
   test.each([
     '/v2/search/stats',
     '/v2/search//stats',
@@ -141,18 +141,18 @@ describe('paths', () => {
     `/v2/Queue/stats/${userId}`,
     `/v2/QUEUE/STATS/${userId}`,
     '/',
-  ])('%s is a neighbour or nothing, not one of the two', (path) => {
+  ])('%s belongs to neither endpoint', (path) => {
     const answer = statsWorld(now).ask(path)
     expect(answer.status).toBe(404)
     expect(answer.headers).toEqual([['content-type', 'application/json']])
     expect(body(answer)).toEqual(refusal(404, 'not found'))
   })
 
-  test.each(both)('a slash at the end changes nothing: %s', (path) => {
+  test.each(both)('accepts a slash at the end: %s', (path) => {
     expect(statsWorld(now).get(`${path}/`)).toEqual(statsWorld(now).get(path))
   })
 
-  test("with the vendor's word, the neutral one is unknown", () => {
+  test("accepts the vendor's path segment instead of the neutral one", () => {
     const { ask } = statsWorld(now, {}, 'upstash')
     expect(ask(queue).status).toBe(404)
     expect(ask(`/v2/qstash/stats/${userId}`).status).toBe(200)
@@ -160,8 +160,8 @@ describe('paths', () => {
   })
 })
 
-describe('methods', () => {
-  test.each(['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 on both', (method) => {
+describe('methods of the endpoints', () => {
+  test.each(['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s gets 405 on both endpoints', (method) => {
     for (const path of both) {
       const answer = statsWorld(now).ask(path, {}, method)
       expect(answer.status).toBe(405)
@@ -175,7 +175,7 @@ describe('methods', () => {
   })
 })
 
-test('another format is 406 on both; the content type of a GET plays no part', () => {
+test('another format gets 406 on both endpoints; the content type of a GET is ignored', () => {
   for (const path of both) {
     const { ask } = statsWorld(now)
     const answer = ask(path, { accept: 'application/xml' })
@@ -186,7 +186,7 @@ test('another format is 406 on both; the content type of a GET plays no part', (
   }
 })
 
-test('the same question at the same time has the same bytes', () => {
+test('the same request at the same time gets the same bytes', () => {
   const { ask } = statsWorld(now)
   for (const path of both) expect(ask(`${path}?period=7d`).body).toBe(ask(`${path}?period=7d`).body)
 })

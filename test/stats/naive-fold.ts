@@ -2,7 +2,8 @@ import type { Entry, EntryOf, TrafficLog } from '../../src/kernel/traffic-log.js
 import type { StatsPeriod } from '../../src/stats/periods.js'
 import type { Price, QueueReport } from '../../src/stats/reports.js'
 
-// The second way of computing: every field from a walk over all entries, with the host's calendar, in no hurry.
+// Second implementation: computes every field by a walk over all entries, with the host's calendar and without
+// optimization.
 
 const minutes: Readonly<Record<StatsPeriod, number>> = {
   '1h': 1,
@@ -22,7 +23,7 @@ interface Event {
   readonly amount: number
 }
 
-/** Everything countable that the log tells, as a flat list. */
+/** All countable events of the log, as a flat list. */
 function eventsOf(entries: readonly Entry[]): Event[] {
   const events: Event[] = []
   const add = (at: number, what: string, amount = 1): void => {
@@ -86,7 +87,7 @@ export function naiveReport(
   const named = (names: readonly (readonly [string, string])[]) =>
     names.map(([id, what]) => ({ id, data_points: ofPeriod(what) }))
 
-  /** What the month has cost until the end of a day. */
+  /** Returns the cost of the month up to the end of a day. */
   const bill = (until: number): number => {
     const [messages, bytes] = [
       between('active', dates[0]!.getTime(), until),
@@ -123,7 +124,7 @@ export function naiveReport(
   }
 }
 
-/** Keeps every entry, whatever its log forgets. */
+/** Keeps every entry, even if its log forgets it. */
 export function remembering(traffic: Pick<TrafficLog, 'subscribe'>): ReadonlySet<Entry> {
   const all = new Set<Entry>()
   traffic.subscribe((entry) => all.add(entry))

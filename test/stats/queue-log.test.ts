@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from '../../src/index.js'
 import { runs } from '../support/effort.js'
 import { naiveReport, remembering } from './naive-fold.js'
 
-// A third way of computing, over HTTP: the queue's own log and its dead-letter queue, which the statistics never read.
+// Third implementation, over HTTP: the queue's own log and its dead-letter queue, which the statistics never read.
 
 type Act =
   | { readonly do: 'publish'; readonly retries: number; readonly extras: readonly string[]; readonly to: string }
@@ -80,7 +80,7 @@ const idOf: Readonly<Record<string, string>> = {
   CANCELLED: 'canceled',
 }
 
-test('the series are the entries of the log by state and minute', { timeout: 60_000 }, async () => {
+test('the series equal the entries of the log by state and minute', { timeout: 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 15, size: 'max' }), async (acts) => {
       const { sandbox, ask } = world()

@@ -8,7 +8,7 @@ import { statsWorld, sum, userId } from './world.js'
 
 const path = `/v2/queue/stats/${userId}`
 
-test('the answer has the fields of the specification, and no others', () => {
+test('a report has the fields of the specification and no others', () => {
   const { get } = statsWorld('2025-10-23T18:33:05.585Z')
   expect(Object.keys(get(path))).toEqual([
     'days',
@@ -26,8 +26,8 @@ test('the answer has the fields of the specification, and no others', () => {
 })
 
 describe('daily arrays', () => {
-  test('cover the month from its first day, future days included, each at the time of the request', () => {
-    // The example of the public document: 1 October 2025 was a Wednesday.
+  test('cover the month from its first day, including future days, each at the time of the request', () => {
+    // Example of the public documentation: 1 October 2025 was a Wednesday.
     const { get } = statsWorld('2025-10-23T11:33:05.585Z')
     const { days, daily_requests, daily_billings, daily_bandwidths } = get(path)
     expect(days).toHaveLength(31)
@@ -61,7 +61,7 @@ describe('daily arrays', () => {
     ['2100-02-01T00:00:00Z', 28, 'Monday'],
     ['2025-04-30T12:00:00Z', 30, 'Tuesday'],
     ['2025-12-31T12:00:00Z', 31, 'Monday'],
-  ])('of %s have %i days, the first a %s', (now, length, first) => {
+  ])('of %s have %i days, the first one a %s', (now, length, first) => {
     const { get } = statsWorld(now)
     const { days, daily_bandwidths } = get(path)
     expect([days.length, daily_bandwidths.length, days[0]]).toEqual([length, length, first])
@@ -98,7 +98,7 @@ describe('period series', () => {
   test.each([
     ['3d', 72],
     ['7d', 168],
-  ])('of %s: 60 points of %i minutes, the last one around now', (period, minutes) => {
+  ])('of %s: 60 points of %i minutes, the last one contains now', (period, minutes) => {
     const now = Date.parse('2025-10-23T18:33:05.244Z')
     const { daily_bandwidth_used } = statsWorld('2025-10-23T18:33:05.244Z').get(`${path}?period=${period}`)
     expect(daily_bandwidth_used).toHaveLength(60)
@@ -113,7 +113,7 @@ describe('period series', () => {
     expect(get(path)).toEqual(get(`${path}?period=1h`))
   })
 
-  test('count in the interval that an event lies in', async () => {
+  test('count an event in the interval that contains it', async () => {
     const { clock, get, deliver } = statsWorld('2025-10-23T18:30:59.999Z')
     deliver('DELIVERED')
     await clock.advance(1)
@@ -123,7 +123,7 @@ describe('period series', () => {
     expect(daily_used.slice(-4).map((point: { y: number }) => point.y)).toEqual([1, 1, 0, 0])
   })
 
-  test('follow the clock out of the window', async () => {
+  test('move with the clock', async () => {
     const { clock, get, deliver } = statsWorld('2025-10-23T18:33:00Z')
     deliver('DELIVERED')
     expect(sum(get(path).daily_used)).toBe(1)
@@ -134,13 +134,13 @@ describe('period series', () => {
     expect(sum(get(`${path}?period=30d`).daily_used)).toBe(1)
     await clock.advance('31d')
     expect(sum(get(`${path}?period=30d`).daily_used)).toBe(0)
-    // Another month by now.
+    // The month has changed.
     expect(sum(get(path).daily_requests)).toBe(0)
   })
 })
 
 describe('named series', () => {
-  test('count the entries of the log by state, in the documented order, empty ones too', () => {
+  test('count the entries of the log by state, in the documented order, including empty series', () => {
     const { traffic, get, deliver } = statsWorld('2025-10-23T18:33:00Z')
     deliver('RETRY', 'RETRY', 'DELIVERED')
     deliver('RETRY', 'FAILED')
@@ -157,14 +157,14 @@ describe('named series', () => {
       ['active', 5],
       ['delivered', 1],
       ['retried', 3],
-      // Each failed attempt, whatever follows it.
+      // Counts each failed attempt, whether or not it is retried.
       ['error', 4],
       ['failed', 1],
       ['canceled', 1],
     ])
   })
 
-  test('tell the states of workflow runs', () => {
+  test('count the states of workflow runs', () => {
     const { traffic, get } = statsWorld('2025-10-23T18:33:00Z')
     const states = ['RUN_STARTED', 'RUN_STARTED', 'RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'] as const
     for (const state of states)
@@ -199,7 +199,7 @@ describe('named series', () => {
     expect(sum(daily_used_workflow)).toBe(1)
   })
 
-  test('a duplicate is no message, and an attempt that ends twice is counted once', () => {
+  test('do not count a duplicate as a message, and count an attempt that ends twice once', () => {
     const { clock, traffic, get, deliver } = statsWorld('2025-10-23T18:33:00Z')
     deliver('RETRY')
     const [attempt] = traffic.ofType('attempt')
@@ -218,8 +218,8 @@ describe('named series', () => {
   })
 })
 
-describe('money', () => {
-  test('one dollar per 100 000 messages, to six decimals', () => {
+describe('cost', () => {
+  test('is one dollar per 100,000 messages, to six decimals', () => {
     const { get, deliver } = statsWorld('2025-10-23T18:33:00Z')
     for (let count = 0; count < 123; count++) deliver('DELIVERED')
     const { daily_billings, total_monthly_billing } = get(path)
@@ -227,18 +227,18 @@ describe('money', () => {
     expect(total_monthly_billing).toBe(0.00123)
   })
 
-  test('bandwidth costs once the free part of the month is used up', async () => {
+  test('includes bandwidth after the free part of the month is used up', async () => {
     const price = { ...payAsYouGo, message: 0, freeBandwidth: 12 }
     const { clock, get, deliver } = statsWorld('2025-10-22T12:00:00Z', { price: { ...price, gigabyte: 1e9 } })
     deliver('DELIVERED')
     await clock.advance('1d')
     deliver('DELIVERED')
     const { daily_billings, total_monthly_billing } = get(path)
-    // 8 bytes a day, 12 free: the second day pays for 4.
+    // 8 bytes a day, 12 free: on the second day 4 bytes are billed.
     expect([daily_billings[21].y, daily_billings[22].y, total_monthly_billing]).toEqual([0, 4, 4])
   })
 
-  test('the free plan costs nothing', () => {
+  test('is 0 on the free plan', () => {
     const { get, deliver } = statsWorld('2025-10-23T18:33:00Z', { price: unmetered })
     deliver('DELIVERED')
     expect(get(path)).toMatchObject({ total_monthly_billing: 0 })
@@ -246,7 +246,7 @@ describe('money', () => {
   })
 })
 
-test('the dead letters are those of this moment', () => {
+test('the report contains the current number of dead letters', () => {
   let letters = 2
   const { get } = statsWorld('2025-10-23T18:33:00Z', { deadLetters: () => letters })
   expect(get(path).dlq_message_count).toBe(2)
@@ -254,7 +254,7 @@ test('the dead letters are those of this moment', () => {
   expect(get(path).dlq_message_count).toBe(1)
 })
 
-test('a whole month stays countable until its last moment', async () => {
+test('a whole month stays countable until its last instant', async () => {
   const { clock, get, deliver } = statsWorld('2025-10-01T00:00:00Z')
   for (let days = 1; days < 31; days++) {
     deliver('DELIVERED')
@@ -266,7 +266,7 @@ test('a whole month stays countable until its last moment', async () => {
   expect(sum(get(`${path}?period=30d`).daily_used)).toBe(29)
 })
 
-test('what no report can reach is forgotten', () => {
+test('counts that no report can show are forgotten', () => {
   let now = Date.parse('2025-01-01T00:00:00Z')
   const traffic = new TrafficLog({ now: () => now })
   const ledger = new Ledger()
@@ -279,7 +279,7 @@ test('what no report can reach is forgotten', () => {
   expect(ledger.series('runsStarted', month('2025-03-11T00:00:00Z')).slice(0, 31)).toEqual(new Array(31).fill(1))
 })
 
-test('a clock that follows the host may go back: what is out of reach by then is left out', () => {
+test('a clock that follows the host may move back; counts outside the window are dropped', () => {
   const ring = new Ring(60_000, 60, 1)
   const at = (minutes: number) => 1_900_000_000_000 - (1_900_000_000_000 % 60_000) + minutes * 60_000
   const row = Float64Array.of(1)
@@ -292,7 +292,7 @@ test('a clock that follows the host may go back: what is out of reach by then is
   expect(ring.read(0, { from: at(0), interval: 60_000, points: 1 })).toEqual([0])
 })
 
-test('days before 1970 are counted, too', () => {
+test('days before 1970 are counted', () => {
   const { get, deliver } = statsWorld('1969-12-31T23:59:30Z')
   deliver('DELIVERED')
   const { days, daily_requests, daily_used } = get(path)
@@ -300,7 +300,7 @@ test('days before 1970 are counted, too', () => {
   expect([daily_requests.at(-1).y, daily_used.at(-1)]).toEqual([1, { x: '1969-12-31 23:59:00.000 +0000 UTC', y: 1 }])
 })
 
-describe('figures set by hand', () => {
+describe('overridden fields', () => {
   test('replace single fields, with the times of the clock', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
     statistics.queue.override({
@@ -322,7 +322,7 @@ describe('figures set by hand', () => {
     expect(answer.dlq_message_count).toBe(0)
   })
 
-  test('points are given out as they are', () => {
+  test('return points unchanged', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
     const points = [{ x: '2023-05-22 10:59:23.426 +0000 UTC', y: 320 }]
     statistics.queue.override({ daily_used: points, days: ['Monday'] })
@@ -331,10 +331,10 @@ describe('figures set by hand', () => {
     expect(get(path).daily_used).toHaveLength(60)
   })
 
-  test('an unknown series, or no number, is told at once', () => {
+  test('reject an unknown series and a value that is not a number', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     expect(() => statistics.queue.override({ daily_qstash_messages: { deliverd: 3 } })).toThrow(
-      /daily_qstash_messages has no series "deliverd"\. Its series are created, active, delivered,/,
+      /daily_qstash_messages has no series "deliverd"\. Use one of created, active, delivered,/,
     )
     expect(() => statistics.queue.override({ dlq_message_count: Number.NaN })).toThrow(/dlq_message_count.*NaN/)
     expect(() => statistics.queue.override({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(
@@ -344,26 +344,26 @@ describe('figures set by hand', () => {
   })
 
   test.each([
-    [{ daily_used: null }, 'daily_used takes a number, a list of numbers, or one of { x, y }, not null.'],
-    [{ daily_used: { a: 1 } }, 'daily_used takes a number, a list of numbers'],
-    [{ daily_requests: [{ x: 1, y: 2 }] }, 'daily_requests takes a number, a list of numbers'],
-    [{ daily_used: [1, '2'] }, 'daily_used takes a number, a list of numbers'],
-    [{ total_monthly_billing: '5.806' }, 'total_monthly_billing takes a number, not "5.806".'],
-    [{ dlq_message_count: [1] }, 'dlq_message_count takes a number, not [1].'],
-    [{ days: [1] }, 'days takes a list of names, not [1].'],
-    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages takes numbers by series'],
-    [{ daily_qstash_messages: [{ id: 'delivered' }] }, 'daily_qstash_messages takes numbers by series'],
-  ])('another type is told at once: %j', (figures, text) => {
+    [{ daily_used: null }, 'daily_used must be a number, a list of numbers, or a list of { x, y } (got null).'],
+    [{ daily_used: { a: 1 } }, 'daily_used must be a number, a list of numbers'],
+    [{ daily_requests: [{ x: 1, y: 2 }] }, 'daily_requests must be a number, a list of numbers'],
+    [{ daily_used: [1, '2'] }, 'daily_used must be a number, a list of numbers'],
+    [{ total_monthly_billing: '5.806' }, 'total_monthly_billing must be a number (got "5.806").'],
+    [{ dlq_message_count: [1] }, 'dlq_message_count must be a number (got [1]).'],
+    [{ days: [1] }, 'days must be a list of names (got [1]).'],
+    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages must be numbers by series'],
+    [{ daily_qstash_messages: [{ id: 'delivered' }] }, 'daily_qstash_messages must be numbers by series'],
+  ])('reject another type: %j', (figures, text) => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     const before = statistics.queue.report()
     expect(() => statistics.queue.override(figures as never)).toThrow(text)
     expect(statistics.queue.report()).toEqual(before)
   })
 
-  test('an unknown field is told at once', () => {
+  test('reject an unknown field', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     expect(() => statistics.queue.override({ requests: 3 } as never)).toThrow(
-      /stats\.queue\.override\(\) knows no field "requests"\. The fields are days, daily_requests,/,
+      /stats\.queue\.override\(\): unknown field "requests"\. Use one of days, daily_requests,/,
     )
   })
 })

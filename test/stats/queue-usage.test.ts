@@ -20,15 +20,15 @@ const everything = steady({
   deadLetters: 17,
 })
 
-describe('the queue as a story tells it', () => {
-  test('every series of the period, each a sum of what is told', () => {
+describe('a usage script of the queue', () => {
+  test('sets every series of the period, each as a sum of scripted rates', () => {
     const { statistics } = statsWorld(noon)
     statistics.queue.script([everything], { messagesPerRun: 3, messageSize: 100 })
     const report = statistics.queue.report('3h')
     const last = (points: readonly { readonly y: number }[]): number => points.at(-2)!.y / 3
     const messages = named(report, 'daily_qstash_messages')
     const runs = named(report, 'daily_workflow_messages')
-    // Eight runs a minute of three messages each are delivered, too.
+    // Eight runs per minute with three messages each are delivered too.
     expect(Object.fromEntries(Object.entries(messages).map(([id, points]) => [id, last(points)]))).toEqual({
       created: 60 + 24 + 1 + 2,
       active: 60 + 24 + 4 + 1,
@@ -50,7 +50,7 @@ describe('the queue as a story tells it', () => {
     expect(report.dlq_message_count).toBe(17)
   })
 
-  test('days, bill and bandwidth of the month', () => {
+  test('sets days, bill and bandwidth of the month', () => {
     const { get, statistics } = statsWorld(noon)
     statistics.queue.script([everything], { messagesPerRun: 3, messageSize: 100 })
     const report = get(path)
@@ -77,7 +77,7 @@ describe('the queue as a story tells it', () => {
     expect(statistics.queue.report().dlq_message_count).toBe(2)
   })
 
-  test('spikes, gaps, month ends and resets', async () => {
+  test('applies spikes, gaps, month ends and resets', async () => {
     const { clock, statistics } = statsWorld('2025-10-31T12:00:00Z')
     statistics.queue.script([
       steady({ delivered: 10, failed: 1 }),
@@ -96,7 +96,7 @@ describe('the queue as a story tells it', () => {
     ])
     await clock.advanceTo('2025-10-31T20:00:00Z')
     const report = statistics.queue.report()
-    // Until noon as usual, but for the spike and the gap; from noon on twice as much.
+    // Until noon the usual rate, except for the spike and the gap; from noon on twice the rate.
     const whole = 720 * 10 + 10 * 90 - 5 * 10 + 8 * 60 * 20
     expect(report.daily_requests[30]!.y).toBe(whole + 2 * 60 * 2)
     expect(ys(named(report, 'daily_qstash_messages').failed!).slice(0, 59)).toEqual(new Array(59).fill(2))
@@ -104,7 +104,7 @@ describe('the queue as a story tells it', () => {
     expect(sum(statistics.queue.report().daily_requests)).toBe(0)
   })
 
-  test.each<StatsPeriod>(['1h', '3d', '30d'])('with jitter, the series still fit together: %s', (period) => {
+  test.each<StatsPeriod>(['1h', '3d', '30d'])('keeps the series consistent with jitter: %s', (period) => {
     const { statistics } = statsWorld(noon)
     statistics.queue.script([{ ...everything, jitter: 0.8 }], { messagesPerRun: 2, messageSize: 10 })
     const report = statistics.queue.report(period)
@@ -122,7 +122,7 @@ describe('the queue as a story tells it', () => {
     }
   })
 
-  test('reaches every field', () => {
+  test('changes every field', () => {
     const { statistics } = statsWorld(noon)
     statistics.queue.script([everything])
     const report = statistics.queue.report()
@@ -135,10 +135,10 @@ describe('the queue as a story tells it', () => {
     expect(Object.entries(report).filter(([, value]) => total(value) === 0)).toEqual([])
   })
 
-  test('what it cannot tell is refused', () => {
+  test('rejects steps of a search index and unknown options', () => {
     const { queue } = statsWorld(noon).statistics
     expect(() => queue.script([steady({ queries: 3 })] as never)).toThrow(/stats\.queue\.script\(\).*rates\.queries/)
-    expect(() => queue.script([latencies({ query: 3 })] as never)).toThrow(/knows no latencies/)
-    expect(() => queue.script([], { vectorSize: 3 } as never)).toThrow(/The settings are messageSize, messagesPerRun/)
+    expect(() => queue.script([latencies({ query: 3 })] as never)).toThrow(/have no latencies/)
+    expect(() => queue.script([], { vectorSize: 3 } as never)).toThrow(/Use one of messageSize, messagesPerRun/)
   })
 })

@@ -38,7 +38,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     return (await send(urls.mgmt + path, { headers: { authorization } })).status
   }
 
-  test('an index is told, set and forgotten', async () => {
+  test('script, override and clear a search index', async () => {
     const index = sandbox.stats.search('a/b c')
     await index.script([usage.steady({ queries: 10, vectors: 3 }, { jitter: 0 }), usage.spikeAt('-1h', 2)], {
       vectorSize: 8,
@@ -57,7 +57,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     expect(await statusOf('/v2/search/a%2Fb%20c/stats')).toBe(404)
   })
 
-  test('the queue is told beside its traffic', async () => {
+  test('add a script to the traffic of the queue', async () => {
     const { clock, destinations, queue, stats } = sandbox
     await stats.queue.script([usage.steady({ delivered: 5 })], { messageSize: 2 })
     await destinations.respond('https://shop.test/orders', 200)
@@ -71,7 +71,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     expect((await stats.queue.report()).total_monthly_billing).toBe(0.00001)
   })
 
-  test('ids are forbidden until all is cleared', async () => {
+  test('forbid IDs until clear() is called', async () => {
     const id = '0c0e0f10-0000-4000-8000-000000000001'
     await sandbox.stats.forbid(id)
     expect(await statusOf(`/v2/search/${id}/stats`)).toBe(403)
@@ -79,16 +79,16 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
     expect(await statusOf(`/v2/search/${id}/stats`)).toBe(200)
   })
 
-  test('mistakes are told in the same words', async () => {
+  test('report mistakes with the same message', async () => {
     const { stats } = sandbox
     await expect((async () => stats.queue.report('2h' as '1h'))()).rejects.toThrow(
-      'There is no period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
+      'period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
     )
     await expect((async () => stats.queue.override({ requests: 3 } as never))()).rejects.toThrow(
-      'knows no field "requests"',
+      'unknown field "requests"',
     )
     await expect((async () => stats.search('x').script([usage.steady({ delivered: 3 })] as never))()).rejects.toThrow(
-      'It knows queries, updates, reranks, vectors, growth, pending.',
+      'Use one of queries, updates, reranks, vectors, growth, pending.',
     )
   })
 })

@@ -4,7 +4,7 @@ import { sum } from './world.js'
 
 const to = 'https://shop.test/orders'
 
-test('what the SDK-side publishes and the queue delivers is what the endpoint reports', async () => {
+test('the endpoint reports what the SDK publishes and the queue delivers', async () => {
   using sandbox = createSandbox({ startAt: '2030-01-15T12:00:00Z', dialect: 'upstash' })
   sandbox.destinations.on(to, () => new Response('no', { status: 503 }))
   sandbox.destinations.record('https://shop.test/failed')
@@ -22,13 +22,13 @@ test('what the SDK-side publishes and the queue delivers is what the endpoint re
     headers: { authorization: `Basic ${btoa(`${sandbox.tokens.mgmtUser}:${sandbox.tokens.mgmtKey}`)}` },
   })
   expect(answer.status).toBe(200)
-  // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+  // biome-ignore lint/suspicious/noExplicitAny: compared field by field
   const report = (await answer.json()) as any
   const series = report.daily_qstash_messages.map((one: { id: string; data_points: { y: number }[] }) => [
     one.id,
     sum(one.data_points),
   ])
-  // Two attempts of the message and one of the failure callback.
+  // Two attempts of the message and one attempt of the failure callback.
   expect(Object.fromEntries(series)).toEqual({
     created: 2,
     active: 3,

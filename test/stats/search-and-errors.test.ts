@@ -4,11 +4,11 @@ import { indexId, statsWorld, userId } from './world.js'
 const now = '2025-10-23T18:33:05.244Z'
 const search = `/v2/search/${indexId}/stats`
 
-describe('search index', () => {
-  test('zeros with the right lengths and times', () => {
+describe('the report of a search index', () => {
+  test('has zeros with the correct lengths and times', () => {
     const answer = statsWorld(now).get(search)
     const { days, ...rest } = answer
-    // The example of the public document: five days, Sunday to Thursday, the first 19 October 2025.
+    // Example of the public documentation: five days, Sunday to Thursday, the first one 19 October 2025.
     expect(days).toEqual(['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday'])
     for (const name of ['daily_update_requests', 'daily_query_requests', 'daily_bandwidths', 'daily_rerank_requests']) {
       expect(rest[name]).toHaveLength(5)
@@ -40,11 +40,11 @@ describe('search index', () => {
     expect(Object.keys(answer)).toHaveLength(counts.length + 4 + series.length + 1)
   })
 
-  test('240 points for thirty days', () => {
+  test('has 240 points for thirty days', () => {
     expect(statsWorld(now).get(`${search}?period=30d`).query_throughput).toHaveLength(240)
   })
 
-  test('figures per index; once one is set, unknown ids are not found', () => {
+  test('has its own fields; once one index is overridden, unknown IDs get 404', () => {
     const { statistics, get, ask } = statsWorld(now)
     statistics.search(indexId).override({ current_vector_count: 1000, monthly_cost: 0.5, daily_query_requests: [3, 7] })
     statistics.search('products').override()
@@ -57,7 +57,7 @@ describe('search index', () => {
   })
 })
 
-describe('refusals', () => {
+describe('error responses', () => {
   const body = (answer: { body: unknown }): unknown => JSON.parse(answer.body as string)
 
   test.each([
@@ -73,7 +73,7 @@ describe('refusals', () => {
     expect(body(answer)).toEqual({ error: 'unauthorized', code: '401', message: 'unauthorized' })
   })
 
-  test.each([`/v2/queue/stats/${userId}`, search])('400 for a period that does not exist: %s', (path) => {
+  test.each([`/v2/queue/stats/${userId}`, search])('400 for an unknown period: %s', (path) => {
     const { ask } = statsWorld(now)
     for (const period of ['2h', '', '1H', '60', 'toString']) {
       const answer = ask(`${path}?period=${period}`)
@@ -110,7 +110,7 @@ describe('refusals', () => {
   })
 })
 
-test('the user is known by either id, JSON is said to be JSON', () => {
+test('both IDs identify the user, and the content type is JSON', () => {
   const { ask } = statsWorld(now)
   for (const id of ['defaultUser', userId, userId.toUpperCase()]) {
     const answer = ask(`/v2/queue/stats/${id}`)
@@ -118,7 +118,7 @@ test('the user is known by either id, JSON is said to be JSON', () => {
   }
 })
 
-test("the vendor's word stands in the path of the queue only", () => {
+test("the vendor's path segment is valid for the queue only", () => {
   const { ask } = statsWorld(now, {}, 'upstash')
   expect(ask(`/v2/qstash/stats/${userId}`).status).toBe(200)
   expect(ask(search).status).toBe(200)

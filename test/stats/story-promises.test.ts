@@ -27,7 +27,7 @@ function world(steps: readonly SearchUsageStep[], seed = 1) {
   return { index, at }
 }
 
-/** A full minute of the days around the telling: what the walk below can do. */
+/** Full minutes of the days around the script, for which the reference implementation is fast enough. */
 const moment = fc.integer({ min: -40 * 24 * 60, max: 3 * 24 * 60 }).map((minutes) => {
   return Math.floor(told / minute) * minute + minutes * minute
 })
@@ -48,7 +48,7 @@ const step = (jitter: fc.Arbitrary<number>): fc.Arbitrary<SearchUsageStep> =>
     fc.tuple(fc.nat(3), length).map(([factor, length]) => monthEnd(factor, { for: length })),
   )
 
-/** The second way: what the steps say about one minute, and the sum over all minutes. */
+/** Reference implementation: evaluates the steps for one minute, and sums over all minutes. */
 function perMinute(steps: readonly SearchUsageStep[], name: 'queries' | 'updates', at: number): number {
   let rate = 0
   for (const one of steps) {
@@ -74,7 +74,7 @@ const later = fc
   .integer({ min: 0, max: 3 * 24 * 60 })
   .map((minutes) => Math.ceil(told / minute) * minute + minutes * minute)
 
-test('a story is the sum of its minutes', () => {
+test('a script equals the sum of its minutes', () => {
   fc.assert(
     fc.property(fc.array(step(fc.constant(0)), { maxLength: 8 }), later, (steps, now) => {
       const report = world(steps).at(now).report('1d')
@@ -107,7 +107,7 @@ test('a story is the sum of its minutes', () => {
 
 const shaken = fc.array(step(fc.double({ min: 0, max: 1, noNaN: true })), { minLength: 1, maxLength: 8 })
 
-test('whatever the jitter: nothing negative, all whole, every period tells of the same events', () => {
+test('with any jitter, counts are whole, never negative, and equal in every period', () => {
   fc.assert(
     fc.property(shaken, fc.integer({ min: told, max: told + 3 * day }), fc.nat(9), (steps, now, seed) => {
       const told = world(steps, seed).at(now)
@@ -117,7 +117,7 @@ test('whatever the jitter: nothing negative, all whole, every period tells of th
           expect(y).toBeGreaterThanOrEqual(0)
         }
       }
-      // Three points of one minute are one of three minutes, where both have them.
+      // Three points of one minute equal one point of three minutes, where both series contain them.
       const [fine, coarse] = [told.report('1h').query_throughput, told.report('3h').query_throughput]
       for (const point of coarse) {
         const inside = fine.filter(
@@ -127,7 +127,7 @@ test('whatever the jitter: nothing negative, all whole, every period tells of th
           expect(inside.reduce((sum, { y }) => sum + y, 0)).toBe(point.y)
         }
       }
-      // Eight points of three hours are a day.
+      // Eight points of three hours equal a day.
       const report = told.report('30d')
       for (const whole of report.daily_query_requests) {
         const start = Math.floor(startOf(whole) / day) * day
@@ -140,7 +140,7 @@ test('whatever the jitter: nothing negative, all whole, every period tells of th
   )
 }, 30_000)
 
-test('what is past stays as it was told', () => {
+test('past values never change', () => {
   const moves = fc.array(fc.oneof(fc.integer({ min: 1, max: day }), fc.constantFrom(hour, day, 20 * day)), {
     minLength: 1,
     maxLength: 5,

@@ -36,10 +36,10 @@ export function statsWorld(
       headers: Object.entries({ authorization: credentials, ...headers }),
       body: () => latin1(''),
     }) as RawResponse
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field
+  // biome-ignore lint/suspicious/noExplicitAny: responses are compared field by field
   const get = (path: string): any => JSON.parse(ask(path).body as string)
   let messages = 0
-  /** One message, published now, with one attempt for each outcome; all of them now. */
+  /** Adds a message that is published and attempted now, with one attempt per outcome. */
   const deliver = (...states: AttemptOutcome['state'][]): void => {
     const messageId = `msg_${++messages}`
     traffic.append(publishedMessage(messageId, clock.now()))

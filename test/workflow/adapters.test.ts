@@ -9,7 +9,7 @@ import { mswHandlers } from '../../src/adapters/msw.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { connectionOf, everyKind, expected } from './every-kind.js'
 
-// One workflow with every kind of step, through every way to the double. [workflow.md 1 to 11]
+// One workflow with every kind of step, through every adapter and the server. [workflow.md 1 to 11]
 
 /** A sandbox whose deliveries reach the app in this process. */
 function inProcess(lead: (sandbox: Sandbox) => () => unknown) {
@@ -34,7 +34,7 @@ test.each([
       return () => server.close()
     },
   ],
-] as const)('through %s', async (_, lead) => {
+] as const)('a workflow with every kind of step runs through %s', async (_, lead) => {
   const { sandbox, client, outcome } = inProcess(lead)
   await client.trigger({ url: 'https://app.test/main', body: { n: 1 }, retries: 0 })
   await sandbox.clock.drain()
@@ -42,7 +42,7 @@ test.each([
   expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
 })
 
-test('through the local server, with the app on a port of its own', async () => {
+test('a workflow with every kind of step runs through the local server, with the app on its own port', async () => {
   const server = await startServer({ port: 0, clock: 'manual' })
   onTestFinished(() => server.close())
   const served = server.tenant('one')
@@ -71,7 +71,7 @@ test('through the local server, with the app on a port of its own', async () => 
   await client.trigger({ url: `${origin}/main`, body: { n: 1 }, retries: 0 })
   await served.clock.drain()
   expect(made.outcome).toEqual(expected)
-  // A direct POST through the real wire: the SDK forwards the transport headers that it received.
+  // A direct POST over HTTP: the SDK forwards the transport headers that it received.
   made.outcome.results = []
   const response = await fetch(`${origin}/main`, {
     method: 'POST',
@@ -81,14 +81,14 @@ test('through the local server, with the app on a port of its own', async () => 
   expect(await response.json()).toMatchObject({ workflowRunId: expect.stringMatching(/^wfr_/) })
   await served.clock.advance('2h')
   expect(made.outcome.results).toEqual(expected.results)
-  // And by a plain publish.
+  // A plain publish.
   made.outcome.results = []
   await new QueueClient(connection).publishJSON({ url: `${origin}/main`, body: { n: 1 } })
   await served.clock.advance('2h')
   expect(made.outcome.results).toEqual(expected.results)
 })
 
-test('in the neutral words, without an SDK', async () => {
+test('a workflow runs in the neutral dialect, without an SDK', async () => {
   const sandbox = createSandbox({ seed: 16, onWarning: () => {} })
   onTestFinished(() => sandbox.dispose())
   const { urls, tokens, destinations, clock, workflow } = sandbox

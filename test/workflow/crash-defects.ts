@@ -3,12 +3,12 @@ import { Client, type WorkflowContext } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import type { Sandbox } from '../../src/index.js'
 
-/** What an app of these tests has at hand: its services, and nothing that only a test would have. */
+/** What an app of these tests can use: its services, and nothing that only tests have. */
 export interface App {
   readonly sandbox: Sandbox
   readonly client: Client
   readonly queue: QueueClient
-  /** A call of a third party by the app itself. */
+  /** Sends a request of the app itself to a third party. */
   charge(id: string, key?: string): Promise<void>
 }
 
@@ -16,11 +16,11 @@ type Route = (context: WorkflowContext<{ id: string }>) => Promise<unknown>
 
 export const url = 'https://shop.test/api/order'
 export const payments = 'https://pay.test/charges'
-/** Tells the event that it is asked for. */
+/** Sends an event that the app requests. */
 const bank = 'https://bank.test/ask'
 export const mails = 'https://mail.test/send'
 
-/** An app with one workflow, served by the SDK as it is. Everything within is as new in every process. */
+/** An app with one workflow, served by the unmodified SDK. Everything in it is created again in every process. */
 export function appWith(make: (app: App) => Route): (sandbox: Sandbox) => () => Promise<unknown> {
   return (sandbox) => {
     const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }

@@ -7,8 +7,8 @@ import { assertCrashSafe, CrashSafetyError, type WorkflowUnderTest } from '../..
 import { runs } from '../support/effort.js'
 import { calls, mails, payments } from './crash-defects.js'
 
-// Random workflows out of every kind of step. What each does to others counts once, whoever repeats it: never accused.
-// With one effect that counts each time planted into one of the bodies: always found.
+// Random workflows with every kind of step. Each external effect counts once, however often it is repeated, so the
+// check must not fail. With an additional effect in one of the bodies that counts each time, the check must fail.
 
 const effects = ['write', 'publish', 'charge'] as const
 type Effect = (typeof effects)[number]
@@ -39,7 +39,7 @@ const kinds: fc.Arbitrary<Kind> = fc.oneof(
   fc.record({ kind: fc.constantFrom('sleep' as const, 'call', 'event', 'invoke', 'webhook') }),
 )
 
-/** The app: its steps by their place, each effect with a key of its own but the planted one. */
+/** The app: steps by their position. Each effect has its own key, except for the planted one. */
 function appOf(steps: readonly Kind[], planted?: Planted): WorkflowUnderTest {
   return (sandbox) => {
     const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
@@ -123,7 +123,7 @@ function appOf(steps: readonly Kind[], planted?: Planted): WorkflowUnderTest {
 
 const workflows = fc.array(kinds, { minLength: 1, maxLength: 3 })
 
-test('what counts once is never accused', { timeout: 300_000 }, async () => {
+test('assertCrashSafe() accepts effects that count once', { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(workflows, async (steps) => {
       const {
@@ -137,14 +137,14 @@ test('what counts once is never accused', { timeout: 300_000 }, async () => {
     {
       numRuns: runs(5, 5, 50),
       examples: [
-        // The step after two branches draws the same chance, whichever of them ends last.
+        // The step after two branches makes the same random decision, whichever branch ends last.
         [[{ kind: 'parallel', branches: ['sleep', 'write'] }, { kind: 'webhook' }]],
       ],
     },
   )
 })
 
-test('one effect that counts each time is found, wherever it is', { timeout: 300_000 }, async () => {
+test('assertCrashSafe() finds an effect that counts each time in any step', { timeout: 300_000 }, async () => {
   const holdsBody = ({ kind, ...step }: Kind): boolean =>
     kind === 'run' ||
     kind === 'invoke' ||

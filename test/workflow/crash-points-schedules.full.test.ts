@@ -7,7 +7,7 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, defineScenario, type Sandbox, type Scenario } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
 
-// Each check is some dozens of worlds with the real SDK in them.
+// Each check creates dozens of sandboxes with the real SDK.
 vi.setConfig({ testTimeout: 60_000 })
 
 const count = (app: App) => defects.find(({ name }) => name.startsWith('a counter'))!.broken(app)
@@ -21,18 +21,18 @@ async function foundBy(work: Promise<unknown>): Promise<CrashSafetyError> {
   throw error
 }
 
-test('what was tried, where nothing is wrong', async () => {
+test('assertCrashSafe() reports what it tried when nothing fails', async () => {
   const noop = appWith(() => async (context) => {
     await context.run('one', () => 1)
     await context.sleep('nap', '1d')
   })
-  // The beginning, the step, and the end of the run: each with five cuts, two deliveries at once and a late retry.
+  // The beginning, the step, and the end of the run: each with five cuts, two concurrent deliveries and a late retry.
   const check = await assertCrashSafe(noop)
   expect(check).toEqual({ deliveries: 3, plans: 21, notTried: 0, skipped: 0 })
   expect(check.coverage).toMatchObject({ reached: 21, possible: 21, unreached: [] })
 })
 
-test('a schedule is told, shown as a scenario and replayed by its name', async () => {
+test('a crash plan is described, shown as a scenario and replayed by its name', async () => {
   const found = await foundBy(assertCrashSafe(appWith(count)))
   expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'duplicate 1', 'late-retry 1'])
   expect(found.message).toContain(`Fails in 3 of 14 schedules. The smallest history:
@@ -58,7 +58,7 @@ defineScenario('found by assertCrashSafe', [
 Replay: assertCrashSafe(workflow, { only: ['before-submission 1'] })`)
 })
 
-/** What a test of the app itself would see after a run, with what a report tells to paste. */
+/** Returns what a test of the app would see after a run, with the rules that a report suggests. */
 async function leftBy(workflow: WorkflowUnderTest, scenario?: Scenario): Promise<unknown> {
   using sandbox = createSandbox({ onWarning: () => {}, seed: 1 })
   replaceFetch(sandbox)
@@ -80,18 +80,19 @@ async function leftBy(workflow: WorkflowUnderTest, scenario?: Scenario): Promise
   return [mailed.map(({ body }) => body), sandbox.store.dump().keys, charged, runs]
 }
 
-/** The text of a scenario, read as a test file would. */
+/** Parses the text of a scenario as a test file would. */
 function pasted(literal: string): Scenario {
   return new Function('defineScenario', `return ${literal}`)(defineScenario) as Scenario
 }
 
-test('the scenario of a report, pasted into a test, does the same: of each defect that has one', async () => {
+test('the scenario of a report reproduces the failure in a test, for each defect that has one', async () => {
   const told: string[] = []
   for (const { name, broken } of defects) {
     const { message, findings } = await foundBy(assertCrashSafe(appWith(broken), { outbound: calls }))
     const [literal] = /^defineScenario\([\s\S]*?^\]\)/m.exec(message) ?? []
     if (literal === undefined) {
-      // Time and chance outside steps are found without any disturbance; what is in memory is not lost with an answer.
+      // Time and randomness outside steps are found without any disruption. State in memory is not lost with a
+      // response.
       const why = 'No fault rule does the same: replay it by its name.'
       expect([name, findings.length === 0 || message.includes(why)]).toEqual([name, true])
       continue
@@ -104,7 +105,7 @@ test('the scenario of a report, pasted into a test, does the same: of each defec
   expect(told.length).toBeGreaterThanOrEqual(12)
 })
 
-test('every rule that a finding tells does the same', async () => {
+test('every rule that a failure suggests reproduces it', async () => {
   for (const defect of defects.filter(({ name }) => /counter in|writes, then|publish without/.test(name))) {
     const { findings } = await foundBy(assertCrashSafe(appWith(defect.broken), { outbound: calls }))
     const once = await leftBy(appWith(defect.broken))
@@ -118,7 +119,7 @@ test('every rule that a finding tells does the same', async () => {
   }
 })
 
-test('the same check finds the same', async () => {
+test('the same check finds the same failures', async () => {
   const all = appWith(defects.at(-1)!.broken)
   const [one, two] = [await foundBy(assertCrashSafe(all)), await foundBy(assertCrashSafe(all))]
   expect(two.message).toBe(one.message)
@@ -126,7 +127,7 @@ test('the same check finds the same', async () => {
   expect(other.findings.map(({ id }) => id)).toEqual(one.findings.map(({ id }) => id))
 })
 
-test('an event before its wait', async () => {
+test('assertCrashSafe() sends an event before its wait', async () => {
   const { findings } = await foundBy(assertCrashSafe(appWith(defects.at(-1)!.broken)))
   expect(findings.map(({ id }) => id)).toContain('early-event 2')
   const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'early-event 2') as [
@@ -136,7 +137,7 @@ test('an event before its wait', async () => {
   expect(differences).toEqual(['paid = "undefined", without faults "yes"'])
 })
 
-test('a process that dies while it fetches the steps loses what it had in memory', async () => {
+test('a process that dies while it fetches the steps loses its memory', async () => {
   const memory = appWith(({ sandbox }) => {
     const seen: string[] = []
     return async (context) => {
@@ -148,7 +149,7 @@ test('a process that dies while it fetches the steps loses what it had in memory
   expect(found.findings[0]!.differences).toEqual(['seen = "", without faults "one"'])
 })
 
-test('branches that end in another order', async () => {
+test('assertCrashSafe() ends branches in another order', async () => {
   const race = appWith(({ sandbox }) => async (context) => {
     const write = (what: string) => () => void sandbox.store.run('RPUSH', 'order', what)
     await Promise.all(['a', 'b', 'c'].map((name) => context.run(name, write(name))))
@@ -159,8 +160,8 @@ test('branches that end in another order', async () => {
   expect(orders.at(-1)!.differences).toEqual(['order = ["c","b","a"], without faults ["a","b","c"]'])
 })
 
-describe('between two effects of one body', () => {
-  /** A command over HTTP, as an app sends it. */
+describe('a crash between two effects of one body', () => {
+  /** Runs a command over HTTP, as an app does. */
   const command = async ({ sandbox }: App, ...words: string[]): Promise<unknown> => {
     const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
     const answer = await fetch(sandbox.urls.store, { method: 'POST', headers, body: JSON.stringify(words) })
@@ -176,7 +177,7 @@ describe('between two effects of one body', () => {
     })
   }
 
-  test('a guard over HTTP, then a call of a third party: told with what was done and what was not', async () => {
+  test('is found between a command over HTTP and a call to a third party, and the report lists what was done', async () => {
     const found = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls }))
     expect(found.findings.map(({ id }) => id)).toEqual([
       'between-effects 1.1',
@@ -200,7 +201,7 @@ describe('between two effects of one body', () => {
     expect(again.findings).toEqual([found.findings[1]])
   })
 
-  test('what the dead process would have done after that never happens, caught or not', async () => {
+  test('prevents all later effects, whether or not the error is caught', async () => {
     const stubborn = appWith((app) => async (context) => {
       await context.run('pay', async () => {
         await command(app, 'SADD', 'log', 'one')
@@ -216,12 +217,12 @@ describe('between two effects of one body', () => {
       })
     })
     const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
-    // A process that lives does catch the loss of an answer, and what it then writes is its own doing.
+    // A process that lives catches the loss of a response, and what it then writes is its own effect.
     expect(found).toMatchObject({ plans: 19, notTried: 0, findings: [{ id: 'lost-response 1.1' }] })
     expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it is not there'])
   })
 
-  test('readings, and effects of which each has a delivery of its own, are no such place', async () => {
+  test('is not tried between reads, or effects that have their own deliveries', async () => {
     const steps = appWith((app) => async (context) => {
       await context.run('one', async () => {
         await command(app, 'GET', 'a')
@@ -234,9 +235,9 @@ describe('between two effects of one body', () => {
   })
 })
 
-test('pairs, and a bound that is told', async () => {
+test('is tried for pairs, up to a limit that is reported', async () => {
   const lucky = appWith(({ sandbox }) => async (context) => {
-    // The second attempt is still taken for the first one, the third is not.
+    // The second attempt is deduplicated with the first one, the third is not.
     await context.run(
       'one',
       () => void (Number(sandbox.store.run('INCR', 'tries')) > 2 && sandbox.store.run('SET', 'twice', '1')),
@@ -252,7 +253,7 @@ test('pairs, and a bound that is told', async () => {
   expect(coverage.toString()).toContain('Reached 3 of 14 (21 %)')
 })
 
-test('time and chance within steps are those of the step, however often it runs', async () => {
+test('time and randomness within steps are stored with the step', async () => {
   const stamped = appWith(({ sandbox }) => async (context) => {
     await context.run('stamp', () => {
       const drawn = [Date.now(), new Date().toISOString(), Math.random(), crypto.randomUUID()]
@@ -265,7 +266,7 @@ test('time and chance within steps are those of the step, however often it runs'
   expect(Object.keys(crypto)).toEqual([])
 })
 
-test('code outside steps that does not do the same: the field, both values and the step', async () => {
+test('code outside steps that is not deterministic is reported with the field, both values and the step', async () => {
   const time = await foundBy(
     assertCrashSafe(appWith(defects.find(({ name }) => name === 'time outside steps')!.broken)),
   )
@@ -278,7 +279,7 @@ Move what uses time, chance or what others change into context.run().`)
   expect(loop.nondeterminism).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
 })
 
-test('what a delivery computes outside steps may depend on the results of steps', async () => {
+test('values outside steps may depend on the results of steps', async () => {
   const steady = appWith(({ queue }) => async (context) => {
     const id = await context.run('id', () => crypto.randomUUID())
     await context.call('pay', { url: `https://third.test/${id}`, method: 'POST', body: id, headers: { 'x-id': id } })
@@ -300,7 +301,7 @@ test('what a delivery computes outside steps may depend on the results of steps'
   expect((await assertCrashSafe(steady)).notTried).toBe(0)
 })
 
-test('a run that is given up because nothing was left of its attempts is no finding', async () => {
+test('a run that fails because all attempts were used is not a failure of the check', async () => {
   const once: WorkflowUnderTest = (sandbox) => {
     appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
     return () =>
@@ -312,7 +313,7 @@ test('a run that is given up because nothing was left of its attempts is no find
   expect((await assertCrashSafe(once)).skipped).toBeGreaterThan(0)
 })
 
-test('misuse is told with the next step', async () => {
+test('assertCrashSafe() rejects invalid options and names the next step', async () => {
   await expect(assertCrashSafe({} as never)).rejects.toThrow('needs a function that sets an app up')
   await expect(assertCrashSafe(() => {})).rejects.toThrow('no delivery of a run reached the app')
   const app = appWith(count)
@@ -321,8 +322,8 @@ test('misuse is told with the next step', async () => {
   await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('maxRuns is a whole number')
 })
 
-describe('apps that are not well', () => {
-  test('one that never ends', async () => {
+describe('assertCrashSafe() of an app with problems', () => {
+  test('reports an app that never ends', async () => {
     const endless = appWith(() => async (context) => {
       for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
     })
@@ -333,7 +334,7 @@ describe('apps that are not well', () => {
     expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, notTried: 0 })
   })
 
-  test('one that always throws is tried as any other, and so is one without a step', async () => {
+  test('checks an app that always throws, and one without steps', async () => {
     const throws = appWith(({ sandbox }) => async (context) => {
       await context.run('one', () => {
         sandbox.store.run('INCR', 'tries')
@@ -349,7 +350,7 @@ describe('apps that are not well', () => {
     expect(await assertCrashSafe(appWith(() => async () => 1))).toMatchObject({ deliveries: 4 })
   })
 
-  test('a set-up or a trigger that throws, and a set-up that only works once', async () => {
+  test('reports a setup or a trigger that throws, and a setup that works only once', async () => {
     const fails = (): never => {
       throw new Error('no app')
     }
@@ -366,7 +367,7 @@ describe('apps that are not well', () => {
     expect(findings[0]!.differences).toContain('the port is in use')
   })
 
-  test('two workflows that invoke each other', async () => {
+  test('reports two workflows that invoke each other', async () => {
     const pair: WorkflowUnderTest = (sandbox) => {
       const connection = { baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue }
       const turn = (name: string, other: () => unknown) =>
@@ -388,7 +389,7 @@ describe('apps that are not well', () => {
   })
 })
 
-test('the report of a long run has 40 lines, with the delivery that is disturbed', async () => {
+test('the report of a long run has 40 lines, including the disrupted delivery', async () => {
   const long = appWith(({ sandbox }) => async (context) => {
     for (let step = 0; step < 30; step++)
       await context.run(`step ${step}`, () => void sandbox.store.run('INCR', `n${step}`))

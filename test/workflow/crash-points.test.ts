@@ -20,7 +20,7 @@ describe.each(defects)('$name', ({ broken: defect, mended }) => {
     expect(message.split('\n').length).toBeLessThanOrEqual(40)
     const [first] = [...findings].sort((a, b) => a.deliveries - b.deliveries)
     if (first === undefined) return
-    // What fails comes before the timeline, how to replay it behind.
+    // The failure precedes the timeline, and the replay instruction follows it.
     const story = message.indexOf('2030-01-01')
     expect(story).toBeGreaterThan(0)
     expect(message.indexOf(first.disturbances[0]!.description)).toBeLessThan(story)
@@ -29,7 +29,7 @@ describe.each(defects)('$name', ({ broken: defect, mended }) => {
     expect(message.slice(story)).toContain(`only: ['${first.id}']`)
   })
 
-  test('is not found where it is mended', async () => {
+  test('is not found in the fixed code', async () => {
     const found = await broken(assertCrashSafe(appWith(mended), { outbound: calls }))
     expect(found?.message).toBeUndefined()
   })

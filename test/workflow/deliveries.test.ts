@@ -6,7 +6,7 @@ import { app, type EndpointCall, type Loose, type WorkflowWorld, workflowWorld }
 
 const third = 'https://third.test/x'
 
-/** Headers of a delivery by lower-case name, without signature. */
+/** Returns the headers of a delivery by lower-case name, without the signature. */
 function headersOf({ headers }: EndpointCall): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name !== 'upstash-signature'))
 }
@@ -20,7 +20,7 @@ function watched(made: WorkflowWorld): EndpointCall[] {
   return seen
 }
 
-test('the headers and the body of a delivery', async () => {
+test('a delivery has the headers and the body of the protocol', async () => {
   const made = workflowWorld()
   const { client, clock, serve, workflow } = made
   const seen = watched(made)
@@ -52,7 +52,7 @@ test('the headers and the body of a delivery', async () => {
   ])
 })
 
-test('a delivery of a branch carries nothing that came later', async () => {
+test('a delivery of a branch contains nothing that was submitted later', async () => {
   const made = workflowWorld()
   const { client, clock, serve } = made
   const seen = watched(made)
@@ -70,7 +70,7 @@ test('a delivery of a branch carries nothing that came later', async () => {
 
 const features = 'LazyFetch,InitialBody,WF_DetectTrigger'
 
-test.each([true, false])('the configuration of the trigger holds for later messages: %s', async (applies) => {
+test.each([true, false])('later messages use the configuration of the trigger: %s', async (applies) => {
   const made = workflowWorld()
   const { ask, clock, destinations, queue } = made
   const url = `${app}/plain`
@@ -128,7 +128,7 @@ test.each([true, false])('the configuration of the trigger holds for later messa
   expect(queue).toBeDefined()
 })
 
-test('a call, and its callback', async () => {
+test('a call to a third party and its callback have the headers of the protocol', async () => {
   const made = workflowWorld()
   const { client, clock, serve, destinations, workflow } = made
   const seen = watched(made)
@@ -185,7 +185,7 @@ test('a call, and its callback', async () => {
   })
 })
 
-test('the callback of a call is retried as the run is, and fails it when nobody takes it', async () => {
+test('the callback of a call is retried like the run, and fails the run if the endpoint does not respond', async () => {
   const made = workflowWorld()
   const { client, clock, serve, destinations, workflow, asked: calls } = made
   destinations.record(third)
@@ -201,7 +201,7 @@ test('the callback of a call is retried as the run is, and fails it when nobody 
   await clock.drain()
   expect(calls.filter((call) => call.status === 503)).toHaveLength(2)
   expect([workflow.runs[0]!.state, failure]).toEqual(['RUN_FAILED', 503])
-  // Once the endpoint is well again, the run goes on with the callback.
+  // Once the endpoint works again, the run continues with the callback.
   made.around = ({ answer }) => answer()
   const [letter] = (await client.dlq.list()).messages
   await client.dlq.resume(letter!.dlqId)
@@ -209,7 +209,7 @@ test('the callback of a call is retried as the run is, and fails it when nobody 
   expect(workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
 })
 
-test('a run that was cancelled while its call is out gets no retry and no callback', async () => {
+test('canceling a run during its call prevents the retry and the callback', async () => {
   const made = workflowWorld()
   const { client, clock, serve, destinations, asked: calls } = made
   const called = destinations.record(third)
@@ -221,7 +221,7 @@ test('a run that was cancelled while its call is out gets no retry and no callba
   await client.cancel(workflowRunId)
   await clock.drain()
   expect([called.count, calls.length]).toEqual([1, 1])
-  // And no callback that waits for its retry.
+  // A callback that waits for its retry is dropped too.
   made.around = async ({ headers, answer }) =>
     headers.get('upstash-workflow-callback') === null ? answer() : new Response('busy', { status: 503 })
   destinations.script(third, [])
@@ -234,7 +234,7 @@ test('a run that was cancelled while its call is out gets no retry and no callba
   expect([calls.length, clock.now()]).toEqual([before, now])
 })
 
-test('the failure callback', async () => {
+test('the failure callback has the headers and the body of the protocol', async () => {
   const made = workflowWorld()
   const { client, clock, serve, asked: calls, workflow } = made
   const seen = watched(made)
@@ -277,7 +277,7 @@ test('the failure callback', async () => {
   expect(JSON.parse(calls.at(-1)!.body)).toEqual({ result: 'seen' })
   const { runs } = await client.logs({ workflowRunId: 'wfr_f' })
   expect(runs[0]!.failureFunction).toMatchObject({ state: 'CALLBACK_SUCCESS', failStatus: 500, dlqId: letter!.dlqId })
-  // A failure function that fails leaves no dead letter of its own.
+  // A failed failure function creates no separate dead letter.
   made.around = async ({ headers, answer }) =>
     headers.get('upstash-workflow-is-failure') === null ? answer() : new Response('no', { status: 500 })
   await client.trigger({ url, workflowRunId: 'g', retries: 0 })
@@ -287,7 +287,7 @@ test('the failure callback', async () => {
   expect((await made.ask('POST', `/v2/dlq/retry/${messages[0]!.dlqId}`)).status).toBe(400)
 })
 
-test('every kind of step, with a list that is fetched', async () => {
+test('every kind of step works with a list that the SDK fetches', async () => {
   const made = workflowWorld({ policy: { workflowLazyBodyAbove: 0 } })
   const { client, clock, serve, destinations, workflow } = made
   const seen = watched(made)
@@ -324,7 +324,7 @@ test('every kind of step, with a list that is fetched', async () => {
   expect(results.slice(-5)).toEqual(['x'.repeat(100), 'answer', true, 'kid', [1, 2]])
   expect(failure).toBe('x'.repeat(100))
   expect(workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
-  // Callbacks and failure callbacks are never lazy, all others are.
+  // Callbacks and failure callbacks are never lazy; all others are.
   for (const { headers, body } of seen) {
     const full =
       headers.get('upstash-workflow-callback') === 'true' || headers.get('upstash-workflow-is-failure') === 'true'
@@ -332,7 +332,7 @@ test('every kind of step, with a list that is fetched', async () => {
   }
 })
 
-test('lazy fetch of a run that has ended, and of one that the SDK is to begin', async () => {
+test('lazy fetch returns the list of an ended run, and of one that the SDK begins', async () => {
   const made = workflowWorld({ policy: { workflowLazyBodyAbove: 10 } })
   const { client, clock, serve, asked: calls } = made
   const url = serve('/lazy', async (context) => void (await context.run('a', () => context.requestPayload)))
@@ -348,7 +348,7 @@ test('lazy fetch of a run that has ended, and of one that the SDK is to begin', 
   expect(JSON.parse(calls.at(-1)!.body)).toMatchObject({ finishCondition: 'workflow-already-ended' })
 })
 
-test('the echo of the configuration in force, behind its policy', async () => {
+test('workflowEchoConfiguration adds the configuration in force to deliveries', async () => {
   const made = workflowWorld({ policy: { workflowEchoConfiguration: true } })
   const { client, clock, serve } = made
   const seen = watched(made)
@@ -379,7 +379,7 @@ test('the echo of the configuration in force, behind its policy', async () => {
   expect(headersOf(others[0]!)).not.toHaveProperty('upstash-max-retries')
 })
 
-test('what a step request says of the creation of its run must be true', async () => {
+test('a step request must state the creation time of its run correctly', async () => {
   const made = workflowWorld()
   const { client, clock, serve, ask, workflow } = made
   const url = serve('/created', async (context) => void (await context.sleep('s', 1000)))
@@ -396,7 +396,7 @@ test('what a step request says of the creation of its run must be true', async (
   expect((await ask('DELETE', '/v2/workflows/runs/wfr_a?cancel=true', { headers: right })).status).toBe(200)
 })
 
-test('a step with a configuration of its own, behind its policy', async () => {
+test('workflowStepConfiguration supports a step with its own configuration', async () => {
   const made = workflowWorld({ policy: { workflowStepConfiguration: true } })
   const { ask, clock, destinations, client } = made
   const url = `${app}/plain`
@@ -415,7 +415,7 @@ test('a step with a configuration of its own, behind its policy', async () => {
   expect((await client.logs({ workflowRunId: 'wfr_a' })).runs[0]!.steps).toHaveLength(1)
 })
 
-test('the same step, wait or call again: it is known, and nothing is delivered', async () => {
+test('a repeated step, wait or call is recognized, and nothing is delivered again', async () => {
   const made = workflowWorld()
   const { client, clock, serve, asked: calls, destinations, workflow } = made
   const called = destinations.record(third)
@@ -425,7 +425,7 @@ test('the same step, wait or call again: it is known, and nothing is delivered',
     await context.waitForEvent('w', 'evt', { timeout: '1h' })
   })
   const lost = new Set<string>()
-  // The first answer of each delivery is lost after the SDK has submitted its step.
+  // The first response of each delivery is lost after the SDK has submitted its step.
   made.around = async ({ headers, answer }) => {
     const response = await answer()
     const id = headers.get('upstash-message-id')!
@@ -440,11 +440,11 @@ test('the same step, wait or call again: it is known, and nothing is delivered',
   await clock.drain()
   expect(called.count).toBe(1)
   expect(workflow.getRun(workflowRunId).state).toBe('RUN_SUCCESS')
-  // Twice each: start, a, the callback, the call's result; the end of the run is not delivered again.
+  // Twice each: start, a, the callback, and the call's result. The end of the run is not delivered again.
   expect(calls.length).toBeLessThanOrEqual(10)
 })
 
-test('without recognition the first result wins, and the run ends all the same', async () => {
+test('without deduplication of steps the first result applies, and the run ends', async () => {
   const made = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
   const { client, clock, serve, workflow, asked: calls } = made
   let drawn = 0

@@ -16,7 +16,7 @@ const program: fc.Arbitrary<Program> = fc.record({
   lag: fc.nat(4),
 })
 
-/** Plays it, with time moved up to a minute in these pieces, then a notify, then all that is left. */
+/** Plays the workflow with time moved up to a minute in these parts, then a notify, and then the rest. */
 async function played({ runs, parallelism, lag }: Program, moves: readonly number[]): Promise<readonly Entry[]> {
   const world = workflowWorld()
   const { client, clock, destinations, traffic } = world
@@ -53,7 +53,7 @@ async function played({ runs, parallelism, lag }: Program, moves: readonly numbe
   return entries
 }
 
-/** The SDK answers the callback of a call with an id that it draws. */
+/** The SDK responds to the callback of a call with a random ID. */
 function lines(entries: readonly Entry[], without?: RegExp): string[] {
   return entries
     .filter(({ type }) => without === undefined || type !== 'clock')
@@ -65,7 +65,7 @@ function lines(entries: readonly Entry[], without?: RegExp): string[] {
     )
 }
 
-test('the same runs, twice: the same traffic, byte for byte', async () => {
+test('the same runs produce the same traffic twice, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(program, async (given) => {
       expect(lines(await played(given, []))).toEqual(lines(await played(given, [])))
@@ -74,7 +74,7 @@ test('the same runs, twice: the same traffic, byte for byte', async () => {
   )
 }, 60_000)
 
-test('time that moves in pieces: the same as in one, but for the moves and what is numbered by the log', async () => {
+test('moving time in parts produces the same traffic, except for moves and entry numbers', async () => {
   const moves = fc.uniqueArray(fc.integer({ min: 0, max: 60_000 }), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(program, moves, async (given, pieces) => {

@@ -8,7 +8,7 @@ const startAt = Date.parse('2031-03-03T12:00:00Z')
 const day = 86_400_000
 const copied = (dump: SandboxDump): SandboxDump => JSON.parse(JSON.stringify(dump)) as SandboxDump
 
-/** A run that waits behind a call, an event and a sleep, and one that has failed. */
+/** One run that waits for a call, an event and a sleep, and one that has failed. */
 async function lived(): Promise<WorkflowWorld> {
   const world = workflowWorld({ startAt })
   const { serve, client, clock } = world
@@ -32,15 +32,15 @@ async function lived(): Promise<WorkflowWorld> {
 
 const runOf = (dump: SandboxDump, id: string): DumpedRun => dump.queue.runs!.find((run) => run.id === id)!
 
-describe('runs in a dump', () => {
-  test('a dump without runs says nothing of them, and is loaded as ever', () => {
+describe('a dump with runs', () => {
+  test('contains no runs if there are none, and can be loaded', () => {
     const world = workflowWorld()
     const { queue } = world.dump()
     expect(Object.keys(queue)).not.toContain('runs')
     expect(Object.keys(queue)).not.toContain('workflowUrls')
   })
 
-  test('a run that sleeps for longer than the log remembers keeps its list', async () => {
+  test('keeps the list of a run that sleeps for longer than the log is retained', async () => {
     const first = await lived()
     await first.clock.advance('20d')
     const dump = copied(first.dump())
@@ -67,7 +67,7 @@ describe('runs in a dump', () => {
     expect(second.workflow.getRun('wfr_long').completedAt).toBeGreaterThan(startAt + 30 * day - 1)
   })
 
-  test('its times move together', async () => {
+  test('rebases all times of a run together', async () => {
     const first = await lived()
     const dump = copied(first.dump())
     first.dispose()
@@ -83,7 +83,7 @@ describe('runs in a dump', () => {
     expect(runOf(moved, 'wfr_bad').completedAt).toBe(runOf(dump, 'wfr_bad').completedAt! + by)
   })
 
-  test('what refers to nothing is refused with a sentence, and nothing has changed', async () => {
+  test('with a reference to nothing is rejected with a message, and changes nothing', async () => {
     const world = await lived()
     const dump = copied(world.dump())
     const damage: readonly (readonly [string, (queue: SandboxDump['queue'], run: DumpedRun) => unknown])[] = [
@@ -93,11 +93,11 @@ describe('runs in a dump', () => {
       ],
       ['two runs wfr_bad', (queue) => ({ runs: [...queue.runs!, runOf(dump, 'wfr_bad')] })],
       [
-        'speaks of message msg_x',
+        'refers to message msg_x',
         (_, run) => ({ ...run, entries: [{ message: 'msg_x', callType: 'step' }, ...run.entries] }),
       ],
       ['whose list has 1', (_, run) => ({ ...run, entries: run.entries.slice(0, 1) })],
-      ['speaks of step 99', (_, run) => ({ ...run, waits: run.waits.map((wait) => ({ ...wait, stepId: 99 })) })],
+      ['refers to step 99', (_, run) => ({ ...run, waits: run.waits.map((wait) => ({ ...wait, stepId: 99 })) })],
       ['has two steps 1', (_, run) => ({ ...run, steps: [...run.steps, run.steps[0]!] })],
       ['began at 2099', (_, run) => ({ ...run, createdAt: Date.parse('2099-01-01') })],
       [
@@ -106,7 +106,7 @@ describe('runs in a dump', () => {
       ],
       ['begins with the entry of its trigger', (_, run) => ({ ...run, entries: [] })],
       [
-        'all been answered',
+        'that have all ended',
         (_, run) => ({ ...run, held: [{ message: run.entries[0]!.message, behind: [run.entries[0]!.message] }] }),
       ],
     ]
@@ -123,7 +123,7 @@ describe('runs in a dump', () => {
     expect(world.traffic.ofType('step').at(-1)).toMatchObject({ runId: 'wfr_long', stepName: 'approval' })
   })
 
-  test('queue.reset() and sandbox.reset() forget runs, their waits and their time-outs', async () => {
+  test('queue.reset() and sandbox.reset() forget runs, their waits and their timeouts', async () => {
     for (const reset of [(w: WorkflowWorld) => w.queue.reset(), (w: WorkflowWorld) => w.reset()]) {
       const world = await lived()
       reset(world)
@@ -137,7 +137,7 @@ describe('runs in a dump', () => {
     }
   })
 
-  test('queue.load() replaces the runs, with their waits and time-outs', async () => {
+  test('queue.load() replaces the runs with their waits and timeouts', async () => {
     const world = await lived()
     const { queue } = copied(world.dump())
     await world.client.trigger({ url: `${app}/long`, workflowRunId: 'other' })
@@ -149,7 +149,7 @@ describe('runs in a dump', () => {
     expect(world.workflow.getRun('wfr_long').state).toBe('RUN_SUCCESS')
   })
 
-  test('a new run never takes the id of a loaded one', async () => {
+  test('loads IDs that a new run never reuses', async () => {
     const trigger = async (world: WorkflowWorld): Promise<string> => {
       const headers = { authorization: `Bearer ${world.tokens.queue}` }
       const answer = await world.fetch(`${world.urls.queue}/v2/trigger/${app}/x`, { method: 'POST', headers })
@@ -161,7 +161,7 @@ describe('runs in a dump', () => {
     expect(await trigger(world)).not.toBe(first)
   })
 
-  test('a submission that is held goes when who submitted it is cancelled', async () => {
+  test('delivers a held submission when the delivery that submitted it is canceled', async () => {
     const first = workflowWorld({ startAt })
     first.lag = '10s'
     const steps = async (context: { run(name: string, work: () => unknown): Promise<unknown> }): Promise<void> => {
@@ -184,7 +184,7 @@ describe('runs in a dump', () => {
     expect(second.workflow.getRun('wfr_held').state).toBe('RUN_SUCCESS')
   })
 
-  test('a queue in a sandbox whose app is another one hears of what it cannot deliver', async () => {
+  test('a queue in a sandbox with another app reports what it cannot deliver', async () => {
     const world = await lived()
     const { queue } = copied(world.dump())
     world.dispose()

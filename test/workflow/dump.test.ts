@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../support/effort.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
-// A fork equals its origin: a dump taken at any moment and loaded elsewhere leads to the same effects.
+// A fork equals its origin: a dump of any instant, loaded elsewhere, leads to the same effects.
 
 const startAt = '2031-03-03T12:00:00Z'
 const copied = (dump: SandboxDump): SandboxDump => JSON.parse(JSON.stringify(dump)) as SandboxDump
 
-/** An app with something of everything. Its effects are what runs return, and which fail. */
+/** An app with many features. Its effects are the results of its runs and which of them fail. */
 function open({ serve, destinations }: WorkflowWorld): void {
   destinations.on('https://third.test/*', async (request, task) => {
     await task.sleep('3s')
@@ -88,7 +88,7 @@ interface Effects {
   readonly [run: string]: unknown
 }
 
-/** A delivery that is made once more may invoke once more. */
+/** A repeated delivery may invoke again. */
 function effects({ workflow, queue }: WorkflowWorld): Effects {
   const runs = workflow.runs.map(({ id, url, state, result }) => [/run\d|later/.test(id) ? id : url, { state, result }])
   return { ...Object.fromEntries(runs), letters: queue.deadLetters.map(({ message }) => message.url).sort() }
@@ -125,8 +125,8 @@ function loaded(dump: SandboxDump): WorkflowWorld {
   return world
 }
 
-describe('a dump with runs', () => {
-  test('what the app comes to when nothing disturbs it', async () => {
+describe('a dump of running workflows', () => {
+  test('the app has the expected effects without a dump', async () => {
     const world = await begun(0, undefined)
     await finish(world)
     expect(effects(world)).toEqual({
@@ -142,7 +142,7 @@ describe('a dump with runs', () => {
     })
   })
 
-  test('at any moment, loaded elsewhere, goes on to the same effects', async () => {
+  test('at any instant, loaded elsewhere, leads to the same effects', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 100_000 }),
@@ -151,7 +151,7 @@ describe('a dump with runs', () => {
           const first = await begun(moment, lag)
           const dump = copied(first.dump())
           const log = await first.client.logs({})
-          // What was being delivered is delivered once more.
+          // A delivery in flight is repeated.
           const isBusy = dump.queue.messages.some(({ state }) => state === 'ACTIVE')
           await finish(first)
           const expected = { effects: effects(first), end: first.clock.now() }

@@ -14,7 +14,7 @@ export interface Outcome {
   failure: unknown
 }
 
-/** The app: both workflows behind one route, and a third party beside them. */
+/** The app: both workflows behind one route, and a third party. */
 export function everyKind(connection: Connection, origin: string) {
   const client = new Client(connection)
   const outcome: Outcome = { results: [], failure: undefined }

@@ -16,20 +16,20 @@ async function begun(route: (context: Context) => Promise<unknown>, after: numbe
 
 const explained = ({ workflow }: WorkflowWorld): string => workflow.getRun('wfr_one').explain()
 
-describe('why a run is where it is', () => {
-  test('it sleeps', async () => {
+describe('explain() of a run', () => {
+  test('states that it sleeps', async () => {
     const world = await begun((context) => context.sleep('nap', '1h'), 1000)
     expect(explained(world)).toMatch(
-      /^Workflow run wfr_one of https:\/\/app\.test\/run began at 2030-01-01 00:00:00 and goes on\. Message msg_\w+ to https:\/\/app\.test\/run, which carries step "nap" of workflow run wfr_one, waits for its first attempt at 2030-01-01 01:00:00, 3600 s after it was published\.$/,
+      /^Workflow run wfr_one of https:\/\/app\.test\/run began at 2030-01-01 00:00:00 and is still running\. Message msg_\w+ to https:\/\/app\.test\/run, which carries step "nap" of workflow run wfr_one, waits for its first attempt at 2030-01-01 01:00:00, 3600 s after it was published\.$/,
     )
   })
 
-  test('it waits for an event', async () => {
+  test('states that it waits for an event', async () => {
     const world = await begun((context) => context.waitForEvent('approval', 'approved', { timeout: '2h' }), 0)
     expect(explained(world)).toContain('Step "approval" waits for event "approved" until 2030-01-01 02:00:00.')
   })
 
-  test('it calls a third party, and then is told', async () => {
+  test('states that it calls a third party, and then that the callback is delivered', async () => {
     const world = workflowWorld()
     world.destinations.on('https://third.test/', async (_request, task) => {
       await task.sleep('10s')
@@ -48,7 +48,7 @@ describe('why a run is where it is', () => {
     )
   })
 
-  test('a submission is held: it is neither adrift nor in a queue', async () => {
+  test('states that a submission is held, which satisfies the invariants', async () => {
     const world = workflowWorld()
     world.lag = '10s'
     world.serve('/run', (context) => context.run('charge', () => 1))
@@ -61,29 +61,29 @@ describe('why a run is where it is', () => {
     expect(world.checkInvariants().violations).toEqual([])
   })
 
-  test('it ended, in each way', async () => {
+  test('states how it ended', async () => {
     const success = await begun((context) => context.run('a', () => 1), 0)
     expect(explained(success)).toContain('and succeeded at 2030-01-01 00:00:00.')
     const failed = await begun(() => Promise.reject(new Error('no')), 0)
     expect(explained(failed)).toMatch(
-      /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ answered 500 "no" \(dead letter \d+-0\)\. Message msg_/,
+      /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ responded 500 "no" \(dead letter \d+-0\)\. Message msg_/,
     )
     const cancelled = await begun((context) => context.sleep('nap', '1h'), 0)
     cancelled.workflow.getRun('wfr_one').cancel()
-    expect(explained(cancelled)).toContain('and was cancelled at 2030-01-01 00:00:00.')
+    expect(explained(cancelled)).toContain('and was canceled at 2030-01-01 00:00:00.')
   })
 
-  test('nothing will move it on', async () => {
+  test('states that no further delivery is planned', async () => {
     const world = workflowWorld()
     world.serve('/run', (context) => context.run('a', () => 1))
     world.faults.add({ on: 'workflow.step', match: { step: 'a' }, fault: fault.drop() })
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.drain()
-    expect(explained(world)).toContain('A fault made one of its deliveries vanish')
+    expect(explained(world)).toContain('A fault dropped one of its deliveries')
   })
 })
 
-// The SDK takes a 400 for a cancelled run and says nothing: the run hangs. [workflow.md 0, 5]
+// The SDK treats a 400 as a canceled run and reports nothing, so the run hangs. [workflow.md 0, 5]
 test.each([
   ['sleeps', (context: Loose) => context.sleep('nap', 'soon'), /invalid .*"?soon/],
   ['waits', (context: Loose) => context.waitForEvent('w', 'e', { timeout: 'soon' }), /invalid timeout: "soon"/],
@@ -93,16 +93,16 @@ test.each([
     (context: Loose) => Promise.all([context.sleep('nap', 'soon'), context.run('a', () => 1)]),
     /soon/,
   ],
-])('a step that %s as nobody can: the refusal is told', async (_, route, why) => {
+])('a step that %s with invalid values is rejected, and explain() states why', async (_, route, why) => {
   const world = await begun((context) => context.run('first', () => 1).then(() => route(context)), 0)
   await world.clock.drain()
-  expect(explained(world)).toContain('the queue refused what its last delivery submitted')
+  expect(explained(world)).toContain('the queue rejected what its last delivery submitted')
   expect(explained(world)).toMatch(why)
   const run = world.workflow.getRun('wfr_one')
   await expect(run.advanceToEnd()).rejects.toThrow(why)
 })
 
-test('an invocation of a run that exists already begins nothing, which is told', async () => {
+test('invoking a run ID that exists begins nothing, and explain() states why', async () => {
   const child = createWorkflow(async (context: Loose) => await context.run('a', () => 1))
   const world = workflowWorld()
   const { POST } = serveMany(
@@ -120,7 +120,7 @@ test('an invocation of a run that exists already begins nothing, which is told',
   expect(explained(world)).toContain('the run wfr_kid that it invokes exists already')
 })
 
-test('the statistics count runs by how they end, and a dump keeps the count', async () => {
+test('the statistics count runs by their end state, and a dump keeps the counts', async () => {
   const world = await begun((context) => context.run('a', () => 1), 0)
   world.serve('/bad', () => Promise.reject(new Error('no')))
   world.serve('/long', (context) => context.sleep('nap', '1h'))
@@ -142,8 +142,8 @@ test('the statistics count runs by how they end, and a dump keeps the count', as
 describe.each([
   ['what a run failed of', 0, 'failed at 2030-01-01 00:00:00: '],
   ['what a run met that tries again', 3, 'waits for retry 1 of 3 at '],
-] as const)('%s', (_, retries, begin) => {
-  /** A run whose endpoint answers so to the first attempt. */
+] as const)('explain(): %s', (_, retries, begin) => {
+  /** Returns the explanation of a run whose endpoint responds in this way to the first attempt. */
   async function answered(reply: () => Response, headers: Record<string, string> = {}): Promise<string> {
     const world = workflowWorld({ startAt: '2030-01-01T00:00:00Z' })
     world.destinations.on(`${app}/run`, reply)
@@ -154,35 +154,35 @@ describe.each([
     return text
   }
 
-  test('the url that failed and the body of its answer, cut and printable', async () => {
+  test('contains the URL that failed and the body of its response, cut and escaped', async () => {
     expect(await answered(() => new Response('<h1>Bad\ngateway</h1>', { status: 502 }))).toContain(
-      `${app}/run answered 502 "<h1>Bad\\ngateway</h1>"`,
+      `${app}/run responded 502 "<h1>Bad\\ngateway</h1>"`,
     )
-    expect(await answered(() => new Response(null, { status: 503 }))).toMatch(/\/run answered 503( \(dead letter|\.$)/)
+    expect(await answered(() => new Response(null, { status: 503 }))).toMatch(/\/run responded 503( \(dead letter|\.$)/)
     const long = await answered(() => new Response(`\u001b[31m\u202e${'x'.repeat(5000)}`, { status: 500 }))
     expect(long).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
     expect(long.length).toBeLessThan(1200)
   })
 
-  test('no secret of the answer', async () => {
+  test('contains no secret of the response', async () => {
     const text = await answered(() => new Response('token: sk_live_abcdefghijklmnopqrstuv', { status: 500 }))
-    expect(text).toContain('answered 500 "token')
+    expect(text).toContain('responded 500 "token')
     expect(text).not.toContain('sk_live_abc')
     const hidden = await answered(() => new Response('the secret of Ada', { status: 500 }), {
       redact: { body: true },
     } as never)
-    expect(hidden).toContain('answered 500')
+    expect(hidden).toContain('responded 500')
     expect(hidden).not.toContain('Ada')
   })
 
-  test('nobody at the url of a later step: that url, and an address is not looked up', async () => {
+  test('contains the URL of a later step without an app, and no DNS lookup of an IP address', async () => {
     const world = workflowWorld()
     world.serve('/run', async (context) => void (await context.run('a', () => 1)), { baseUrl: 'http://127.0.0.1:4999' })
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries })
     await world.clock.advance('1s')
     expect(explained(world)).toMatch(
-      /http:\/\/127\.0\.0\.1:4999\/run did not answer: .*connection refused( \(dead|\.$)/,
+      /http:\/\/127\.0\.0\.1:4999\/run did not respond: .*connection refused( \(dead|\.$)/,
     )
-    expect(explained(world)).not.toMatch(/answered 0|lookup/)
+    expect(explained(world)).not.toMatch(/responded 0|lookup/)
   })
 })

@@ -8,7 +8,7 @@ import { injectionPoints } from '../../src/faults/points.js'
 
 const url = 'https://shop.test/api/order'
 
-/** A workflow whose step charges, whose call asks, and which waits for an event that does not come. */
+/** A workflow with a step that charges, a call, and a wait for an event that does not arrive. */
 function app(sandbox: Sandbox): void {
   replaceFetch(sandbox)
   const qstashClient = new QueueClient({ baseUrl: sandbox.urls.queue, token: sandbox.tokens.queue })
@@ -32,7 +32,7 @@ const options = {
     workflow.runs.every(({ state }) => state === 'RUN_SUCCESS') && store.get('charged') === '1',
 }
 
-test('a fault at each delivery, call and wait of a run', async () => {
+test('exploreFaults() injects a fault at each delivery, call and wait of a run', async () => {
   const on = ['workflow.step', 'workflow.call', 'workflow.wait'] as const
   const tried = await exploreFaults(ordered, { ...options, on })
   expect(tried.table()).toBe(
@@ -46,7 +46,7 @@ test('a fault at each delivery, call and wait of a run', async () => {
 ✓    lost-ack at request 1: POST https://queue.test/v2/wait/approved, step "approval"
 7 of 8 hold.`,
   )
-  // The rule that is told does it again.
+  // The suggested rule reproduces the failure.
   for (const { rule, holds } of tried.outcomes.slice(1)) {
     const again = await exploreFaults({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
     expect([rule, again.holds]).toEqual([rule, holds])
@@ -55,7 +55,7 @@ test('a fault at each delivery, call and wait of a run', async () => {
   }
 })
 
-test('what is placed strikes, exactly once, at every point that a run reaches', async () => {
+test('exploreFaults() injects each fault exactly once, at every point that a run reaches', async () => {
   const reached: InjectionPoint[] = []
   for (const on of injectionPoints) {
     const placed =

@@ -4,7 +4,7 @@ import { fault } from '../../src/index.js'
 import { failureOf } from '../matchers/failure.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
-// What a failure says to somebody who has never seen the app: the sentence names the cause.
+// The failure must name the cause for a reader who does not know the app.
 
 expect.extend(sandboxMatchers as never)
 const about = expect as (received: unknown) => Loose
@@ -27,7 +27,7 @@ const hints = (assertion: () => void): string[] =>
     .filter((line) => line.startsWith('Hint: '))
     .map((line) => line.slice('Hint: '.length))
 
-test('of 200 steps those at the ends are shown, those around the one in question, and those that did not end well', async () => {
+test('a failure shows the steps at both ends of 200 steps, those around the focused one, and the failed ones', async () => {
   const world = await ran(
     async (context) => {
       for (let nth = 0; nth < 200; nth++) {
@@ -57,7 +57,7 @@ test('of 200 steps those at the ends are shown, those around the one in question
   expect(hints(() => about(world).toHaveWorkflowStep('setp 150'))).toEqual(["no step 'setp 150'; there is 'step 150'."])
 })
 
-test('names with control characters, long names and long results keep a failure short and in its lines', async () => {
+test('control characters, long names and long results keep a failure short and its lines intact', async () => {
   const world = await ran(async (context) => {
     await context.run('\u001b[31mred\u001b[0m\nline2\u202Eabc', () => 1)
     await context.run('x'.repeat(5000), () => 'y'.repeat(1_000_000))
@@ -76,7 +76,7 @@ test('names with control characters, long names and long results keep a failure 
   }
 })
 
-test('a run that failed: at which step, after how many attempts and of what', async () => {
+test('a failed run shows its step, the number of attempts and the error', async () => {
   const world = await ran(
     async (context) => {
       await context.run('a', () => 1)
@@ -102,7 +102,7 @@ test('a run that failed: at which step, after how many attempts and of what', as
       00:02:40.000  500 card declined`)
 })
 
-test('nobody at the url of the workflow', async () => {
+test('a hint states that no app responds at the URL of the workflow', async () => {
   const world = workflowWorld()
   await world.client.trigger({ url, workflowRunId: 'one', retries: 0 })
   await world.clock.drain()
@@ -115,7 +115,7 @@ test('nobody at the url of the workflow', async () => {
   expect(cause).toContain(`Register destinations.on('${url}', handler)`)
 })
 
-test('no run began: refused, not triggered, or nothing sent', async () => {
+test('a hint states that no run began: rejected, not triggered, or nothing sent', async () => {
   const ask: readonly ((world: WorkflowWorld) => unknown)[] = [
     ({ ask }) => ask('POST', `/v2/trigger/${url}`, { headers: { authorization: 'Bearer wrong' } }),
     ({ queue }) => queue.publish({ to: url }),
@@ -138,7 +138,7 @@ test('no run began: refused, not triggered, or nothing sent', async () => {
   }
 })
 
-test('an event that was told under another name, or too early', async () => {
+test('a hint states that an event was sent under another name, or too early', async () => {
   const world = await ran(
     async (context) => void (await context.waitForEvent('approval', 'approved-42', { timeout: '1h' })),
   )
@@ -161,7 +161,7 @@ test('an event that was told under another name, or too early', async () => {
   ])
   await world.clock.drain()
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'failed' }))).toEqual([])
-  // It has timed out: nobody waits any more.
+  // The wait has timed out, so no run waits any more.
   expect(hints(came)).toEqual([expect.stringMatching(/^Event 'approved-42' was never sent; [^.]*\.000, [^.]*\.$/)])
 
   const early = workflowWorld()
@@ -174,7 +174,7 @@ test('an event that was told under another name, or too early', async () => {
   ])
 })
 
-test('several steps wait for an event, of runs that go on; a canceled one does not', async () => {
+test('a hint lists the running runs that wait for an event, without canceled ones', async () => {
   const world = workflowWorld({ startAt: '2030-01-01T09:00:00Z' })
   world.serve(
     '/order',
@@ -189,7 +189,7 @@ test('several steps wait for an event, of runs that go on; a canceled one does n
   expect(hints(came)).toEqual(["Event 'approved' was never sent."])
 })
 
-test('two workflows with the same step names: the one in question first; a url that no run is of', async () => {
+test('a failure shows the workflow of the assertion first, and a hint names an unknown URL', async () => {
   const world = await ran(async (context) => void (await context.run('charge', () => 1)))
   world.serve('/other', async (context) => {
     await context.run('charge', () => 2)
@@ -208,7 +208,7 @@ test('two workflows with the same step names: the one in question first; a url t
   expect(hints(() => about(world).toHaveWorkflowStep('charge', { workflow: `${app}/ordr` }))).toEqual(nowhere)
 })
 
-test('below the steps of a run stand the entries that a hint names by their numbers', async () => {
+test('a failure shows the entries that a hint refers to by number', async () => {
   const world = await ran(
     async (context, { urls, faults, tokens }) => {
       await context.run('charge', async () => {

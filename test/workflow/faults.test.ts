@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
-/** A run of a step, a call and a wait, under faults. */
+/** A run with a step, a call and a wait, with fault rules. */
 async function under(rules: FaultRule | readonly FaultRule[]): Promise<WorkflowWorld & { readonly bodies: string[] }> {
   const world = workflowWorld()
   const bodies: string[] = []
@@ -26,7 +26,7 @@ const struck = ({ traffic }: WorkflowWorld): unknown[] =>
   traffic.ofType('fault').map(({ point, target }) => [point, target])
 
 describe('workflow.step', () => {
-  test('strikes deliveries to the endpoint, by the step that they carry', async () => {
+  test('injects into deliveries to the endpoint, by the step that they carry', async () => {
     const seen = []
     for (const match of [{ step: 'init' }, { step: 'charge' }, { step: 'pay' }, { step: 'approval' }]) {
       const world = await under({ on: 'workflow.step', match, times: 1, fault: fault.status(503) })
@@ -38,7 +38,7 @@ describe('workflow.step', () => {
     expect(seen).toEqual([1, 1, 1, 1])
   })
 
-  test('matches the workflow, the run, the kind of step and its name', async () => {
+  test('matches the workflow, the run, and the type and name of the step', async () => {
     const matches: readonly FaultRule['match'][] = [
       { workflow: `${app}/*` },
       { runId: 'wfr_one' },
@@ -56,7 +56,7 @@ describe('workflow.step', () => {
     expect(unused).toEqual(matches.slice(4))
   })
 
-  test('a body that ran and whose answer was lost runs again, its step counts once', async () => {
+  test('runs a body again whose response was lost, and its step counts once', async () => {
     const world = await under({ on: 'workflow.step', match: { step: 'init' }, times: 1, fault: fault.lostAck() })
     expect(world.bodies).toEqual(['charge', 'charge'])
     expect(world.traffic.ofType('step').filter(({ stepName }) => stepName === 'charge')).toHaveLength(1)
@@ -65,7 +65,7 @@ describe('workflow.step', () => {
 })
 
 describe('workflow.call', () => {
-  test('strikes the call of the third party, and nothing else', async () => {
+  test('injects into the call to the third party, and nothing else', async () => {
     const world = await under({ on: 'workflow.call', match: { step: 'pay' }, times: 2, fault: fault.status(500) })
     expect(struck(world)).toEqual([
       ['workflow.call', 'https://third.test/pay'],
@@ -88,7 +88,7 @@ describe('workflow.call', () => {
 })
 
 describe('workflow.wait', () => {
-  test('strikes the request of a step that waits', async () => {
+  test('injects into the request of a step that waits', async () => {
     const rule: FaultRule = {
       on: 'workflow.wait',
       match: { step: 'approval', stepType: 'Wait', runId: 'wfr_one', workflow: `${app}/run` },
@@ -101,7 +101,7 @@ describe('workflow.wait', () => {
     expect(world.workflow.getRun('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
   })
 
-  test('and no other request', async () => {
+  test('injects into no other request', async () => {
     const world = await under({ on: 'workflow.wait', match: { step: 'other' }, fault: fault.status(500) })
     expect(struck(world)).toEqual([])
     expect(world.faults.unused[0]!.message).toContain(
@@ -110,8 +110,8 @@ describe('workflow.wait', () => {
   })
 })
 
-describe('with rules on the points of the queue', () => {
-  test('these keep striking deliveries and requests of runs', async () => {
+describe('workflow points and queue points', () => {
+  test('rules of the queue still apply to deliveries and requests of runs', async () => {
     const world = await under([
       { on: 'queue.delivery', match: { step: 'charge' }, times: 1, fault: fault.status(500) },
       { on: 'queue.delivery', match: { url: 'https://third.test/*' }, times: 1, fault: fault.status(501) },
@@ -122,7 +122,7 @@ describe('with rules on the points of the queue', () => {
     expect(world.workflow.getRun('wfr_one').state).toBe('RUN_SUCCESS')
   })
 
-  test('the narrower point is asked first, whoever was added first, and what answers ends it', async () => {
+  test('the narrower point is evaluated first in any order of rules, and a fault that responds ends it', async () => {
     const world = await under([
       { on: 'queue.delivery', match: { url: `${app}/*` }, times: 1, fault: fault.status(500) },
       { on: 'workflow.step', times: 1, fault: fault.status(503) },
@@ -133,7 +133,7 @@ describe('with rules on the points of the queue', () => {
     expect(points).toEqual(['workflow.step', 'queue.delivery', 'workflow.wait', 'queue.request'])
   })
 
-  test('a rule on both points strikes a moment once', async () => {
+  test('a rule on both points is injected once', async () => {
     const world = await under({
       on: ['queue.delivery', 'workflow.call'],
       match: { step: 'pay' },
@@ -144,7 +144,7 @@ describe('with rules on the points of the queue', () => {
   })
 })
 
-test('a later delivery lets a held one of the same run go', async () => {
+test('a later delivery releases a held one of the same run', async () => {
   const world = workflowWorld()
   world.serve('/fan', async (context) => {
     await Promise.all([context.run('a', () => 1), context.run('b', () => 2)])
@@ -156,13 +156,13 @@ test('a later delivery lets a held one of the same run go', async () => {
   expect(world.clock.now() - world.workflow.getRun('wfr_one').createdAt).toBeLessThan(3_600_000)
 })
 
-test('a run whose delivery vanishes stays where it is, and is told as lost by a fault', async () => {
+test('a run whose delivery is dropped does not continue, and is reported as lost by a fault', async () => {
   const world = await under({ on: 'workflow.step', match: { step: 'charge' }, fault: fault.drop() })
   expect(world.workflow.getRun('wfr_one').state).toBe('RUN_STARTED')
   expect(world.checkInvariants().violations).toEqual([])
 })
 
-test('each fault of a delivery can strike steps and calls, each of a request the wait', () => {
+test('each delivery fault applies to steps and calls, each request fault to waits', () => {
   for (const kind of faultKinds) {
     const { points } = catalog[kind]
     expect([kind, points.includes('workflow.step'), points.includes('workflow.call')]).toEqual([

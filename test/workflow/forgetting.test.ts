@@ -5,7 +5,7 @@ import { workflowWorld } from './world.js'
 
 const url = 'https://app.test/x'
 
-/** A workflow of one step, without an SDK. */
+/** A workflow with one step, without an SDK. */
 function quick(options: SandboxOptions = {}): Sandbox {
   const sandbox = createSandbox({
     seed: 4,
@@ -42,8 +42,8 @@ async function begin(sandbox: Sandbox, runId: string, more: Record<string, strin
   await asked(sandbox, 'POST', '/v2/batch', [{ destination: url, headers, body: '' }])
 }
 
-describe('runs that ended are forgotten with the log', () => {
-  test('whoever still runs keeps none of them', async () => {
+describe('ended runs are forgotten with the log', () => {
+  test('even while an older run still runs', async () => {
     const sandbox = quick()
     const { clock, workflow } = sandbox
     await begin(sandbox, 'wfr_patient', { 'upstash-delay': '300d' })
@@ -52,7 +52,7 @@ describe('runs that ended are forgotten with the log', () => {
       await clock.advance('7d')
     }
     expect(workflow.runs.map(({ id }) => id)).toEqual(['wfr_patient', 'wfr_8', 'wfr_9'])
-    expect(() => workflow.getRun('wfr_3')).toThrow('There is no run')
+    expect(() => workflow.getRun('wfr_3')).toThrow('no such run')
     const log = await (await asked(sandbox, 'GET', '/v2/workflows/logs')).json()
     expect(log.runs.map(({ workflowRunId }: { workflowRunId: string }) => workflowRunId)).toEqual([
       'wfr_9',
@@ -77,7 +77,7 @@ describe('runs that ended are forgotten with the log', () => {
     expect(workflow.runs).toEqual([])
   })
 
-  test('after a dump was loaded, too', async () => {
+  test('after a dump was loaded', async () => {
     const from = quick()
     await begin(from, 'wfr_late', { 'upstash-delay': '10d' })
     await begin(from, 'wfr_patient', { 'upstash-delay': '300d' })
@@ -93,7 +93,7 @@ describe('runs that ended are forgotten with the log', () => {
     expect(to.workflow.runs.map(({ id }) => id)).toEqual(['wfr_patient', 'wfr_new'])
   })
 
-  test('an id that was forgotten begins a run again', async () => {
+  test('a forgotten ID begins a run again', async () => {
     const sandbox = quick()
     await begin(sandbox, 'wfr_patient', { 'upstash-delay': '300d' })
     await begin(sandbox, 'wfr_a')
@@ -104,7 +104,7 @@ describe('runs that ended are forgotten with the log', () => {
     expect(sandbox.workflow.getRun('wfr_a').createdAt).toBeGreaterThan(sandbox.workflow.getRun('wfr_patient').createdAt)
   })
 
-  test('its dead letter lives longer and can still be resumed and restarted', async () => {
+  test('a dead letter outlives its run, which can still be resumed and restarted', async () => {
     const world = workflowWorld({ policy: { queuePlan: 'fixed-1m' } })
     const { client, clock, ask, serve, workflow } = world
     let broken = true
@@ -134,7 +134,7 @@ describe('runs that ended are forgotten with the log', () => {
   })
 })
 
-test('a year of a workflow, beside one that waits: what is kept is that of the retention of the log', async () => {
+test('a year of a workflow next to a run that waits keeps only what the log retains', async () => {
   const sandbox = quick({ policy: { maxTrafficEntries: 100, queuePlan: 'free' } })
   const { clock, workflow } = sandbox
   await begin(sandbox, 'wfr_patient', { 'upstash-delay': '364d' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
-// What no SDK would send. Never a 500, a hang or silent loss.
+// Requests that no SDK sends. They must never cause a 500, a hang or a silent loss.
 
 const garbage: readonly string[] = [
   '',
@@ -40,25 +40,30 @@ async function openRun(world: WorkflowWorld): Promise<string> {
   return workflowRunId
 }
 
-test.each(garbage.map((body) => [body.slice(0, 60), body]))('a body that is garbage: %s', async (_, body) => {
-  const world = workflowWorld()
-  const { ask } = world
-  const runId = await openRun(world)
-  const answers = [
-    await ask('POST', '/v2/wait/evt', { headers: headersOf(runId), body }),
-    await ask('POST', '/v2/publish/https://app.test/x', { headers: headersOf(runId), body }),
-    await ask('POST', '/v2/publish/https://app.test/x', {
-      headers: headersOf('wfr_child', { 'upstash-workflow-init': 'true', 'upstash-workflow-invoke': 'true' }),
-      body,
-    }),
-    await ask('POST', '/v2/batch', { headers: headersOf(runId), body }),
-    await ask('POST', '/v2/batch/trigger', { body }),
-    await ask('POST', '/v2/notify/evt', { body }),
-    await ask('DELETE', '/v2/workflows/runs', { body: body === '{}' || body === '' ? '{"workflowRunIds":[]}' : body }),
-  ]
-  for (const { status: code } of answers) expect([200, 201, 400, 404, 412]).toContain(code)
-  await world.clock.drain()
-})
+test.each(garbage.map((body) => [body.slice(0, 60), body]))(
+  'an invalid body is rejected or ignored: %s',
+  async (_, body) => {
+    const world = workflowWorld()
+    const { ask } = world
+    const runId = await openRun(world)
+    const answers = [
+      await ask('POST', '/v2/wait/evt', { headers: headersOf(runId), body }),
+      await ask('POST', '/v2/publish/https://app.test/x', { headers: headersOf(runId), body }),
+      await ask('POST', '/v2/publish/https://app.test/x', {
+        headers: headersOf('wfr_child', { 'upstash-workflow-init': 'true', 'upstash-workflow-invoke': 'true' }),
+        body,
+      }),
+      await ask('POST', '/v2/batch', { headers: headersOf(runId), body }),
+      await ask('POST', '/v2/batch/trigger', { body }),
+      await ask('POST', '/v2/notify/evt', { body }),
+      await ask('DELETE', '/v2/workflows/runs', {
+        body: body === '{}' || body === '' ? '{"workflowRunIds":[]}' : body,
+      }),
+    ]
+    for (const { status: code } of answers) expect([200, 201, 400, 404, 412]).toContain(code)
+    await world.clock.drain()
+  },
+)
 
 test.each([
   ['the timeoutHeaders of a wait', 'wait'],
@@ -91,23 +96,26 @@ test.each([
   await clock.drain()
 })
 
-test.each(['wfr_a\nb', 'wfr_ä', 'wfr_a b\r\nx: y', 'wfr_\0'])('a run id that no header can carry: %j', async (id) => {
-  const { ask, clock, workflow, destinations } = workflowWorld()
-  destinations.record('https://app.test/x')
-  const headers = headersOf(id, { 'upstash-workflow-init': 'true' })
-  const { status: code } = await ask('POST', '/v2/batch', {
-    body: [{ destination: 'https://app.test/x', headers, body: '' }],
-  })
-  expect(code).toBe(400)
-  const batch = await ask('POST', '/v2/batch/trigger', {
-    body: [{ destination: 'https://app.test/x', headers: { 'upstash-workflow-runid': id } }],
-  })
-  expect(batch.status).toBe(400)
-  await clock.drain()
-  expect(workflow.runs).toHaveLength(0)
-})
+test.each(['wfr_a\nb', 'wfr_ä', 'wfr_a b\r\nx: y', 'wfr_\0'])(
+  'a run ID that a header cannot contain is rejected: %j',
+  async (id) => {
+    const { ask, clock, workflow, destinations } = workflowWorld()
+    destinations.record('https://app.test/x')
+    const headers = headersOf(id, { 'upstash-workflow-init': 'true' })
+    const { status: code } = await ask('POST', '/v2/batch', {
+      body: [{ destination: 'https://app.test/x', headers, body: '' }],
+    })
+    expect(code).toBe(400)
+    const batch = await ask('POST', '/v2/batch/trigger', {
+      body: [{ destination: 'https://app.test/x', headers: { 'upstash-workflow-runid': id } }],
+    })
+    expect(batch.status).toBe(400)
+    await clock.drain()
+    expect(workflow.runs).toHaveLength(0)
+  },
+)
 
-test('labels and urls reach the endpoint, whatever their letters', async () => {
+test('labels and URLs with any characters reach the endpoint', async () => {
   const { ask, clock, serve, workflow, destinations } = workflowWorld()
   const url = serve('/größe', async (context) => await context.run('a', () => context.label))
   const seen = destinations.record(url)
@@ -124,7 +132,7 @@ test('labels and urls reach the endpoint, whatever their letters', async () => {
 })
 
 test.each(['[]', '[[]]', '"all"', '7', 'null', '{"constructor":"x"}', '{"workflowRunIds":{}}'])(
-  'a bulk cancel that says %s cancels nothing',
+  'a bulk cancel with %s cancels nothing',
   async (body) => {
     const world = workflowWorld()
     const runId = await openRun(world)
@@ -133,7 +141,7 @@ test.each(['[]', '[[]]', '"all"', '7', 'null', '{"constructor":"x"}', '{"workflo
   },
 )
 
-test('unknown runs', async () => {
+test('requests for unknown runs are rejected', async () => {
   const { ask } = workflowWorld()
   const step = { stepId: 1, stepName: 'w', stepType: 'Wait', concurrent: 1 }
   const headers = headersOf('wfr_nobody')
@@ -163,23 +171,26 @@ test('unknown runs', async () => {
   }
 })
 
-test.each([0, -1, 0.5, 1e9, 1e308])('steps with %d beside them, wrong ids, and for another url', async (concurrent) => {
-  const world = workflowWorld()
-  const { ask, clock, client, destinations } = world
-  const other = destinations.record('https://elsewhere.test/')
-  const runId = await openRun(world)
-  for (const stepId of [-1, 0, 1.5, 1e300, 7]) {
-    const body = { stepId, stepName: 's\n', stepType: 'Odd', concurrent, targetStep: stepId === 7 ? 9 : undefined }
-    const answer = await ask('POST', '/v2/publish/https://elsewhere.test/', { headers: headersOf(runId), body })
-    expect(answer.status).toBe(201)
-  }
-  await clock.advance('1h')
-  expect(other.count).toBe(5)
-  expect((await client.logs({ workflowRunId: runId })).runs).toHaveLength(1)
-  expect((await ask('GET', `/v2/workflows/events?workflowRunId=${runId}`)).status).toBe(200)
-})
+test.each([0, -1, 0.5, 1e9, 1e308])(
+  'steps with %d parallel ones, wrong IDs, and another URL are handled',
+  async (concurrent) => {
+    const world = workflowWorld()
+    const { ask, clock, client, destinations } = world
+    const other = destinations.record('https://elsewhere.test/')
+    const runId = await openRun(world)
+    for (const stepId of [-1, 0, 1.5, 1e300, 7]) {
+      const body = { stepId, stepName: 's\n', stepType: 'Odd', concurrent, targetStep: stepId === 7 ? 9 : undefined }
+      const answer = await ask('POST', '/v2/publish/https://elsewhere.test/', { headers: headersOf(runId), body })
+      expect(answer.status).toBe(201)
+    }
+    await clock.advance('1h')
+    expect(other.count).toBe(5)
+    expect((await client.logs({ workflowRunId: runId })).runs).toHaveLength(1)
+    expect((await ask('GET', `/v2/workflows/events?workflowRunId=${runId}`)).status).toBe(200)
+  },
+)
 
-test('five thousand wait for one event, and some are told one by one', async () => {
+test('one event ends five thousand waits, and single waits can be notified one by one', async () => {
   const { ask, clock, workflow, destinations } = workflowWorld({ policy: { maxTrafficEntries: 1000 } })
   destinations.on('https://app.test/x', () => new Response('', { headers: { 'upstash-workflow-sdk-version': '1' } }))
   const waiters = 5000
@@ -199,14 +210,14 @@ test('five thousand wait for one event, and some are told one by one', async () 
   await clock.advance('1m')
 }, 120_000)
 
-test('a destination that no header can carry', async () => {
+test('a destination that a header cannot contain is rejected', async () => {
   const { ask } = workflowWorld()
   const headers = headersOf('wfr_a', { 'upstash-workflow-init': 'true' })
   const { status } = await ask('POST', '/v2/batch', { body: [{ destination: 'https://app.test/a\nb', headers }] })
   expect(status).toBe(400)
 })
 
-test('the cost of a run of many steps grows with their number, not with its square', async () => {
+test('the cost of a run grows linearly with its number of steps', async () => {
   const { ask, client, destinations } = workflowWorld({ policy: { maxRunSteps: undefined } })
   destinations.record('https://app.test/x', { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
   await ask('POST', '/v2/batch', {
@@ -222,7 +233,7 @@ test('the cost of a run of many steps grows with their number, not with its squa
     const { json } = await ask('POST', '/v2/batch', { body: items(n) })
     expect(json).toHaveLength(1000)
   }
-  // All of them once more: what was submitted before is known.
+  // Submits all of them again: earlier submissions are recognized.
   for (let n = 1; n < 10_000; n += 1000) {
     const { json } = await ask('POST', '/v2/batch', { body: items(n) })
     expect((json as { deduplicated?: boolean }[]).every(({ deduplicated }) => deduplicated === true)).toBe(true)

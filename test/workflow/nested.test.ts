@@ -9,7 +9,7 @@ import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 const deepest = 100
 
-/** A workflow that invokes itself until its payload says so, and hands up what the innermost one gave. */
+/** A workflow that invokes itself up to the depth in its payload, and returns the result of the innermost run. */
 function nesting(): WorkflowWorld & { readonly url: string } {
   const world = workflowWorld()
   const workflow: Loose = createWorkflow(async (context: WorkflowContext<{ more: number }>) => {
@@ -26,7 +26,7 @@ function nesting(): WorkflowWorld & { readonly url: string } {
   return Object.assign(world, { url: `${app}/nest` })
 }
 
-test('runs are invoked ninety-nine deep, and what the last one gave comes up again', async () => {
+test('runs invoke each other 99 levels deep, and return the innermost result', async () => {
   const { client, clock, url, workflow } = nesting()
   const { workflowRunId } = await client.trigger({ url, body: { more: deepest - 1 }, retries: 0 })
   await clock.drain()
@@ -34,7 +34,7 @@ test('runs are invoked ninety-nine deep, and what the last one gave comes up aga
   expect(workflow.runs).toHaveLength(deepest)
 }, 60_000)
 
-test('one more is refused: the run that asks for it fails, and the one above hears so', async () => {
+test('one more level is rejected: the run that invokes fails, and its parent receives the failure', async () => {
   const { client, clock, url, workflow, traffic } = nesting()
   await client.trigger({ url, body: { more: deepest }, retries: 0 })
   await clock.drain()

@@ -4,11 +4,11 @@ import { nockScopes } from '../../src/adapters/nock.js'
 import { createSandbox } from '../../src/index.js'
 import { connectionOf, everyKind, expected } from './every-kind.js'
 
-// In a file of its own: nock takes hold of the process as soon as it is imported.
+// Separate file, because nock patches the process as soon as it is imported.
 
 afterAll(() => nock.restore())
 
-test('a workflow of every kind of step, through nock', async () => {
+test('a workflow with every kind of step runs through nock', async () => {
   const sandbox = createSandbox({ seed: 16, onWarning: () => {} })
   const close = nockScopes(sandbox)
   const { outcome, handle, client } = everyKind(connectionOf(sandbox), 'https://app.test')

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-// The same workflow with the version before.
+// The same workflow with the previous version.
 vi.mock('nock', async () => {
   const { default: nock } = await import('nock14' as string)
   return { default: nock }

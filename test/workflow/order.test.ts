@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { type EndpointCall, workflowWorld } from './world.js'
 
-// The next step is never delivered before the call that submitted it has answered [workflow.md 0]; and for nothing
-// else does it wait.
+// The next step is never delivered before the delivery that submitted it has a response [workflow.md 0], and
+// does not wait for anything else.
 
-/** The step that a delivery brings, by its name. */
+/** Returns the name of the step that a delivery carries. */
 const brought = ({ steps }: EndpointCall): string => {
   const last = steps.at(-1)
   return steps.length <= 1 ? 'init' : `${last!.stepName}${last!.targetStep === undefined ? '' : '?'}`
 }
 
-test('an endpoint never meets a step before it has answered the call that submitted it', async () => {
+test('a step is delivered only after the delivery that submitted it has a response', async () => {
   const world = workflowWorld()
   const { client, clock, serve } = world
   const story: string[] = []
@@ -35,7 +35,7 @@ test('an endpoint never meets a step before it has answered the call that submit
 })
 
 test.each(['run', 'call', 'wait', 'sleep', 'invoke'] as const)(
-  'while one branch takes an hour, another goes on: %s',
+  'a branch continues while another one takes an hour: %s',
   async (kind) => {
     const world = workflowWorld()
     const { client, clock, serve } = world
@@ -67,7 +67,7 @@ test.each(['run', 'call', 'wait', 'sleep', 'invoke'] as const)(
     await clock.advance('5m')
     if (kind === 'wait') await client.notify({ eventId: 'evt' })
     await clock.advance('5m')
-    // Its result is there long before the slow one's.
+    // Its result arrives long before that of the slow branch.
     expect(story.map((line) => line.replace(/^\S+ /, ''))).toContain('> other')
     await clock.drain()
     expect(story.at(-1)).toBe('60 > slow')

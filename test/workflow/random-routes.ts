@@ -1,7 +1,7 @@
 import type { WorkflowContext } from '@upstash/workflow'
 import fc from 'fast-check'
 
-// Workflows as data, so that a test can change them as a deploy would.
+// Workflows as data, so that a test can change them like a deployment.
 
 /** One step, by what it does. */
 type Kind = 'run' | 'undefined' | 'sleep' | 'until' | 'call' | 'wait' | 'timeout' | 'webhook' | 'notify' | 'invoke'
@@ -9,11 +9,11 @@ type Kind = 'run' | 'undefined' | 'sleep' | 'until' | 'call' | 'wait' | 'timeout
 interface PlannedStep {
   readonly kind: Kind
   readonly name: string
-  /** What a `run` returns. */
+  /** Return value of a `run` step. */
   readonly value: unknown
 }
 
-/** Steps one after the other; those of one inner list beside each other. */
+/** Sequential steps. Those of an inner list are parallel. */
 export type Plan = readonly (readonly PlannedStep[])[]
 
 const alone: readonly Kind[] = [
@@ -23,7 +23,7 @@ const alone: readonly Kind[] = [
 const beside: readonly Kind[] = ['run', 'undefined', 'sleep', 'until', 'call', 'wait', 'timeout', 'invoke']
 const values: readonly unknown[] = [{ ok: true, text: 'a "quoted" ☕' }, 'plain', 7, [1, 2], null, true, '']
 
-/** Workflows of up to six places, each with up to three steps beside each other. */
+/** Workflows with up to six positions, each with up to three parallel steps. */
 export const plans: fc.Arbitrary<Plan> = fc
   .array(
     fc.oneof(
@@ -66,7 +66,7 @@ async function done(context: WorkflowContext<unknown>, step: PlannedStep, { chil
   return await context.createWebhook(name)
 }
 
-/** A route that goes through a plan and looks at every result, as code between steps does. */
+/** A route that follows a plan and reads every result, like code between steps. */
 export function routeOf(
   plan: Plan,
   places: Places,
@@ -83,7 +83,7 @@ export function routeOf(
   }
 }
 
-/** A change that a deploy may bring, and that no run under way survives. */
+/** A change in a deployment that no running workflow survives. */
 export const breakingChanges: Readonly<Record<string, (plan: Plan, at: number) => Plan>> = {
   renamed: (plan, at) => changed(plan, at, ([step, ...others]) => [{ ...step!, name: 'renamed' }, ...others]),
   removed: (plan, at) => plan.filter((_, index) => index !== at),

@@ -6,7 +6,7 @@ import { failureOf } from '../matchers/failure.js'
 import { appWith, mails } from './crash-defects.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
-// A secret in every header and in every field of every body of a run: none of them shows in any text that is made of it.
+// A secret in every header and every body field of a run: no text derived from the run shows any of them.
 // [SECURITY.md, docs/traffic.md Secrets; queue.md 2.2 Redact-Fields]
 
 expect.extend(sandboxMatchers as never)
@@ -64,7 +64,7 @@ async function lived(redacts: boolean): Promise<WorkflowWorld> {
   return world
 }
 
-/** The secrets in a text, and in what is base64 in it, in as many layers as there are. */
+/** Returns the secrets in a text, including nested base64. */
 function leaks(given: string, depth = 4): string[] {
   const here = given.match(/(?<=S3CR-)[a-z-]+?(?=-marker)/g) ?? []
   if (depth === 0) return here
@@ -85,7 +85,7 @@ const thrown = (act: () => unknown): string => {
   }
 }
 
-test.each([false, true])('no rendering and no failure shows a secret; Redact-Fields: %s', async (redacts) => {
+test.each([false, true])('no output and no failure contains a secret; Redact-Fields: %s', async (redacts) => {
   const world = await lived(redacts)
   const { traffic, workflow } = world
   const run = workflow.getRun('wfr_badly')
@@ -115,9 +115,9 @@ test.each([false, true])('no rendering and no failure shows a secret; Redact-Fie
   for (const [name, text] of Object.entries(texts)) expect([name, leaks(text)]).toEqual([name, []])
 })
 
-test('Redact-Fields of a trigger: what API answers tell of the run, its steps, its call and the callback of that', async () => {
+test('Redact-Fields of a trigger applies to API responses about the run, its steps, its call and the callback', async () => {
   const world = await lived(true)
-  // Urls are addresses, and an endpoint's own answer is no field that a publisher names.
+  // URLs are destinations, and an endpoint's own response is not a field that a publisher names.
   const told = ['url', 'call-url', 'error-url', 'error-body', 'failure', 'answer-cookie']
   for (const path of [
     '/v2/workflows/logs',
@@ -143,7 +143,7 @@ test('Redact-Fields of a trigger: what API answers tell of the run, its steps, i
   })
 })
 
-test('the third party, the endpoint and the waiting run get all of it in clear', async () => {
+test('the third party, the endpoint and the waiting run receive everything unredacted', async () => {
   const world = workflowWorld()
   const third = world.destinations.record('https://third.test/pay')
   const seen: unknown[] = []
@@ -168,7 +168,7 @@ test('the third party, the endpoint and the waiting run get all of it in clear',
   expect(seen.slice(-2)).toEqual([secret('trigger-key'), 'payload'])
 })
 
-test('a report of assertCrashSafe()', async () => {
+test('a report of assertCrashSafe() contains no secret', async () => {
   const leaky = appWith(({ sandbox, queue }) => async (context) => {
     await context.run('mail', async () => {
       await queue.publishJSON({ url: mails, body: { password: secret('mail') } })

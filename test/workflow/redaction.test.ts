@@ -3,7 +3,7 @@ import { toHtml } from '../../src/report/html.js'
 import { loadTrace } from '../../src/report/load-trace.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
-// What a trigger redacts, and what looks like a secret, shows nowhere: not in the list that a delivery carries either.
+// What a trigger redacts, and what looks like a secret, is never shown, not even in the list that a delivery carries.
 
 async function run(redact: boolean): Promise<WorkflowWorld> {
   const world = workflowWorld()
@@ -32,7 +32,7 @@ async function run(redact: boolean): Promise<WorkflowWorld> {
   return world
 }
 
-/** A text with everything in it that is base64 beside it, in as many layers as there are. */
+/** Returns a text together with everything that is base64 in it, decoded at every level. */
 function opened(given: string, depth = 4): string {
   if (depth === 0) return given
   const inner = [...given.matchAll(/[A-Za-z0-9+/]{12,}={0,2}/g)].map(([one]) => Buffer.from(one, 'base64').toString())
@@ -52,7 +52,7 @@ function renderings({ traffic }: WorkflowWorld): Record<string, string> {
   }
 }
 
-test('what looks like a secret is hidden in every layer of every rendering, and nothing else', async () => {
+test('values that look like secrets are redacted in every level of every output, and nothing else is', async () => {
   for (const [name, text] of Object.entries(renderings(await run(false)))) {
     expect([name, opened(text).includes('hunter2-hunter2')]).toEqual([name, false])
     if (name === 'trace' || name === 'har') {
@@ -62,14 +62,14 @@ test('what looks like a secret is hidden in every layer of every rendering, and 
   }
 })
 
-test('Redact-Fields of a trigger hides payload, steps, calls, events and results in every rendering', async () => {
+test('Redact-Fields of a trigger redacts payload, steps, calls, events and results in every output', async () => {
   for (const [name, text] of Object.entries(renderings(await run(true)))) {
     const shown = [...new Set(opened(text).match(/[A-Z]+-m[aä]rker/g))]
     expect([name, shown]).toEqual([name, []])
   }
 })
 
-test('an event is told as the bytes that it was', async () => {
+test('an event arrives with its original bytes', async () => {
   const world = await run(false)
   const [event] = loadTrace(JSON.parse(JSON.stringify(world.traffic.toTrace()))).ofType('notify')
   expect(JSON.parse(Buffer.from(event!.body, 'latin1').toString())).toMatchObject({ event: 'EVENT-märker' })

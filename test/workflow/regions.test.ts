@@ -3,13 +3,13 @@ import { serve } from '@upstash/workflow/nextjs'
 import { afterEach, expect, test, vi } from 'vitest'
 import { workflowWorld } from './world.js'
 
-// Runs stay in their region: the SDK reads it out of a delivery's header. [workflow.md 2.4, multi-region]
+// Runs stay in their region, which the SDK reads from a header of the delivery. [workflow.md 2.4, multi-region]
 
 afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test('a run stays in the region in which it was triggered, whatever the region of the app', {
+test('a run stays in the region in which it was triggered, independent of the region of the app', {
   timeout: 60_000,
 }, async () => {
   const sandbox = workflowWorld()
@@ -37,7 +37,7 @@ test('a run stays in the region in which it was triggered, whatever the region o
   const there = sandbox.workflowIn('us-east-1')
   expect(there.runs.map(({ id, state }) => [id, state])).toEqual([[workflowRunId, 'RUN_STARTED']])
   expect((await eu.logs({ workflowRunId })).runs).toEqual([])
-  // An event of the other region reaches nobody.
+  // An event in the other region reaches no run.
   expect(await eu.notify({ eventId: 'approved', eventData: 'Eve' })).toEqual([])
   await sandbox.clock.advance('1m')
   expect(there.getRun(workflowRunId).state).toBe('RUN_STARTED')

@@ -32,7 +32,7 @@ async function recorded(route: Route, body: unknown = { id: 1 }): Promise<RunHis
 
 const ok = { incompatible: [], unchecked: [] }
 const one = (value: unknown = 1) => value
-/** Stands for what is not there while a history is replayed: a data base, a key, a host. */
+/** Simulates a dependency that is absent during a replay: a database, a key, or a host. */
 let isThere = true
 const needed = (): number => {
   if (!isThere) throw new Error('ECONNREFUSED')
@@ -47,7 +47,7 @@ async function replayedWithout(history: RunHistory, route: Route) {
   }
 }
 
-test('groups of the same size, one behind the other', async () => {
+test('consecutive groups of the same size are distinguished', async () => {
   const pair = (context: Loose, a: string, b: string) =>
     Promise.all([context.run(a, () => one()), context.run(b, () => one())])
   const route = async (context: Loose) => {
@@ -58,7 +58,7 @@ test('groups of the same size, one behind the other', async () => {
   expect(await replay(await recorded(route), app(route))).toMatchObject({ prefixes: 10, ...ok })
 })
 
-describe('a body that fails for what is not there is no finding, however the code takes it', () => {
+describe('a body that fails because of an absent dependency is not a difference, however the code handles it', () => {
   const routes: Readonly<Record<string, Route>> = {
     'it throws': async (context) => {
       await context.run('pay', needed)
@@ -74,7 +74,7 @@ describe('a body that fails for what is not there is no finding, however the cod
       try {
         await context.run('pay', needed)
       } catch (error) {
-        // The SDK ends a delivery by errors of its own.
+        // The SDK ends a delivery by throwing its own errors.
         if ((error as Error).message !== 'ECONNREFUSED') throw error
         throw new Error('wrapped')
       }
@@ -152,7 +152,7 @@ describe('a body that fails for what is not there is no finding, however the cod
     expect(await replayedWithout(history, routes[name]!)).toMatchObject(ok)
   })
 
-  test('and in a step that was added at the end, however it fails', async () => {
+  test('a failing step that was added at the end is not a difference', async () => {
     const history = await recorded((context) => context.run('pay', needed))
     for (const added of [
       (context: Loose) => context.run('added', needed),
@@ -182,7 +182,7 @@ describe('a body that fails for what is not there is no finding, however the cod
       ])
   })
 
-  test('but what the code does differently is one', async () => {
+  test('a change of the code is a difference despite absent dependencies', async () => {
     const route: Route = async (context) => {
       await context.run('pay', needed)
       await context.run('last', needed)
@@ -200,7 +200,7 @@ describe('a body that fails for what is not there is no finding, however the cod
   })
 })
 
-test('a route that hangs is told, and nobody waits for ever', async () => {
+test('a route that hangs is reported without waiting forever', async () => {
   const route: Route = async (context) => {
     for (const name of ['a', 'b', 'c', 'd']) await context.run(name, () => one())
   }
@@ -218,7 +218,7 @@ test('a route that hangs is told, and nobody waits for ever', async () => {
   expect(unchecked).toEqual([
     { prefix: 4, reason: 'The code did not answer before; this list and those after it were left out.' },
   ])
-  // What was replaced is back.
+  // The replaced globals are restored.
   expect(await replay(history, app(route))).toMatchObject(ok)
   await expect(replay(history, () => new Promise(() => {}), { timeout: 5 })).rejects.toThrow(
     'replay(): the function that serves the app did not come to its end.',
@@ -226,7 +226,7 @@ test('a route that hangs is told, and nobody waits for ever', async () => {
   await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('a timeout of 1 ms or more')
 })
 
-test('a module that throws while it is loaded', async () => {
+test('a module that throws while it is loaded is reported', async () => {
   const history = await recorded((context) => context.run('a', () => one()))
   const fetched = globalThis.fetch
   const broken = (): never => {
@@ -241,7 +241,7 @@ test('a module that throws while it is loaded', async () => {
   ])
 })
 
-test('no host is reachable, over fetch or another client', async () => {
+test('no host is reachable during a replay, by fetch or another client', async () => {
   const asked: unknown[] = []
   const server = createServer((request, response) => {
     asked.push(request.url)
@@ -270,12 +270,12 @@ test('no host is reachable, over fetch or another client', async () => {
   expect(asked.splice(0)).toEqual(['/fetch', '/http'])
   expect(await replay(history, app(route))).toMatchObject({ prefixes: 3, ...ok })
   expect([asked, seen]).toEqual([[], Array(2).fill('replay(): no host is reachable but the sandbox.')])
-  // And afterwards it is.
+  // Hosts are reachable again afterwards.
   expect(await (await fetch(`http://localhost:${port}/again`)).text()).toBe('ok')
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('an app that lives elsewhere', async () => {
+test('replay() accepts an app at a URL', async () => {
   const route: Route = (context) => context.run('a', () => one())
   const history = await recorded(route)
   const moved = { ...history, url: 'https://shop.test/api/moved' }
@@ -284,7 +284,7 @@ test('an app that lives elsewhere', async () => {
   )
 })
 
-test('an app that made its client before there was a sandbox', async () => {
+test('replay() accepts an app that created its client before the sandbox', async () => {
   vi.stubEnv('QSTASH_TOKEN', 'a-token-of-production')
   vi.stubEnv('QSTASH_URL', undefined)
   const route: Route = async (context) => {
@@ -300,7 +300,7 @@ test('an app that made its client before there was a sandbox', async () => {
   })
 })
 
-test('an app whose route takes virtual time', async () => {
+test('replay() accepts an app whose route takes virtual time', async () => {
   const route: Route = (context) => context.run('a', () => one())
   const history = await recorded(route)
   const slow = (sandbox: Sandbox): void => {
@@ -316,13 +316,13 @@ test('an app whose route takes virtual time', async () => {
   expect(await replay(history, slow)).toMatchObject({ prefixes: 2, ...ok })
 })
 
-test('a payload larger than a message of the smallest plan', async () => {
+test('replay() accepts a payload above the message limit of the smallest plan', async () => {
   const route: Route = (context) => context.run('a', () => context.requestPayload.length)
   const history = await recorded(route, 'x'.repeat(1_200_000))
   expect(await replay(history, app(route))).toMatchObject({ prefixes: 2, ...ok })
 })
 
-test('replays at the same time take turns', async () => {
+test('concurrent replays run one after another', async () => {
   const route: Route = async (context) => {
     await context.run('a', () => one())
     await context.sleep('nap', 5)
@@ -337,7 +337,7 @@ test('replays at the same time take turns', async () => {
   expect(globalThis.fetch).toBe(fetched)
 })
 
-test('a workflow with every kind of step, webhooks and all, and the one that it invokes', async () => {
+test('replay() handles every kind of step, webhooks, and the invoked workflow', async () => {
   using sandbox = createSandbox({ onWarning: () => {} })
   using _ = replaceFetch(sandbox)
   const origin = 'https://shop.test'
@@ -358,7 +358,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
   for (const { id: runId, url: at } of sandbox.workflow.runs) {
     for (const history of [sandbox.workflow.getRun(runId).history(), parseRunHistory(log, { runId })]) {
       expect(await replay(history, serveIn)).toMatchObject(ok)
-      // Each list but the last, which nothing followed, is one that something else would have broken.
+      // Each list except the last one, which no entry follows, would have failed for another continuation.
       const other = { ...history, entries: history.entries.map((entry, index) => renamed(entry, index)) }
       const { prefixes, incompatible } = await replay(other, serveIn)
       if (at.endsWith('/main')) expect(prefixes).toBeGreaterThan(15)
@@ -368,7 +368,7 @@ test('a workflow with every kind of step, webhooks and all, and the one that it 
   expect(main.workflowRunId).toBe(sandbox.workflow.runs[0]!.id)
 }, 60_000)
 
-/** Each step has another name than the code has. */
+/** Returns an entry whose step has another name than the code. */
 function renamed(entry: RunHistoryEntry, at: number): RunHistoryEntry {
   if (at === 0 || entry.callType !== 'step') return entry
   const step = JSON.parse(Buffer.from(entry.body, 'base64').toString()) as { stepName: string }
@@ -379,14 +379,18 @@ function renamed(entry: RunHistoryEntry, at: number): RunHistoryEntry {
 }
 
 test.each<[string, object, RegExp]>([
-  ['a history of tomorrow', { version: 2 }, /of version "2"; this stuntdouble reads version 1\. Update the package/],
-  ['of no version', { version: undefined }, /of version "none"/],
-  ['another format', { format: 'other/history' }, /This is no history/],
-  ['no entries', { entries: [] }, /damaged at entries/],
+  [
+    'a history of tomorrow',
+    { version: 2 },
+    /has version "2", but this package supports version 1\. Update the package/,
+  ],
+  ['of no version', { version: undefined }, /has version "none"/],
+  ['another format', { format: 'other/history' }, /This is not a run history/],
+  ['no entries', { entries: [] }, /invalid at entries/],
   ['an entry that is none', { entries: [null] }, /Entry 1 of the list/],
-  ['a header with a line break', { headers: { 'x-user': 'a\r\nb' } }, /a header that is none: "x-user"/],
-  ['a url that is none', { url: 'javascript:0' }, /damaged at url/],
-])('%s gets a sentence', async (_, change, sentence) => {
+  ['a header with a line break', { headers: { 'x-user': 'a\r\nb' } }, /an invalid header: "x-user"/],
+  ['a url that is none', { url: 'javascript:0' }, /invalid at url/],
+])('%s throws an error', async (_, change, sentence) => {
   const history = await recorded((context) => context.run('a', () => one()))
   await expect(
     replay(
@@ -396,7 +400,7 @@ test.each<[string, object, RegExp]>([
   ).rejects.toThrow(sentence)
 })
 
-test('a run that failed fails there again', async () => {
+test('a failed run fails in the replay too', async () => {
   for (const failing of [
     () => Promise.reject(new Error('declined')),
     () => Promise.reject(new WorkflowNonRetryableError('declined')),
@@ -411,7 +415,7 @@ test('a run that failed fails there again', async () => {
   }
 })
 
-test('a call whose body looks like a step', async () => {
+test('replay() handles a call whose body looks like a step', async () => {
   const route: Route = (context) =>
     context.call('ask', { url: 'https://third.test/', method: 'POST', body: { stepName: 'x', stepId: 7 } })
   const history = await recorded(route)

@@ -9,8 +9,8 @@ import { createSandbox, type Sandbox } from '../../src/index.js'
 import { isReplay, runs, seedOr } from '../support/effort.js'
 import type { Loose } from './world.js'
 
-// What a history lacks must not look like a change of the code. The route looks at every value, and goes on otherwise
-// with any other.
+// A run history with missing data must not look like a change of the code. The route reads every value and continues
+// differently for any other value.
 
 const url = 'https://app.test/picky'
 const third = 'https://third.test/'
@@ -19,7 +19,7 @@ const picky =
   (names: { readonly gold?: string; readonly last?: string } = {}) =>
   async (context: Loose): Promise<string> => {
     const { kind } = await context.run('look', () => ({ kind: 'gold', long: 'x'.repeat(100) }))
-    // Not before the first step: where a call answers the SDK shows its answer there.
+    // Not before the first step: in a call, the SDK provides its response there.
     if (context.requestPayload.id !== 1) throw new Error('no order')
     await context.run(kind === 'gold' ? (names.gold ?? 'gold') : 'plain', () => undefined)
     const { body } = await context.call('ask', { url: third, method: 'POST', body: 'all?' })
@@ -84,18 +84,18 @@ async function unharmed(json: unknown): Promise<RunHistory> {
   return history
 }
 
-test('a whole log lacks nothing, and every change is found', async () => {
+test('a complete log has nothing missing, and every change is found', async () => {
   const history = await unharmed(logs.whole)
   expect(await replay(history, served())).toMatchObject({ prefixes: 11, incompatible: [], unchecked: [] })
   for (const names of [{ gold: 'silver' }, { last: 'end' }])
     expect((await replay(history, served(picky(names)))).incompatible).not.toEqual([])
 })
 
-test('a log whose values are redacted, not shown, or cut says so, and raises no alarm', async () => {
+test('a log with redacted, omitted or truncated values lists them, and raises no false alarm', async () => {
   for (const [json, sentence] of [
-    [hushed.whole, /^Redacted, .*the payload, step 1 "look", step 3 "ask", step 4 "approval"/],
-    [logs.without, /^Not in the log, .*the payload, step 1 "look", step 2 "gold", step 3 "ask"/],
-    [logs.cut, /^Cut off, .*the payload, step 1 "look", step 3 "ask"/],
+    [hushed.whole, /^Redacted; .*the payload, step 1 "look", step 3 "ask", step 4 "approval"/],
+    [logs.without, /^Not in the log; .*the payload, step 1 "look", step 2 "gold", step 3 "ask"/],
+    [logs.cut, /^Truncated; .*the payload, step 1 "look", step 3 "ask"/],
   ] as const) {
     const history = await unharmed(json)
     expect(history.missing?.find((one) => sentence.test(one))).toBeDefined()
@@ -105,7 +105,7 @@ test('a log whose values are redacted, not shown, or cut says so, and raises no 
   }
 })
 
-describe('what one step of a log lacks raises no alarm', () => {
+describe('a log with one incomplete step raises no false alarm', () => {
   const spoil: Readonly<Record<string, (step: Loose) => void>> = {
     'without out': (step) => delete step.out,
     redacted: (step) => Object.assign(step, { out: `REDACTED:${'ab'.repeat(32)}`, callResponseBody: 'REDACTED:ab' }),
@@ -127,7 +127,7 @@ describe('what one step of a log lacks raises no alarm', () => {
   })
 })
 
-test('what a log tells in another way is the same history', async () => {
+test('other forms of a log result in the same run history', async () => {
   for (const change of [
     (log: Loose) => log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.reverse(),
     (log: Loose) => stepsOf(log).map((step) => delete step.stepId),
@@ -143,24 +143,22 @@ test('what a log tells in another way is the same history', async () => {
   expect(parseRunHistory([run])).toEqual(parseRunHistory(logs.whole))
 })
 
-test('a log that lacks a group or a branch is no whole one', async () => {
+test('a log without a group or a branch is reported as incomplete', async () => {
   for (const at of logs.whole.runs[0].steps.slice(0, -1).keys()) {
     const log = copy(logs.whole)
     log.runs[0].steps.splice(at, 1)
     const history = await unharmed(log)
     expect(history.missing?.join(' ')).toMatch(
-      at === 0 ? /Not in the log.*the payload/ : /The log is not whole: from step \d/,
+      at === 0 ? /Not in the log.*the payload/ : /The log is incomplete: .* from step \d/,
     )
     expect(history.state).toBe(at === 0 ? 'RUN_SUCCESS' : 'RUN_STARTED')
   }
   const log = copy(logs.whole)
   log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.pop()
-  expect((await unharmed(log)).missing).toContain(
-    'The log is not whole: from step 5 on there is nothing to rebuild the list from.',
-  )
+  expect((await unharmed(log)).missing).toContain('The log is incomplete: the list cannot be rebuilt from step 5 on.')
 })
 
-test('a run that waits: the step that it waits for is known, from the double and from the log', async () => {
+test('the step that a run waits for is known, from the double and from the log', async () => {
   for (const history of [logs.early, parseRunHistory(logs.waiting)] as RunHistory[]) {
     expect(history.open).toEqual({ stepId: 4, stepName: 'approval', stepType: 'Wait', concurrent: 1 })
     expect(history.state).toBe('RUN_STARTED')
@@ -175,15 +173,15 @@ test('a run that waits: the step that it waits for is known, from the double and
   }
 })
 
-/** The methods of a context, to be changed one by one. */
+/** Returns the methods of a context, so that single ones can be changed. */
 const bound = (context: Loose): Loose =>
   Object.assign(
     Object.fromEntries(['run', 'call', 'sleep', 'waitForEvent'].map((name) => [name, context[name].bind(context)])),
     { requestPayload: context.requestPayload },
   )
 
-describe('secrets', () => {
-  test('headers that look like secrets are written only when asked for', () => {
+describe('secrets in a run history', () => {
+  test('headers that look like secrets are written only on request', () => {
     for (const history of [logs.direct, parseRunHistory(logs.whole)] as RunHistory[]) {
       expect(JSON.stringify(history)).not.toContain('not-to-be-shown')
       expect(history.headers).toEqual({ 'x-user': 'u1', authorization: 'Bearer ***' })
@@ -196,7 +194,7 @@ describe('secrets', () => {
     expect(given.headers).toEqual({ authorization: 'Bearer ***', 'x-shop': 'tea' })
   })
 
-  test('what the trigger redacts is not in the history of the double either', async () => {
+  test('fields that the trigger redacts are not in the run history of the double', async () => {
     const history = copy(hushed.direct) as RunHistory
     expect(Buffer.from(history.entries.map(({ body }) => body).join(), 'base64').toString()).not.toMatch(
       /gold"|Ada|paid/,
@@ -207,7 +205,7 @@ describe('secrets', () => {
     expect(await replay(open, served())).toMatchObject({ incompatible: [], unchecked: [] })
   })
 
-  test('a route that asks for a hidden header is no finding, and says which', async () => {
+  test('a route that reads a hidden header is not a difference, and the header is named', async () => {
     const guarded = async (context: Loose): Promise<unknown> => {
       if (context.headers.get('authorization') !== 'Bearer not-to-be-shown') return 'who are you?'
       return picky()(context)
@@ -222,7 +220,7 @@ describe('secrets', () => {
   })
 })
 
-describe('what is given', () => {
+describe('parseRunHistory()', () => {
   const listed = async (): Promise<Loose> => {
     const world: Sandbox = logs.world
     using _ = replaceFetch(world)
@@ -231,15 +229,15 @@ describe('what is given', () => {
     return asked(world, `/v2/workflows/runs/${workflowRunId}`)
   }
 
-  test('the list of a run that lasts, as text or parsed, says what it does not tell', async () => {
+  test('accepts the list of a running run, as text or parsed, and lists what is missing', async () => {
     const list = await listed()
     const history = parseRunHistory(JSON.stringify(list), { url })
     expect(parseRunHistory(list, { url })).toEqual(history)
     expect(history).toMatchObject({ url, runId: 'wfr_unknown', state: 'RUN_STARTED', headers: {} })
     expect(history.missing).toEqual([
-      'Headers that the trigger forwarded are not in the list. If code outside steps reads any, give them.',
-      'The id of the run is not in the list: it is replayed as wfr_unknown.',
-      'When the run began is not in the list. If code outside steps reads it, give it as createdAt.',
+      'Headers that the trigger forwarded are not in the list. Provide them if code outside steps reads any.',
+      'The ID of the run is not in the list: it is replayed as wfr_unknown.',
+      'The creation time of the run is not in the list. Set createdAt if code outside steps reads it.',
     ])
     expect(await replay(history, served())).toEqual({ prefixes: 4, incompatible: [], unchecked: [] })
     expect((await replay(history, served(picky({ gold: 'silver' })))).incompatible).not.toEqual([])
@@ -249,23 +247,23 @@ describe('what is given', () => {
   })
 
   test.each<[string, unknown, object, RegExp]>([
-    ['nothing', '', {}, /^There is nothing in it\. Give the answer of GET \/v2\/workflows\/runs\/ID/],
-    ['a page of HTML', '<html>', {}, /^It is not JSON: /],
-    ['a number', 7, {}, /^A run is a list or an object, not a number/],
-    ['null', 'null', {}, /not null/],
+    ['nothing', '', {}, /^The input is empty\. Use the response of GET \/v2\/workflows\/runs\/ID/],
+    ['a page of HTML', '<html>', {}, /^The input is not JSON: /],
+    ['a number', 7, {}, /^A workflow run must be a list or an object \(got a number\)/],
+    ['null', 'null', {}, /got null/],
     ['an empty list', [], { url }, /^The list is empty/],
-    ['a list without url', [{ messageId: 'm', body: '', callType: 'step' }], {}, /give the url, as --url/],
+    ['a list without url', [{ messageId: 'm', body: '', callType: 'step' }], {}, /Set the URL with --url/],
     [
       'a url that is none',
       [{ messageId: 'm', body: '', callType: 'step' }],
       { url: 'app.test' },
-      /^The url is that of the workflow's endpoint/,
+      /^url must be the endpoint of the workflow/,
     ],
     [
       'a list of something else',
       [{ id: 1 }, 'x'],
       { url },
-      /^Entry 1 of the list is not \{ messageId, body, callType \}/,
+      /^Entry 1 of the list must be \{ messageId, body, callType \}/,
     ],
     [
       'a body that is no base64',
@@ -277,55 +275,55 @@ describe('what is given', () => {
       'an error',
       { error: 'workflowRun wfr_1 not found' },
       {},
-      /^The service answered with an error: workflowRun wfr_1 not found\. .*take the log/,
+      /^The service responded with an error: workflowRun wfr_1 not found\. .*use the log/,
     ],
     ['the flat log', { cursor: '', events: [] }, {}, /^This is the flat log/],
-    ['an empty log', { cursor: '', runs: [] }, {}, /^The log has no run\./],
-    ['another thing', { messages: [] }, {}, /^This is no run: its fields are messages\./],
+    ['an empty log', { cursor: '', runs: [] }, {}, /^The log contains no run\./],
+    ['another thing', { messages: [] }, {}, /^This is not a workflow run \(its fields are messages\)\./],
     [
       'a history of tomorrow',
       { format: 'stuntdouble/history', version: 2 },
       {},
-      /of version "2"; this stuntdouble reads version 1/,
+      /has version "2", but this package supports version 1/,
     ],
-    ['another format', { format: 'har', version: 1 }, {}, /^This is no history/],
+    ['another format', { format: 'har', version: 1 }, {}, /^This is not a run history/],
     [
       'a damaged history',
       { format: 'stuntdouble/history', version: 1, url, runId: 'wfr_1', state: 'x', entries: 7 },
       {},
-      /^This history is damaged at entries/,
+      /^This run history is invalid at entries/,
     ],
     [
       'a header that is none',
       [{ messageId: 'm', body: '', callType: 'step' }],
       { url, headers: { 'a b': 'x' } },
-      /^"a b" with "x" is no header/,
+      /^headers: "a b" with value "x" is not a valid header/,
     ],
     [
       'a time that is none',
       [{ messageId: 'm', body: '', callType: 'step' }],
       { url, createdAt: 'soon' },
-      /^createdAt is milliseconds or a date/,
+      /^createdAt must be milliseconds or a date/,
     ],
-  ])('%s gets a sentence', (_, json, source, sentence) => {
+  ])('throws an error for %s', (_, json, source, sentence) => {
     expect(() => parseRunHistory(json, source)).toThrow(RunHistoryError)
     expect(() => parseRunHistory(json, source)).toThrow(sentence)
   })
 
-  test('a log of several runs, or without the one that was named, says which there are', () => {
+  test('names the runs of a log with several ones, or without the requested one', () => {
     const two = copy(logs.whole)
     two.runs.push({ ...two.runs[0], workflowRunId: 'wfr_two' })
     expect(() => parseRunHistory(two)).toThrow(
-      'The log has several runs: wfr_one, wfr_two. Name one, as --run ID or { runId }.',
+      'The log contains several runs: wfr_one, wfr_two. Select one with --run ID or { runId }.',
     )
     expect(parseRunHistory(two, { runId: 'wfr_two' }).runId).toBe('wfr_two')
     expect(parseRunHistory(two, { runId: 'two' }).runId).toBe('wfr_two')
     expect(() => parseRunHistory({ ...two, cursor: '17-1' }, { runId: 'wfr_x' })).toThrow(
-      'The log has no run wfr_x; it has wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
+      'The log does not contain run wfr_x, only wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
     )
   })
 
-  test('whatever is given ends in a history or a sentence, and any history in a verdict', async () => {
+  test('returns a run history or throws a RunHistoryError for any input, and replay() returns a verdict', async () => {
     const text = JSON.stringify(logs.whole)
     const places = [...text.matchAll(/"(?:[^"\\]|\\.)*"|\d+|true/g)]
     const spoilt = fc

@@ -79,7 +79,7 @@ const breaking: readonly [string, Change][] = [
   ['the route throws outside steps', { throws: true }],
 ]
 
-test.each(breaking)('%s', async (_, change) => {
+test.each(breaking)('replay() finds a breaking change: %s', async (_, change) => {
   const history = await recorded(routeWith())
   const { incompatible } = await replay(history, app(routeWith(change)))
   expect(incompatible).not.toEqual([])
@@ -90,14 +90,14 @@ test.each<[string, Change]>([
   ['a step was added at the end', { extra: 'after' }],
   ['a body has changed', { firstBody: () => ({ other: 'result' }) }],
   ['a body reaches for a host', { firstBody: async () => (await fetch('https://pay.test/')).status }],
-])('%s', async (_, change) => {
+])('replay() accepts a compatible change: %s', async (_, change) => {
   const history = await recorded(routeWith())
   const { incompatible, prefixes, unchecked } = await replay(history, app(routeWith(change)))
   expect([incompatible, unchecked]).toEqual([[], []])
   expect(prefixes).toBe(10)
 })
 
-test('a history that was taken while the run lasted', async () => {
+test('replay() accepts a run history of a running run', async () => {
   const history = await recorded(routeWith())
   const early: RunHistory = { ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 3) }
   expect(await replay(early, app(routeWith({ pay: 'charge' })))).toEqual({
@@ -108,7 +108,7 @@ test('a history that was taken while the run lasted', async () => {
   expect((await replay(early, app(routeWith({ sleep: false })))).incompatible).not.toEqual([])
 })
 
-test('what is told', async () => {
+test('replay() reports differences in a readable form', async () => {
   const history = await recorded(routeWith())
   const { incompatible } = await replay(history, app(routeWith({ first: 'second' })))
   expect(incompatible[0]).toEqual({

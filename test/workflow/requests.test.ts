@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
-// Each request that the real SDK sends, compared with the sheet: names and values of headers, and bodies, byte for byte.
+// Compares each request of the real SDK with the protocol: names and values of headers, and bodies, byte for byte.
 // [workflow.md 2.1, 2.3, 5, 6, 7, 9]
 
 const four = 'LazyFetch,InitialBody,WF_DetectTrigger,WF_TriggerOnConfig'
@@ -19,7 +19,7 @@ interface Sent {
   readonly body: string
 }
 
-/** What came to the queue, oldest first, without what the runtime and telemetry add. */
+/** Returns the requests to the queue, oldest first, without headers of the runtime and telemetry. */
 function sent({ traffic, urls }: WorkflowWorld): Sent[] {
   return traffic.ofType('request').map(({ method, url, headers, body }) => ({
     method,
@@ -33,7 +33,7 @@ function sent({ traffic, urls }: WorkflowWorld): Sent[] {
   }))
 }
 
-/** Items of the batches. */
+/** Returns the items of the batches. */
 function items(world: WorkflowWorld): Item[] {
   return sent(world)
     .filter(({ path }) => path === '/v2/batch')
@@ -72,7 +72,7 @@ function failureBlock(runId: string, url: string, failureUrl = url): Record<stri
   }
 }
 
-test('a trigger without options, and with every one', async () => {
+test('a trigger without options, and with all options, matches the protocol', async () => {
   const world = workflowWorld()
   const { client, destinations } = world
   const url = `${app}/any`
@@ -130,7 +130,7 @@ test('a trigger without options, and with every one', async () => {
   })
 })
 
-test('steps of every kind, one after another', async () => {
+test('steps of every kind match the protocol', async () => {
   const world = workflowWorld()
   const { client, clock, serve, destinations } = world
   destinations.record('https://third.test/x', { status: 200, body: '{"a":1}', headers: { 'x-answer': 'yes' } })
@@ -248,7 +248,7 @@ test('steps of every kind, one after another', async () => {
   expect(world.workflow.runs[0]!.result).toEqual({ done: true })
 })
 
-test('plans, and results of branches', async () => {
+test('plans and results of branches match the protocol', async () => {
   const world = workflowWorld()
   const { client, clock, serve } = world
   const url = serve('/plans', async (context) => {
@@ -277,7 +277,7 @@ test('plans, and results of branches', async () => {
   ])
 })
 
-test('an invoke', async () => {
+test('an invoke matches the protocol', async () => {
   const world = workflowWorld()
   const { client, clock, serve } = world
   const { createWorkflow } = await import('@upstash/workflow/nextjs')
@@ -322,7 +322,7 @@ test('an invoke', async () => {
   expect(run.state).toBe('RUN_SUCCESS')
 })
 
-test('cancel, notify and the questions of the client', async () => {
+test('cancel, notify and the queries of the client match the protocol', async () => {
   const world = workflowWorld()
   const { client, clock, serve } = world
   const url = serve('/cancel', async (context) => {

@@ -2,11 +2,11 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
-// What a run has room for, and what many steps cost beside the bytes that their deliveries carry.
+// Limits of a run, and the cost of many steps in addition to the bytes of their deliveries.
 
 const most = 5
 
-/** Plays a route that fails by itself, with a failure function. */
+/** Plays a route that exceeds a limit, with a failure function. */
 async function played(
   route: (context: Loose, world: WorkflowWorld) => Promise<unknown>,
   policy: object = { maxRunSteps: most },
@@ -25,7 +25,7 @@ async function played(
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => `step ${n}`)
 
-/** Each takes one step more than there is room for. */
+/** Each route has one step more than the limit. */
 const tooMuch: Readonly<Record<string, (context: Loose, world: WorkflowWorld) => Promise<unknown>>> = {
   steps: async (context) => {
     for (const name of many(most + 3)) await context.run(name, () => 1)
@@ -45,16 +45,16 @@ const tooMuch: Readonly<Record<string, (context: Loose, world: WorkflowWorld) =>
   },
 }
 
-test.each(Object.keys(tooMuch))('a run with one step too many fails by itself: %s', async (name) => {
+test.each(Object.keys(tooMuch))('a run with one step too many fails: %s', async (name) => {
   const { run, failures, world } = await played(tooMuch[name]!)
   expect(run.state).toBe('RUN_FAILED')
   expect(failures).toBe(1)
   expect(world.queue.deadLetters).toHaveLength(1)
-  // None of its deliveries was tried again, and the last one called the failure function.
+  // None of its deliveries was retried, and the last one called the failure function.
   expect(world.asked.filter(({ status }) => status !== 200).length).toBeLessThanOrEqual(1)
 })
 
-test('the log says which limit it was, and who refused', async () => {
+test('the log states the limit and that this package enforces it', async () => {
   const { traffic } = (await played(tooMuch.steps!)).world
   expect(traffic.ofType('dead-letter').map(({ error }) => error)).toEqual([
     expect.stringMatching(/^-1 EXCEEDS_LIMIT.*more than 5 steps.*policy\.maxRunSteps.*context\.invoke/),
@@ -63,7 +63,7 @@ test('the log says which limit it was, and who refused', async () => {
   expect(refused.map(({ response: answer }) => answer?.body)).toEqual(['{"error":"-1 EXCEEDS_LIMIT"}'])
 })
 
-test('as many steps as there is room for are no failure, and there is room for what the documentation says', async () => {
+test('a run at the limit does not fail, and the limit is at least the documented one', async () => {
   expect(defaultPolicy).toMatchObject({ maxRunSteps: 1000, maxRunContext: 100 * 1024 * 1024 })
   for (const route of [
     async (context: Loose) => {
@@ -74,7 +74,7 @@ test('as many steps as there is room for are no failure, and there is room for w
     expect((await played(route)).run.state).toBe('RUN_SUCCESS')
 })
 
-test('results that are too long together fail a run, whatever their number', async () => {
+test('results that are too long together fail a run, independent of their number', async () => {
   const route = async (context: Loose): Promise<void> => {
     for (const name of many(4)) await context.run(name, () => 'x'.repeat(1000))
   }
@@ -82,7 +82,7 @@ test('results that are too long together fail a run, whatever their number', asy
   expect((await played(route, { maxRunContext: 5000 })).run.state).toBe('RUN_SUCCESS')
 })
 
-test('who submits the same again and again without being recognized has no room for ever', async () => {
+test('unrecognized repeated submissions reach a limit', async () => {
   const { ask, client, clock, serve, workflow } = workflowWorld({ policy: { workflowDeduplicateSteps: false } })
   const url = serve('/w', async (context) => void (await context.sleep('long', '1d')))
   await client.trigger({ url, workflowRunId: 'one' })
@@ -96,7 +96,9 @@ test('who submits the same again and again without being recognized has no room 
   expect(workflow.getRun('wfr_one').state).toBe('RUN_STARTED')
 })
 
-/** A run of so many branches without an SDK: each is planned, has its result, and ends before the next one begins. */
+/**
+ * Plays a run with this many branches without an SDK: each is planned, has its result, and ends before the next one.
+ */
 async function branches(count: number) {
   const { ask, clock, destinations } = workflowWorld()
   const headers = { 'upstash-workflow-runid': 'wfr_one', 'upstash-workflow-url': `${app}/w` }
@@ -129,7 +131,7 @@ async function branches(count: number) {
   return work
 }
 
-test('each step of a run is written once, however many deliveries carry it', async () => {
+test('each step of a run is serialized once, however many deliveries carry it', async () => {
   const few = await branches(50)
   const more = await branches(200)
   expect(few.encoded).toBeGreaterThan(100)

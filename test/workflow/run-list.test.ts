@@ -26,7 +26,7 @@ const act = fc.oneof(
   fc.constant({ does: 'rest' as const }),
 )
 
-test('whatever was asked before: the list up to an entry is what JSON makes of it, and its hash that of the text', () => {
+test('the list up to an entry equals its JSON, and its hash that of the text, in any order of queries', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
       const run = newRun()
@@ -56,7 +56,7 @@ test('whatever was asked before: the list up to an entry is what JSON makes of i
   )
 })
 
-test('steps are found by text and by id, few or many, before and after a rest', () => {
+test('steps are found by text and by ID, in small and large runs, before and after rest()', () => {
   const known = fc.record({ text: fc.nat({ max: 30 }), stepId: fc.nat({ max: 30 }) })
   fc.assert(
     fc.property(fc.array(known, { maxLength: 60 }), fc.array(fc.nat({ max: 60 }), { maxLength: 5 }), (steps, rests) => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
-// What is asked about runs, and done with many of them: filters, pages, cancels, resumes. [workflow.md 1, 10, 11]
+// Queries about runs, and bulk operations: filters, pages, cancellations, resumes. [workflow.md 1, 10, 11]
 
-/** Runs that sleep for long, or fail at once. */
+/** Runs that sleep for long, or fail immediately. */
 function world(): WorkflowWorld & {
   readonly sleeps: (path: string) => string
   readonly fails: (path: string) => string
@@ -21,7 +21,7 @@ function world(): WorkflowWorld & {
   })
 }
 
-test('cancel by url (beginning or whole), labels, dates, address, flow control, and how many', async () => {
+test('runs are canceled by URL (prefix or exact), labels, dates, IP address, flow-control key, and count', async () => {
   const { ask, clock, client, sleeps, workflow } = world()
   const [one, oneMore, other] = [sleeps('/a'), sleeps('/a/b'), sleeps('/c')]
   const begin = async (url: string, id: string, more: object = {}): Promise<void> => {
@@ -69,7 +69,7 @@ test('cancel by url (beginning or whole), labels, dates, address, flow control, 
   expect((await ask('DELETE', '/v2/workflows/runs?colour=red')).status).toBe(400)
 })
 
-test('logs: pages of ten, filters, named runs, trimmed bodies', async () => {
+test('the grouped log has pages of ten, filters, named runs, and truncated bodies', async () => {
   const { ask, client, clock, serve } = world()
   const url = serve('/log', async (context) => await context.run('one', () => 'a long result'))
   for (let n = 0; n < 12; n++)
@@ -98,7 +98,7 @@ test('logs: pages of ten, filters, named runs, trimmed bodies', async () => {
   expect(none.workflowRunResponse).toBeUndefined()
 })
 
-test('the flat log', async () => {
+test('the flat log lists events of runs', async () => {
   const { ask, client, clock, serve, fails } = world()
   const url = serve('/flat', async (context) => {
     await context.run('one', () => 1)
@@ -130,7 +130,7 @@ test('the flat log', async () => {
   expect((await ask('GET', '/v2/workflows/events?cursor=x')).status).toBe(400)
 })
 
-test('redacted payloads and headers stay redacted, in logs, dead letters and resumed runs; deliveries carry them', async () => {
+test('redacted payloads and headers are redacted in logs, dead letters and resumed runs, but not in deliveries', async () => {
   const { client, clock, serve, ask, workflow } = world()
   const seen: unknown[] = []
   const url = serve('/secret', async (context) => {
@@ -159,7 +159,7 @@ test('redacted payloads and headers stay redacted, in logs, dead letters and res
   }
 })
 
-test('dead letters of runs: filters, deletion, bulk resume of at most fifty, unknown ids', async () => {
+test('dead letters of runs have filters, deletion, bulk resume of at most fifty, and 404 for unknown IDs', async () => {
   const { client, clock, fails, sleeps, ask, workflow, queue, destinations } = world()
   const [one, two] = [fails('/one'), fails('/two')]
   destinations.record('https://plain.test/', { status: 500 })
@@ -185,7 +185,7 @@ test('dead letters of runs: filters, deletion, bulk resume of at most fifty, unk
   expect(left).toHaveLength(6)
   const { json } = await ask('DELETE', `/v2/workflows/dlq?dlqIds=${left[0]!.dlqId}&dlqIds=${left[1]!.dlqId}`)
   expect(json).toMatchObject({ deleted: 2 })
-  // The plain dead letter is none of theirs, and no run: it cannot be resumed, but retried.
+  // The plain dead letter belongs to no run: it cannot be resumed, but retried.
   const [plain] = (await ask('GET', '/v2/dlq')).json.messages.filter((letter: { url: string }) =>
     /plain/.test(letter.url),
   )
@@ -198,7 +198,7 @@ test('dead letters of runs: filters, deletion, bulk resume of at most fifty, unk
   expect(retried.json.responses).toHaveLength(1)
 })
 
-test('resume goes on where it failed, with what is given anew; restart begins with the payload alone', async () => {
+test('resume continues from the failure with new settings; restart begins with only the payload', async () => {
   for (const verb of ['resume', 'restart'] as const) {
     const made = world()
     const { client, clock, serve, workflow } = made
@@ -232,7 +232,7 @@ test('resume goes on where it failed, with what is given anew; restart begins wi
     const { runs } = await client.logs({ workflowRunId: again.id })
     expect(runs[0]).toMatchObject({ workflowState: 'RUN_FAILED', label: 'before' })
     expect(workflow.runs).toHaveLength(2)
-    // The new run has failed as well: it can be resumed in its turn, now without any retry.
+    // The new run has failed too, and can be resumed again, now without retries.
     attempts = 0
     const { dlqId: second } = (await client.dlq.list()).messages[0]!
     const { json } = await made.ask('POST', `/v2/workflows/dlq/${verb}/${second}`, {
@@ -247,10 +247,10 @@ test('resume goes on where it failed, with what is given anew; restart begins wi
   }
 })
 
-test('a run that is resumed asks again for what its other branches were waiting for', async () => {
+test('a resumed run submits the waits of its other branches again', async () => {
   const made = world()
   const { client, clock, serve, destinations, workflow } = made
-  // It fails when the others have got as far as they can.
+  // The run fails after the other branches have progressed as far as they can.
   made.around = async (call) => {
     if (call.steps.at(-1)?.stepName === 'fails') await call.sleep('30s')
     return call.answer()
@@ -301,7 +301,8 @@ test('the statistics count runs, their states and their attempts', async () => {
   await client.cancel(workflowRunId)
   const report = stats.queue.report('3h')
   const today = report.daily_requests.find(({ workflow_run }) => workflow_run > 0)
-  // Two of the good one, three of the bad one with its failure function, one of the sleeping one.
+  // Two attempts of the successful run, three of the failed one with its failure function, and one of the sleeping
+  // one.
   expect(today).toMatchObject({ workflow_run: 3, workflow_message: 6 })
   const sum = (id: string): number =>
     report.daily_workflow_messages.find((series) => series.id === id)!.data_points.reduce((all, { y }) => all + y, 0)

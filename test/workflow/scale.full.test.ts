@@ -10,7 +10,7 @@ function headersOf(runId: string, more: Record<string, string> = {}): Record<str
   return { 'upstash-workflow-runid': runId, 'upstash-workflow-url': url, 'upstash-workflow-init': 'false', ...more }
 }
 
-test('a hundred thousand wait for one event: each is looked at when it comes, and not when others begin to wait', async () => {
+test('an event ends a hundred thousand waits, which are visited only when it arrives', async () => {
   const { ask, workflow } = workflowWorld({ policy: { maxTrafficEntries: 1000 } })
   const listed = vi.spyOn(Waits.prototype, 'of')
   const begins = { 'upstash-workflow-init': 'true', 'upstash-delay': '1d' }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { workflowWorld } from './world.js'
 
-// What the SDK's client asks about runs, and what it does with those that failed. [workflow.md 1, 10, 11]
+// Queries of the SDK's client about runs, and what it does with failed ones. [workflow.md 1, 10, 11]
 
-test('the log of a run that ended well', async () => {
+test('the client reads the log of a successful run', async () => {
   const { client, clock, serve, destinations } = workflowWorld()
   destinations.record('https://third.test/pay', { status: 201, body: 'paid', headers: { 'x-a': '1' } })
   const url = serve('/log', async (context) => {
@@ -58,7 +58,7 @@ test('the log of a run that ended well', async () => {
   })
 })
 
-test('a failed run: its log, its dead letter, resumed and restarted', async () => {
+test('the client reads, resumes and restarts a failed run', async () => {
   const { client, clock, serve } = workflowWorld()
   let broken = true
   const ran: string[] = []
@@ -99,7 +99,7 @@ test('a failed run: its log, its dead letter, resumed and restarted', async () =
   expect(ran).toEqual(['first', 'second'])
 })
 
-test('runs are cancelled by id, by the beginning of their url, and all', async () => {
+test('the client cancels runs by ID, by prefix of their URL, and all', async () => {
   const { client, clock, serve } = workflowWorld()
   const sleeps = (path: string): string => serve(path, async (context) => void (await context.sleep('long', '1d')))
   const urls = [sleeps('/a/one'), sleeps('/a/two'), sleeps('/b')]
@@ -116,7 +116,7 @@ test('runs are cancelled by id, by the beginning of their url, and all', async (
   expect((await client.logs({ state: 'RUN_CANCELED' })).runs).toHaveLength(3)
 })
 
-test('a failure function that failed is called again', async () => {
+test('the client calls a failed failure function again', async () => {
   const { client, clock, serve } = workflowWorld()
   let broken = true
   let called = 0
@@ -145,7 +145,7 @@ test('a failure function that failed is called again', async () => {
   await expect(client.dlq.retryFailureFunction({ dlqId: letter!.dlqId })).rejects.toThrow(/failure function/)
 })
 
-test('the labels of a run are those of its dead letter', async () => {
+test('the dead letter of a run has the labels of the run', async () => {
   const { client, clock, serve } = workflowWorld()
   const url = serve('/x', (context) => context.run('a', () => Promise.reject(new Error('no'))))
   await client.trigger({ url, workflowRunId: 'one', retries: 0, label: ['l1', 'l2'] as never })

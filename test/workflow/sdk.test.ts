@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fault } from '../../src/index.js'
 import { workflowWorld } from './world.js'
 
-test('steps one after another', async () => {
+test('sequential steps run with the SDK', async () => {
   const { client, clock, serve, asked: calls, traffic } = workflowWorld()
   const done: unknown[] = []
   const url = serve('/two', async (context) => {
@@ -21,7 +21,7 @@ test('steps one after another', async () => {
   expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
 })
 
-test('branches beside each other', async () => {
+test('parallel branches run with the SDK', async () => {
   const { client, clock, serve, asked: calls, traffic } = workflowWorld()
   let result: unknown
   const url = serve('/fan', async (context) => {
@@ -32,11 +32,11 @@ test('branches beside each other', async () => {
   await clock.drain()
   expect(result).toEqual([1, undefined, 3])
   expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
-  // Start, three plans, two results that are not the last, the last, and the step behind.
+  // Start, three plans, two results that are not the last, the last one, and the step after it.
   expect(calls).toHaveLength(8)
 })
 
-test('a call of a third party, whose callback comes after its last attempt', async () => {
+test('the callback of a call to a third party comes after its last attempt', async () => {
   const { client, clock, serve, asked: calls, destinations } = workflowWorld()
   const third = destinations.record('https://third.test/pay', { status: 200, body: '{"paid":true}' })
   destinations.script('https://third.test/pay', [fault.status(500), fault.status(500)])
@@ -60,7 +60,7 @@ test('a call of a third party, whose callback comes after its last attempt', asy
   expect(calls.map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
-test('waiting for an event, and its time-out', async () => {
+test('a wait ends with its event or its timeout', async () => {
   const { client, clock, serve } = workflowWorld()
   const results: unknown[] = []
   const url = serve('/wait', async (context) => {
@@ -95,7 +95,7 @@ test('an event before the wait is kept for the run', async () => {
   expect(result).toEqual({ eventData: 'early', timeout: false })
 })
 
-test('a webhook', async () => {
+test('a webhook ends its wait', async () => {
   const { client, clock, serve, fetch } = workflowWorld()
   let hook = ''
   let seen: unknown
@@ -113,7 +113,7 @@ test('a webhook', async () => {
   expect(seen).toEqual([`${hook}?a=1`, 'PUT', 'hello'])
 })
 
-test('invoking another workflow', async () => {
+test('a workflow invokes another one', async () => {
   const { client, clock, serve, traffic } = workflowWorld()
   let result: unknown
   const { createWorkflow, serveMany } = await import('@upstash/workflow/nextjs')
@@ -140,7 +140,7 @@ test('invoking another workflow', async () => {
   ])
 })
 
-test('a run that fails calls its failure function', async () => {
+test('a failed run calls its failure function', async () => {
   const { client, clock, serve, traffic, asked: calls } = workflowWorld()
   let failure: unknown
   const url = serve(
@@ -163,7 +163,7 @@ test('a run that fails calls its failure function', async () => {
   expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_FAILED'])
 })
 
-test('an error that is not retried', async () => {
+test('a non-retryable error fails the run immediately', async () => {
   const { client, clock, serve, traffic, asked: calls } = workflowWorld()
   const url = serve('/never', async (context) => {
     await context.run('break', () => {
@@ -190,7 +190,7 @@ test('a direct request to the endpoint begins a run', async () => {
   expect(traffic.ofType('workflow').map(({ state }) => state)).toEqual(['RUN_STARTED', 'RUN_SUCCESS'])
 })
 
-test('the REST trigger in two phases, and in one when the url is known', async () => {
+test('the REST trigger has two phases, and one if the URL is known', async () => {
   const { clock, serve, asked: calls, fetch, urls, tokens, traffic } = workflowWorld()
   const url = serve('/rest', async (context) => {
     await context.run('one', () => context.requestPayload)
@@ -217,7 +217,7 @@ test('the REST trigger in two phases, and in one when the url is known', async (
   ])
 })
 
-test('a destination that is no workflow', async () => {
+test('a destination that is not a workflow fails the run', async () => {
   const { client, clock, destinations, traffic } = workflowWorld()
   const plain = destinations.record('https://app.test/plain')
   await client.trigger({ url: 'https://app.test/plain' })

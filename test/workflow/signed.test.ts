@@ -2,12 +2,12 @@ import { serve } from '@upstash/workflow/nextjs'
 import { expect, test } from 'vitest'
 import { app, type Loose, workflowWorld } from './world.js'
 
-// The SDK verifies each delivery by the signing keys of its environment, as a deployed app does. [workflow.md 3.1]
+// The SDK verifies each delivery with the signing keys of its environment, like a deployed app. [workflow.md 3.1]
 
 test.each([
   ['whole lists', undefined],
   ['lists that are fetched', 0],
-])('every kind of delivery is signed so that the SDK takes it: %s', async (_, workflowLazyBodyAbove) => {
+])('the SDK accepts the signature of every kind of delivery: %s', async (_, workflowLazyBodyAbove) => {
   const world = workflowWorld({ policy: { workflowLazyBodyAbove } })
   const { clock, client, destinations, workflow, env } = world
   destinations.on('https://third.test/', () => new Response('größe'))
@@ -40,7 +40,8 @@ test.each([
   await clock.drain()
   expect(workflow.getRun('wfr_one').state).toBe('RUN_FAILED')
   expect(failed).toBe('größe')
-  // Payload, run, sleep, two plans, the call's callback and both results, of which the last one fails, and the failure function.
+  // Payload, run, sleep, two plans, the call's callback and both results, of which the last one fails, and the
+  // failure function.
   expect(statuses.filter((status) => status === 500)).toHaveLength(1)
   expect(statuses.filter((status) => status !== 500 && status !== 200)).toEqual([])
   const forged = await POST(new Request(`${app}/x`, { method: 'POST', body: '{}' }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Asked, type WorkflowWorld, workflowWorld } from './world.js'
 
-// Every way to begin a run. [workflow.md 1, 2]
+// All ways to begin a run. [workflow.md 1, 2]
 
 function world(options = {}): WorkflowWorld & { readonly url: string; readonly payloads: unknown[] } {
   const made = workflowWorld(options)
@@ -22,7 +22,7 @@ const begins = (runId: string, url: string): Record<string, string> => ({
   'upstash-forward-upstash-workflow-sdk-version': '1',
 })
 
-test('a plain publish, an enqueue, a url group and a schedule are direct POSTs to the endpoint', async () => {
+test('a plain publish, an enqueue, a URL group and a schedule are direct POSTs to the endpoint', async () => {
   const made = world()
   const { url, queue, ask, clock, payloads, asked: calls } = made
   await ask('POST', `/v2/publish/${url}`, { body: { n: 1 } })
@@ -36,12 +36,12 @@ test('a plain publish, an enqueue, a url group and a schedule are direct POSTs t
   await clock.advance('25h')
   expect(payloads).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }])
   expect(states(made)).toEqual(Array(4).fill('RUN_SUCCESS'))
-  // One call more than `client.trigger`.
+  // One delivery more than with `client.trigger`.
   expect(calls).toHaveLength(12)
   expect(queue).toBeDefined()
 })
 
-test('a schedule and a url group that begin runs themselves', async () => {
+test('a schedule and a URL group begin runs with workflow headers', async () => {
   const made = world()
   const { url, ask, clock, payloads, asked: calls, workflow } = made
   const { 'upstash-workflow-runid': _, ...headers } = begins('', url)
@@ -59,7 +59,7 @@ test('a schedule and a url group that begin runs themselves', async () => {
   expect((await ask('POST', '/v2/publish/nobody', { headers, body: 'x' })).status).toBe(404)
 })
 
-test('what is enqueued with a run id of its own begins that run, in its turn', async () => {
+test('an enqueue with a run ID begins that run in the order of its queue', async () => {
   const made = world()
   const { url, ask, client, clock, payloads, asked: calls, workflow } = made
   await ask('POST', '/v2/queues', { body: { queueName: 'line', parallelism: 1 } })
@@ -70,7 +70,7 @@ test('what is enqueued with a run id of its own begins that run, in its turn', a
     const { json } = await enqueue(runId, n)
     expect(json).toMatchObject({ messageId: expect.stringMatching(/^msg_/) })
   }
-  // Said twice, it is begun once.
+  // A repeated request does not begin it again.
   expect((await enqueue('wfr_b', 9)).json).toMatchObject({ deduplicated: true })
   await clock.advance('1h')
   expect(calls).toEqual([])
@@ -79,13 +79,13 @@ test('what is enqueued with a run id of its own begins that run, in its turn', a
   await clock.drain()
   expect(payloads).toEqual([{ n: 0 }, { n: 2 }])
   expect(states(made)).toEqual(['RUN_SUCCESS', 'RUN_CANCELED', 'RUN_SUCCESS'])
-  // A run is called as often as one that `client.trigger` began: once for its step, once for its end.
+  // A run has as many deliveries as with `client.trigger`: one for its step and one for its end.
   expect(calls).toHaveLength(4)
   expect((await client.logs({ workflowRunId: 'wfr_c' })).runs[0]).toMatchObject({ workflowState: 'RUN_SUCCESS' })
   expect(workflow.getRun('wfr_c').state).toBe('RUN_SUCCESS')
 })
 
-test('a schedule with a run id of its own begins that run once', async () => {
+test('a schedule with a run ID begins that run once', async () => {
   const made = world()
   const { url, ask, clock, workflow } = made
   await ask('POST', `/v2/schedules/${url}`, { headers: { ...begins('wfr_mine', url), 'upstash-cron': '0 0 * * *' } })
@@ -93,7 +93,7 @@ test('a schedule with a run id of its own begins that run once', async () => {
   expect(workflow.runs.map(({ id, state }) => [id, state])).toEqual([['wfr_mine', 'RUN_SUCCESS']])
 })
 
-test('a drain ends although a schedule begins runs again and again', async () => {
+test('a drain ends although a schedule repeatedly begins runs', async () => {
   const made = world()
   const { url, ask, clock } = made
   const { 'upstash-workflow-runid': _, ...headers } = begins('', url)
@@ -103,7 +103,7 @@ test('a drain ends although a schedule begins runs again and again', async () =>
   expect(states(made).length).toBeGreaterThanOrEqual(1)
 })
 
-test('a run id that exists begins nothing, whatever became of it', async () => {
+test('an existing run ID begins nothing, in any state of the run', async () => {
   const made = world()
   const { client, url, clock, ask, workflow } = made
   await client.trigger({ url, workflowRunId: 'mine' })
@@ -118,7 +118,7 @@ test('a run id that exists begins nothing, whatever became of it', async () => {
   expect(workflow.runs.map(({ id }) => id)).toEqual(['wfr_mine'])
 })
 
-test('a delay postpones the first delivery only, and the run is there at once', async () => {
+test('a delay postpones only the first delivery, and the run exists immediately', async () => {
   const made = world()
   const { client, url, clock, payloads } = made
   const start = clock.now()
@@ -134,7 +134,7 @@ test('a delay postpones the first delivery only, and the run is there at once', 
   expect(clock.now()).toBe(start + 3_660_000)
 })
 
-test('/v2/trigger with its own id, headers, label and failure url, in one phase and in two', async () => {
+test('/v2/trigger accepts an ID, headers, a label and a failure URL, in one phase and in two', async () => {
   for (const workflowTwoPhaseTrigger of ['always', 'header'] as const) {
     const made = workflowWorld({ policy: { workflowTwoPhaseTrigger } })
     const { ask, clock, serve, asked: calls, destinations, workflow } = made
@@ -160,7 +160,7 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
     const { json, status } = await ask('POST', `/v2/trigger/${url}`, given)
     expect([status, json]).toEqual([200, { workflowRunId: 'wfr_given', workflowCreatedAt: clock.now() }])
     await clock.drain()
-    // The dry run, and the real one.
+    // The dry run and the real one.
     for (const one of seen) expect(one).toEqual([{ n: 1 }, 'u', 'mine'])
     expect(workflow.getRun('wfr_given').state).toBe('RUN_FAILED')
     expect(calls.map((call) => call.status)).toEqual(
@@ -176,7 +176,7 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
   }
 })
 
-test('/v2/batch/trigger', async () => {
+test('/v2/batch/trigger begins several runs', async () => {
   const made = world({ policy: { workflowTwoPhaseTrigger: 'header' } })
   const { ask, clock, url, payloads } = made
   const item = (headers: object, body: unknown): object => ({ destination: url, headers, body })
@@ -197,7 +197,7 @@ test('/v2/batch/trigger', async () => {
   expect(payloads).toEqual(['a', { json: true }])
 })
 
-test('a deduplication id of a trigger is that of every publish', async () => {
+test('a deduplication ID of a trigger works as for every publish', async () => {
   const made = world({ policy: { workflowTwoPhaseTrigger: 'header' } })
   const { ask, clock, url, workflow } = made
   const headers = { 'upstash-deduplication-id': 'once' }
@@ -210,7 +210,7 @@ test('a deduplication id of a trigger is that of every publish', async () => {
 })
 
 test.each(['fetch', 'over the wire'])(
-  'a direct POST forwards its transport headers, and nothing hangs: %s',
+  'a direct POST forwards its transport headers without a hang: %s',
   async (way) => {
     const made = world()
     const { url, clock, payloads, destinations, fetch } = made

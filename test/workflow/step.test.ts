@@ -8,7 +8,7 @@ import { runs } from '../support/effort.js'
 const text = v.optional(v.string())
 const time = v.optional(v.union([v.string(), v.number()]))
 
-/** What the fact sheet says of a submitted step. [workflow.md 5] */
+/** Schema of a submitted step in the protocol document. [workflow.md 5] */
 const sheet = v.looseObject({
   stepId: v.number(),
   stepName: v.string(),
@@ -46,7 +46,7 @@ const missing = fc
   .tuple(valid, fc.constantFrom('stepId', 'stepName', 'stepType'))
   .map(([step, name]) => ({ ...step, [name]: undefined }))
 
-test('a body is a step when its fields have the types of the sheet; `concurrent` is 1 unless it is said', () => {
+test('readStep() accepts bodies with the documented field types; `concurrent` defaults to 1', () => {
   fc.assert(
     fc.property(fc.oneof(valid, flawed, missing, fc.jsonValue()), (given) => {
       const json = JSON.stringify(given)
@@ -57,6 +57,6 @@ test('a body is a step when its fields have the types of the sheet; `concurrent`
   )
 })
 
-test('what is no JSON is no step', () => {
+test('readStep() rejects a body that is not JSON', () => {
   for (const body of ['', '{', 'step', '[1]']) expect(readStep(utf8(body))).toBeUndefined()
 })

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { runs } from '../support/effort.js'
 import { app, type WorkflowWorld, workflowWorld } from './world.js'
 
-// A fork is a world of its own: as fault rules, destinations and scripts, verbs are said to it anew. Said to it as they
-// stand, what is left of a number of times, they lead it to the same end.
+// A fork has its own stubs, as it has its own fault rules, destinations and scripts. With stubs that represent the
+// remaining times, it reaches the same end.
 
 interface Said {
   readonly failures: number
@@ -54,7 +54,7 @@ function say({ workflow }: WorkflowWorld, said: Said, { failed = 0, waited = fal
   if (said.eventTimesOut) event.timesOut()
 }
 
-/** How often a verb failed a step, and whether the event has met its wait. */
+/** How often a stub failed a step, and whether the event has ended its wait. */
 function spent({ traffic }: WorkflowWorld): { failed: number; waited: boolean } {
   const failed = traffic.ofType('attempt').filter(({ outcome }) => outcome?.note?.includes('.throws(') === true).length
   return { failed, waited: traffic.ofType('step').some(({ stepName }) => stepName === 'approval') }
@@ -79,7 +79,7 @@ const left = ({ workflow }: WorkflowWorld, bodies: Bodies) => {
   return { state, result, completedAt, bodies }
 }
 
-test('a fork to which the verbs are said as they stand goes on to the same end', { timeout: 120_000 }, async () => {
+test('a fork with the remaining stubs reaches the same end', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(says, fc.nat(), async (said, chance) => {
       const whole: Bodies = { charge: 0, mail: 0, third: 0 }
@@ -109,7 +109,7 @@ test('a fork to which the verbs are said as they stand goes on to the same end',
   )
 })
 
-test('queue.load() and queue.reset() leave verbs as they are, as they do fault rules; the end of the world ends them', async () => {
+test('queue.load() and queue.reset() keep stubs, as they keep fault rules; the end of the sandbox removes them', async () => {
   const bodies: Bodies = { charge: 0, mail: 0, third: 0 }
   const world = served(bodies)
   world.workflow.stubStep('nobody').returns(1)

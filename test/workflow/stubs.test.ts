@@ -5,19 +5,19 @@ import type { SandboxOptions } from '../../src/index.js'
 import type { Attempt } from '../../src/queue/message/message-entries.js'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
-// What a test makes of steps and events, with the real SDK.
+// Stubs of steps and events, with the real SDK.
 
-// The SDK tells the console of every error, those of probes too.
+// The SDK logs every error to the console, including those of probes.
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}))
 afterEach(() => void vi.restoreAllMocks())
 
-/** A world whose promises are checked by name, as its methods are taken out of it. */
+/** A sandbox whose invariants are checked by name, because its methods are destructured. */
 function quiet(options?: SandboxOptions): WorkflowWorld {
   const world = workflowWorld(options)
   return Object.assign(world, { check: world.assertInvariants.bind(world) })
 }
 
-test('a step returns: its body never runs, the next one has its value', async () => {
+test('a stubbed step returns its value to the next one, and its body never runs', async () => {
   const { client, serve, workflow, traffic, assertInvariants: check } = quiet()
   const ran: string[] = []
   const url = serve('/order', async (context) => {
@@ -41,14 +41,14 @@ test('a step returns: its body never runs, the next one has its value', async ()
   check()
 })
 
-/** What each attempt of a run was answered with, and when, in seconds from the start. */
+/** Returns the responses to all attempts of a run, with the seconds from the start. */
 function attemptsOf({ traffic }: WorkflowWorld): (readonly [number, number])[] {
   const start = traffic.entries[0]!.at
   return traffic.ofType('attempt').map(({ at, outcome }) => [(at - start) / 1000, outcome?.status ?? -1] as const)
 }
 
-describe('steps return', () => {
-  test('several in a row, the first and the last one too', async () => {
+describe('stubStep().returns()', () => {
+  test('stubs several consecutive steps, including the first and the last one', async () => {
     const world = quiet()
     const { client, serve, workflow, traffic, assertInvariants: check } = world
     let after = 0
@@ -67,13 +67,13 @@ describe('steps return', () => {
     await run.advanceToEnd('success')
     expect(ran).toEqual([])
     expect(run.result).toEqual({ one: 1, three: null })
-    // The route came to its end once: the probe that got there was the delivery.
+    // The route ended once: the probe that reached its end was the delivery.
     expect(after).toBe(1)
     expect(traffic.ofType('attempt')).toHaveLength(4)
     check()
   })
 
-  test('by their place among those of one name, in a loop', async () => {
+  test('stubs a step by its number in a loop', async () => {
     const { client, serve, workflow, assertInvariants: check } = quiet()
     const ran: number[] = []
     const url = serve('/loop', async (context) => {
@@ -101,7 +101,7 @@ describe('steps return', () => {
     check()
   })
 
-  test('beside others, with steps before and after', async () => {
+  test('stubs parallel steps, with steps before and after', async () => {
     const { client, serve, workflow, assertInvariants: check } = quiet()
     const ran: string[] = []
     const say = (name: string) => () => {
@@ -130,7 +130,7 @@ describe('steps return', () => {
     check()
   })
 
-  test('calls, waits, webhooks, invocations and sleeps: nothing is called, waited for, begun or slept', async () => {
+  test('stubs calls, waits, webhooks, invocations and sleeps without any request', async () => {
     const { client, serve, workflow, clock, traffic, assertInvariants: check } = quiet()
     const child = createWorkflow(async () => ({ total: 0 }))
     child.workflowId = 'child'
@@ -176,7 +176,7 @@ describe('steps return', () => {
   })
 
   test.each(["it's", 'quo"te', "', got 'x' from the request", 'Ünïcödé 🚀', 'a\nb', '__proto__', ' '])(
-    'whatever the name: %j',
+    'accepts any step name: %j',
     async (name) => {
       const { client, serve, workflow } = quiet()
       let ran = 0
@@ -189,8 +189,8 @@ describe('steps return', () => {
   )
 })
 
-describe('steps fail and time out', () => {
-  test('so many times, with the ordinary retries between', async () => {
+describe('stubStep().throws() and timesOut()', () => {
+  test('throws a number of times, with the ordinary retries in between', async () => {
     const world = quiet()
     const { client, serve, workflow, destinations, assertInvariants: check } = world
     const ran: number[] = []
@@ -213,7 +213,7 @@ describe('steps fail and time out', () => {
     check()
   })
 
-  test('always: the run fails as if the body had thrown, and its failure function hears why', async () => {
+  test('throws always: the run fails as if the body had thrown, and its failure function receives the error', async () => {
     const heard: unknown[] = []
     const { client, serve, workflow, traffic, assertInvariants: check } = quiet()
     const url = serve(
@@ -238,7 +238,7 @@ describe('steps fail and time out', () => {
     check()
   })
 
-  test('beside others: only the one branch is retried', async () => {
+  test('throws in a parallel step: only that branch is retried', async () => {
     const { client, serve, workflow, assertInvariants: check } = quiet()
     const ran: string[] = []
     const url = serve('/branch', async (context) => {
@@ -252,7 +252,7 @@ describe('steps fail and time out', () => {
     check()
   })
 
-  test('for good, or until a time', async () => {
+  test('throws a non-retryable error, or one with a retry time', async () => {
     const world = quiet()
     const { client, serve, workflow } = world
     const url = serve('/kinds-of-errors', async (context) => {
@@ -270,7 +270,7 @@ describe('steps fail and time out', () => {
     ])
   })
 
-  test('a step times out: its endpoint does not answer', async () => {
+  test('timesOut() prevents a response of the endpoint', async () => {
     const world = quiet()
     const { client, serve, workflow, clock, assertInvariants: check } = world
     let ran = 0
@@ -285,7 +285,7 @@ describe('steps fail and time out', () => {
     check()
   })
 
-  test('first it fails, then it returns', async () => {
+  test('throws first, then returns', async () => {
     const { client, serve, workflow, assertInvariants: check } = quiet()
     const url = serve('/chain', async (context) => context.run('charge', () => 'real'))
     workflow.stubStep('charge').returns('instead').throws('no', { times: 2 })
@@ -297,14 +297,14 @@ describe('steps fail and time out', () => {
   })
 })
 
-describe('events', () => {
+describe('stubEvent()', () => {
   const waits = (world: WorkflowWorld): string =>
     world.serve('/waits', async (context) => {
       const { eventData, timeout } = await context.waitForEvent('approval', 'approved', { timeout: '7d' })
       return { eventData, timeout }
     })
 
-  test('an event arrives when somebody waits for it', async () => {
+  test('sends an event when a run waits for it', async () => {
     const world = quiet()
     const { client, workflow, clock, traffic, assertInvariants: check } = world
     const url = waits(world)
@@ -318,7 +318,7 @@ describe('events', () => {
     check()
   })
 
-  test('it reaches who waits already', async () => {
+  test('sends an event to a run that already waits', async () => {
     const world = quiet()
     const { client, workflow } = world
     const run = workflow.getRun((await client.trigger({ url: waits(world) })).workflowRunId)
@@ -328,7 +328,7 @@ describe('events', () => {
     expect(run.result).toEqual({ eventData: 'yes', timeout: false })
   })
 
-  test.each([['before'], ['after']])('it times out, said %s the wait', async (when) => {
+  test.each([['before'], ['after']])('timesOut() ends a wait, when called %s the wait', async (when) => {
     const world = quiet()
     const { client, workflow, clock } = world
     const url = waits(world)
@@ -345,7 +345,7 @@ describe('events', () => {
     expect(workflow.unused).toEqual([])
   })
 
-  test('each comes once, in their order', async () => {
+  test('sends each event once, in order', async () => {
     const { client, serve, workflow } = quiet()
     const url = serve('/items', async (context) => {
       const found: unknown[] = []
@@ -360,8 +360,8 @@ describe('events', () => {
   })
 })
 
-describe('skipped time', () => {
-  test('sleeps, those under way too', async () => {
+describe('skipping time', () => {
+  test('skipSleeps() ends current and future sleeps', async () => {
     const { client, serve, workflow, clock, assertInvariants: check } = quiet()
     const url = serve('/naps', async (context) => {
       await context.sleep('first', '30d')
@@ -379,7 +379,7 @@ describe('skipped time', () => {
     check()
   })
 
-  test('waits before retries: of steps, of calls and of failure functions', async () => {
+  test('skipRetryDelays() skips delays of steps, of calls and of failure functions', async () => {
     const { client, serve, workflow, clock, destinations, traffic, assertInvariants: check } = quiet()
     const before = clock.now()
     let calls = 0
@@ -409,7 +409,7 @@ describe('skipped time', () => {
     check()
   })
 
-  test('waits before retries that are under way', async () => {
+  test('skipRetryDelays() skips current delays', async () => {
     const { client, serve, workflow, clock } = quiet()
     let broken = true
     const url = serve('/later', async (context) =>
@@ -428,8 +428,8 @@ describe('skipped time', () => {
   })
 })
 
-describe('a run reaches a step, and ends', () => {
-  test('time stops where the step is reached', async () => {
+describe('advanceToStep() and advanceToEnd()', () => {
+  test('advanceToStep() stops time where the step is reached', async () => {
     const { client, serve, workflow } = quiet()
     const ran: string[] = []
     const url = serve('/far', async (context) => {
@@ -448,7 +448,7 @@ describe('a run reaches a step, and ends', () => {
     expect(run.state).toBe('RUN_SUCCESS')
   })
 
-  test('a misspelt step: the story and the name that is there', async () => {
+  test('a misspelled step throws the lifecycle and the nearest name', async () => {
     const { client, serve, workflow } = quiet()
     const url = serve('/misspelt', async (context) => {
       await context.run('charge', () => 'ok')
@@ -456,12 +456,14 @@ describe('a run reaches a step, and ends', () => {
     })
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToStep('chrage')).rejects.toThrow(
-      /did not reach step 'chrage': it has ended, RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
+      /did not reach step 'chrage': the run ended with RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
     )
-    await expect(run.advanceToEnd('failed')).rejects.toThrow(/did not end with 'failed': it has ended, RUN_SUCCESS/)
+    await expect(run.advanceToEnd('failed')).rejects.toThrow(
+      /did not end with 'failed': the run ended with RUN_SUCCESS/,
+    )
   })
 
-  test('an event that nobody sends', async () => {
+  test('a wait for an event that was not sent throws an error without moving time', async () => {
     const { client, serve, workflow, clock } = quiet()
     const url = serve('/unsent', async (context) => {
       await context.waitForEvent('approval', 'approved', { timeout: '7d' })
@@ -469,12 +471,12 @@ describe('a run reaches a step, and ends', () => {
     const before = clock.now()
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToEnd('success')).rejects.toThrow(
-      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+      /waits for event 'approved', which was not sent, and would time out in 7d\. Stub it with workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
     )
     expect(clock.now()).toBe(before)
   })
 
-  test('a failure says what was thrown, and the reasons of the waits', async () => {
+  test('a failed run throws its error and the reasons of waits', async () => {
     const { client, serve, workflow } = quiet()
     const url = serve('/broken', async (context) => void (await context.run('charge', () => 1)))
     workflow.stubStep('charge').throws(new Error('card declined'))
@@ -484,7 +486,7 @@ describe('a run reaches a step, and ends', () => {
     )
   })
 
-  test.each(['auto', 'real'] as const)('with clock: %s, where time moves by itself', async (clock) => {
+  test.each(['auto', 'real'] as const)('work with clock: %s, where time moves automatically', async (clock) => {
     const { client, serve, workflow } = quiet({ clock })
     const url = serve('/itself', async (context) => {
       await context.run('a', () => 1)
@@ -499,8 +501,8 @@ describe('a run reaches a step, and ends', () => {
   })
 })
 
-describe('probes', () => {
-  test('without a verb nobody is asked anything', async () => {
+describe('probes of stubs', () => {
+  test('are not sent without stubs', async () => {
     const { client, serve, workflow, asked: calls } = quiet()
     const url = serve('/plain', async (context) => void (await context.run('a', () => 1)))
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
@@ -508,7 +510,7 @@ describe('probes', () => {
     expect(calls).toHaveLength(2)
   })
 
-  test('leave no trace: the same traffic as without them, but for the step that returned', async () => {
+  test('leave no trace: the traffic is the same, except for the stubbed step', async () => {
     const told = async (verb: boolean): Promise<string[]> => {
       const { client, serve, workflow, clock, traffic, destinations } = quiet()
       const recorder = destinations.record('https://app.test/*')
@@ -550,7 +552,7 @@ describe('probes', () => {
     for (const { number, retried } of attempts) expect(number).toBe(retried + 1)
   })
 
-  test('the console hears nothing of them, and everything else', async () => {
+  test('are muted in the console, and nothing else is', async () => {
     const { client, serve, workflow } = quiet()
     const told = vi.mocked(console.error)
     const url = serve('/silent', async (context) => {
@@ -572,7 +574,7 @@ describe('probes', () => {
     expect(lines.slice(1)).toEqual(
       ['Error in workflow run', 'Error in workflow run'].map(() => expect.stringMatching('of a step')),
     )
-    // And has its own function back.
+    // The console has its own function again.
     expect(console.error).toBe(told)
   })
 
@@ -601,7 +603,7 @@ describe('probes', () => {
     expect(refused).toEqual([])
   })
 
-  test('a route that ends, or fails before its step, is delivered once', async () => {
+  test('deliver once to a route that ends, or fails before its step', async () => {
     const { client, serve, workflow, asked: calls } = quiet()
     const url = serve('/fails-early', async (context) => {
       await context.run('a', () => 1)
@@ -613,7 +615,7 @@ describe('probes', () => {
     expect(calls.filter(({ body }) => body.includes('outside of steps'))).toHaveLength(1)
   })
 
-  test('what a route does after an error that it has caught, a probe does not submit', async () => {
+  test('do not submit what a route does after catching an error', async () => {
     const { client, serve, workflow, traffic } = quiet()
     const url = serve('/catches', async (context) => {
       try {
@@ -629,7 +631,7 @@ describe('probes', () => {
     expect(traffic.ofType('step').map(({ stepName }) => stepName)).toEqual(['charge'])
   })
 
-  test('no workflow at all is delivered to once', async () => {
+  test('deliver once to a route that is not a workflow', async () => {
     const { client, workflow, destinations } = quiet()
     let arrived = 0
     destinations.on('https://app.test/none', () => {
@@ -639,13 +641,13 @@ describe('probes', () => {
     workflow.stubStep('a').returns(1)
     const run = workflow.getRun((await client.trigger({ url: 'https://app.test/none' })).workflowRunId)
     await run.advanceToEnd('failed')
-    // And one that tells the failure.
+    // And one that reports the failure.
     expect(arrived).toBe(2)
   })
 })
 
-describe('verbs that nothing met', () => {
-  test('are told, with the name that is there', async () => {
+describe('unused stubs', () => {
+  test('are listed with the nearest name', async () => {
     const { client, serve, workflow } = quiet()
     const url = serve('/unused', async (context) => {
       await context.run('charge', () => 1)
@@ -659,15 +661,15 @@ describe('verbs that nothing met', () => {
     await client.trigger({ url })
     await workflow.runs[0]!.advanceToStep('approval')
     expect(workflow.unused).toEqual([
-      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
-      "workflow.stubStep('charge', 2).throws(…) was never used: there was no step 'charge' number 2.",
-      "workflow.stubEvent('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
+      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' occurred; there is 'charge'.",
+      "workflow.stubStep('charge', 2).throws(…) was never used: no run had a step 'charge' number 2.",
+      "workflow.stubEvent('aproved') was never used: no run waited for event 'aproved'; there is 'approved'.",
       'workflow.skipSleeps() was never used: no step slept.',
       'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
     ])
   })
 
-  test('a reset forgets them', () => {
+  test('are removed by a reset', () => {
     const world = quiet()
     world.workflow.stubStep('charge').returns(1)
     world.reset()
@@ -676,26 +678,32 @@ describe('verbs that nothing met', () => {
 })
 
 test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
-  ["workflow.stubStep() needs the name of a step, got ''.", (workflow) => workflow.stubStep('')],
-  ["takes which of the steps called 'a' it is, from 1; got 0.", (workflow) => workflow.stubStep('a', 0)],
+  ["workflow.stubStep(): the first argument must be the name of a step (got '').", (workflow) => workflow.stubStep('')],
   [
-    "workflow.stubStep('a').returns() needs a value that JSON can hold, got a function.",
+    "number among the steps called 'a', must be a whole number from 1 (got 0).",
+    (workflow) => workflow.stubStep('a', 0),
+  ],
+  [
+    "workflow.stubStep('a').returns(): JSON cannot represent the value (got a function).",
     (workflow) => workflow.stubStep('a').returns(() => 1),
   ],
   [
-    "workflow.stubStep('a').returns() needs a value that JSON can hold",
+    "workflow.stubStep('a').returns(): JSON cannot represent the value: ",
     (workflow) => workflow.stubStep('a').returns(1n),
   ],
   [
-    "workflow.stubStep('a').throws() takes { times } as a number from 1; got 0.",
+    "workflow.stubStep('a').throws(): times must be a whole number from 1 (got 0).",
     (workflow) => workflow.stubStep('a').throws('no', { times: 0 }),
   ],
   [
-    "workflow.stubStep('a').throws() needs an Error, its message, or { name, message }",
+    "workflow.stubStep('a').throws(): the argument must be an Error, a message, or { name, message }",
     (workflow) => workflow.stubStep('a').throws(7 as never),
   ],
-  ["workflow.stubEvent() needs the id of an event, got ''.", (workflow) => workflow.stubEvent('')],
-  ["workflow.stubEvent('a', …) needs a value that JSON can hold", (workflow) => workflow.stubEvent('a', () => 1)],
-])('%s', (sentence, call) => {
+  [
+    "workflow.stubEvent(): the first argument must be the ID of an event (got '').",
+    (workflow) => workflow.stubEvent(''),
+  ],
+  ["workflow.stubEvent('a', …): JSON cannot represent the value", (workflow) => workflow.stubEvent('a', () => 1)],
+])('an invalid argument throws: %s', (sentence, call) => {
   expect(() => call(quiet().workflow)).toThrow(sentence)
 })

@@ -12,8 +12,9 @@ import { runs, seedOr } from '../support/effort.js'
 import { plans, routeOf, third } from './random-routes.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
-// "You should not wrap context.run/sleep/sleepUntil/call methods with try/catch" and "make sure that you await each step":
-// the text of WorkflowAbort, and the first mistake of the vendor's page on troubleshooting.
+// "You should not wrap context.run/sleep/sleepUntil/call methods with try/catch" and "make sure that you await each
+// step":
+// the text of WorkflowAbort, and the first mistake on the vendor's troubleshooting page.
 
 expect.extend(sandboxMatchers as never)
 const about = expect as (received: unknown) => Loose
@@ -21,12 +22,12 @@ const url = `${app}/order`
 const first = (context: Loose): Promise<unknown> => context.run('charge', () => 'paid')
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** What the log proves about calls of the endpoint. */
+/** Returns what the log proves about deliveries to the endpoint. */
 const proven = (world: WorkflowWorld): string[] => swallowedAborts(evidenceOf('toHaveWorkflowStep', world, 'sandbox'))
 
 type Serve = (world: WorkflowWorld, route: (context: Loose) => Promise<unknown>) => Promise<unknown>
 
-/** Both packages of the vendor that serve workflows; of the older one a first call starts the run. */
+/** Both packages of the vendor that serve workflows. In the older one a first call starts the run. */
 const sdks: Readonly<Record<string, Serve>> = {
   '@upstash/workflow': (world, route) => {
     world.serve('/order', route)
@@ -53,7 +54,7 @@ async function ran(route: (context: Loose) => Promise<unknown>, serve: Serve): P
   return world
 }
 
-/** Routes, the step whose WorkflowAbort was lost, and what the call did after it. */
+/** Routes, the step whose WorkflowAbort was lost, and what the delivery did afterwards. */
 const mistakes: Readonly<
   Record<string, readonly [route: (context: Loose) => Promise<unknown>, step: string, then: RegExp]>
 > = {
@@ -136,7 +137,7 @@ const mistakes: Readonly<
 
 describe.each(Object.entries(sdks))('%s', (sdk, serve) => {
   const known = Object.entries(mistakes).filter(([name]) => sdk !== '@upstash/qstash' || !name.startsWith('a wait'))
-  test.each(known)('%s: the call that submitted the step did more', async (_, [route, step, then]) => {
+  test.each(known)('%s: the delivery that submitted the step did more', async (_, [route, step, then]) => {
     const world = await ran(route, serve)
     const [sentence = '', ...others] = proven(world)
     expect(sentence.toLowerCase()).toContain(`step '${step}'`)
@@ -153,7 +154,7 @@ describe.each(Object.entries(sdks))('%s', (sdk, serve) => {
     for (const assertion of assertions) {
       const text = failureOf(assertion)
       expect(text.split(sentence)).toHaveLength(2)
-      // Whoever looks a number up finds it in the story, which for a run is another one.
+      // The numbers refer to the timeline, while a run is shown in another form.
       const [above = '', story = ''] = text.split(/^Replay: .*$/m)
       const named = [...above.matchAll(/#(\d+)\b/g)].map(([, seq]) => seq)
       expect(named.length).toBeGreaterThan(1)
@@ -163,7 +164,7 @@ describe.each(Object.entries(sdks))('%s', (sdk, serve) => {
   })
 })
 
-test('a step that comes after its run has ended is not awaited, and nothing else is said', async () => {
+test('a step after the end of its run is reported as not awaited, and nothing else', async () => {
   const world = workflowWorld()
   const late: Promise<unknown>[] = []
   world.serve('/order', async (context: Loose) => {
@@ -179,7 +180,7 @@ test('a step that comes after its run has ended is not awaited, and nothing else
   expect(sentences[0]).not.toContain('try/catch')
 })
 
-test('a route that ends before its first step: returned, or swallowed what that throws', async () => {
+test('a route that ends before its first step is reported: it returned, or caught what the step throws', async () => {
   for (const route of [
     async () => 'nothing to do',
     (context: Loose) => first(context).catch(() => 'out of stock'),
@@ -191,7 +192,7 @@ test('a route that ends before its first step: returned, or swallowed what that 
   }
 })
 
-test('such a route says it once for its run, however often it is called', async () => {
+test('a route with this mistake is reported once per run, however often it is called', async () => {
   const world = workflowWorld()
   world.serve('/order', async () => 'nothing to do')
   await world.client.trigger({ url, workflowRunId: 'one', retries: 2 })
@@ -203,7 +204,7 @@ test('such a route says it once for its run, however often it is called', async 
   ])
 })
 
-/** What makes a call fail that has submitted a step: code of the route, or code around it. */
+/** Makes a delivery fail after it has submitted a step: in code of the route, or in code around it. */
 const failures: Readonly<Record<string, (context: Loose) => Promise<unknown>>> = {
   'a catch that throws another error': (context) =>
     context.run('stock', () => 1).catch(() => Promise.reject(new Error('out of stock'))),
@@ -211,7 +212,7 @@ const failures: Readonly<Record<string, (context: Loose) => Promise<unknown>>> =
 }
 
 test.each(Object.entries(failures))(
-  'of a call that failed after it had submitted a step nobody knows why: %s',
+  'no cause is given for a delivery that failed after submitting a step: %s',
   async (name, then) => {
     const world = workflowWorld()
     world.serve('/order', async (context: Loose) => {
@@ -231,14 +232,14 @@ test.each(Object.entries(failures))(
   },
 )
 
-test('another cause, or none that the log proves: an endpoint that fails, an attempt without an answer', async () => {
+test('no hint is given for another cause, or an unproven one: an endpoint that fails, an attempt without a response', async () => {
   const failing = await ran(async (context) => {
     await first(context)
     await context.run('stock', () => Promise.reject(new Error('out of stock')))
   }, sdks['@upstash/workflow']!)
   expect(proven(failing)).toEqual([])
 
-  // The handler runs on behind an attempt that was given up.
+  // The handler continues after its attempt was given up.
   const world = workflowWorld()
   world.serve('/order', mistakes['a step in try/catch, which returns']![0])
   world.destinations.script(url, [fault.lostAck()])
@@ -247,7 +248,7 @@ test('another cause, or none that the log proves: an endpoint that fails, an att
   expect(proven(world)).toEqual([])
 })
 
-/** What may go wrong around a workflow: deliveries, answers and requests of its endpoint that are lost or come twice. */
+/** Faults around a workflow: deliveries, responses and requests of its endpoint that are lost or duplicated. */
 const faults = [
   undefined,
   { on: 'queue.delivery', fault: fault.lostAck() },
@@ -257,7 +258,7 @@ const faults = [
   { on: 'queue.request', fault: fault.status(500) },
 ] as const
 
-test('workflows without a mistake give no such hint, whatever goes wrong around them', async () => {
+test('workflows without a mistake get no hint, with any faults around them', async () => {
   await fc.assert(
     fc.asyncProperty(plans, fc.constantFrom(...faults), fc.nat(8), fc.boolean(), async (plan, fault, skip, isSlow) => {
       const world = workflowWorld()

@@ -2,7 +2,7 @@ import { WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/wor
 import { expect, test } from 'vitest'
 import { type EndpointCall, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
-// Routes like the vendor's own, with the number of calls that those count. [workflow.md 0, 2, 3, 5, 9]
+// Routes like the vendor's own, with the number of deliveries that the vendor counts. [workflow.md 0, 2, 3, 5, 9]
 
 const third = 'https://third.test/'
 
@@ -12,7 +12,10 @@ function world(options = {}): WorkflowWorld {
   return made
 }
 
-/** A workflow that is called by another one, at the second attempt. @returns the calls of the caller, and of the called */
+/**
+ * A workflow that another one calls, at the second attempt.
+ * @returns the deliveries of the caller, and of the called one
+ */
 async function callWorkflow(
   begin: (made: WorkflowWorld, url: string) => Promise<unknown>,
   options = {},
@@ -43,17 +46,17 @@ async function callWorkflow(
   return ['/caller', '/called'].map((path) => calls.filter((call) => call.path === path).length)
 }
 
-test('call/workflow makes 12 calls; one more with a callback for each attempt, and with the trigger before 1.0', async () => {
+test('call/workflow makes 12 deliveries; one more with a callback per attempt, and with the trigger before 1.0', async () => {
   const trigger = ({ client }: WorkflowWorld, url: string) => client.trigger({ url })
-  // Start, before, callback, call's result, after, sleep; the called one: direct POST twice, start, one, nap, two.
+  // Start, before, callback, call's result, after, sleep. The called one: direct POST twice, start, one, nap, two.
   expect(await callWorkflow(trigger)).toEqual([6, 6])
   expect(await callWorkflow(trigger, { policy: { workflowCallCallbacks: 'every' } })).toEqual([7, 6])
-  // Then a trigger was a publish to the endpoint, as a direct POST is.
+  // At that time a trigger was a publish to the endpoint, like a direct POST.
   const post = ({ ask }: WorkflowWorld, url: string) => ask('POST', `/v2/publish/${url}`)
   expect(await callWorkflow(post)).toEqual([7, 6])
 })
 
-test('a callback after every attempt makes one call more for every retry', async () => {
+test('a callback after every attempt makes one more delivery per retry', async () => {
   for (const [workflowCallCallbacks, count] of [
     ['last', 3],
     ['every', 4],
@@ -72,7 +75,7 @@ test('a callback after every attempt makes one call more for every retry', async
   }
 })
 
-test('path-with-unknown-sdk-header makes 5 calls instead of 4', async () => {
+test('path-with-unknown-sdk-header makes 5 deliveries instead of 4', async () => {
   for (const [headers, count] of [
     [{}, 4],
     [{ 'Upstash-Workflow-Unknown-Sdk': 'true' }, 5],
@@ -97,7 +100,7 @@ test('path-with-unknown-sdk-header makes 5 calls instead of 4', async () => {
   }
 })
 
-test('qstash-trigger-fetch: once with the header and once without makes 16 calls', async () => {
+test('qstash-trigger-fetch makes 16 deliveries: once with the header and once without', async () => {
   const made = world()
   const { clock, serve, asked: calls, ask, workflow } = made
   const target = serve('/target', async (context) => {
@@ -119,7 +122,7 @@ test('qstash-trigger-fetch: once with the header and once without makes 16 calls
   const { client } = made
   await client.trigger({ url })
   await clock.drain()
-  // 5 of its own; 5 and one more, then 5.
+  // 5 deliveries of the caller, 5 and one more, then 5.
   expect(calls.filter(({ path }) => path === '/target')).toHaveLength(11)
   expect(calls).toHaveLength(16)
   expect(workflow.runs.map(({ state }) => state)).toEqual(['RUN_SUCCESS', 'RUN_SUCCESS', 'RUN_SUCCESS'])
@@ -160,7 +163,7 @@ test.each(['one step', 'two beside each other'])('quota-error, %s', async (kind)
   expect(failure).toMatchObject([489, expect.stringContaining('quota maxRetries exceeded')])
 })
 
-test('a run begun by a direct POST has no failure function', async () => {
+test('a run that a direct POST began has no failure function', async () => {
   const { clock, serve, queue, asked: calls, workflow } = world()
   let called = 0
   const url = serve(
@@ -176,7 +179,7 @@ test('a run begun by a direct POST has no failure function', async () => {
   expect([called, workflow.runs[0]!.state]).toEqual([0, 'RUN_FAILED'])
 })
 
-test('middleware-logs: the end of one call comes before the beginning of the next', async () => {
+test('middleware-logs: a delivery ends before the next one begins', async () => {
   const made = world()
   const { clock, client, serve } = made
   const story: string[] = []
@@ -188,7 +191,7 @@ test('middleware-logs: the end of one call comes before the beginning of the nex
   made.around = async (call: EndpointCall) => {
     story.push('>')
     const answer = await call.answer()
-    // Whatever else is on its way has every chance to overtake.
+    // Everything else in flight has the opportunity to overtake.
     await new Promise((resolve) => setImmediate(resolve))
     story.push('<')
     return answer
@@ -199,7 +202,7 @@ test('middleware-logs: the end of one call comes before the beginning of the nex
   expect(brackets).toBe('><><><')
 })
 
-test('invoke-parent-failure: the child runs on, and its end is noted in the log of the parent', async () => {
+test('invoke-parent-failure: the child continues, and its end is noted in the log of the parent', async () => {
   const { clock, client, serve, workflow, asked: calls } = world()
   const { createWorkflow } = await import('@upstash/workflow/nextjs')
   const routeOfChild = async (context: Loose): Promise<string> => {
@@ -230,7 +233,7 @@ test('invoke-parent-failure: the child runs on, and its end is noted in the log 
   ])
 })
 
-test('trigger-non-workflow: it fails at once, and the answer is in the log', async () => {
+test('trigger-non-workflow fails immediately, and the response is in the log', async () => {
   const { clock, client, destinations } = world()
   const seen = destinations.record('https://app.test/plain', { status: 200, body: 'hello there' })
   const { workflowRunId } = await client.trigger({ url: 'https://app.test/plain', retries: 3 })
@@ -258,11 +261,11 @@ test('trigger-non-workflow: it fails at once, and the answer is in the log', asy
       },
     ],
   })
-  // The run, and its failure callback, which goes to the same url.
+  // The run, and its failure callback, which has the same URL.
   expect(seen.count).toBe(2)
 })
 
-test('an SDK that is too old for the trigger of the REST API', async () => {
+test('an SDK that is too old for the REST trigger fails the run', async () => {
   const { clock, ask, destinations, client } = world()
   destinations.record('https://app.test/old', { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
   const { json } = await ask('POST', '/v2/trigger/https://app.test/old')
@@ -274,7 +277,7 @@ test('an SDK that is too old for the trigger of the REST API', async () => {
   })
 })
 
-test('retry after: the wait that the route asks for, and it counts as an attempt', async () => {
+test('a retry waits as long as the route requests, and counts as an attempt', async () => {
   const { clock, client, serve } = world()
   const times: number[] = []
   const url = serve('/later', async (context) => {
@@ -297,7 +300,7 @@ test('a route that returns before its first step is retried and fails', async ()
   expect(workflow.runs[0]!.state).toBe('RUN_FAILED')
 })
 
-test('the result of the last branch: the code behind it fails in a group of its own', async () => {
+test('an error after the last branch is in its own group of the log', async () => {
   const { clock, client, serve } = world()
   const url = serve('/behind', async (context) => {
     await Promise.all([context.run('a', () => 1), context.run('b', () => 1)])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
-// Urls that third parties call without a token. [workflow.md 8]
+// URLs that third parties call without a token. [workflow.md 8]
 
 function hooked(made: WorkflowWorld, hooks = 1): { readonly url: string; hook: string; readonly seen: unknown[] } {
   const state = { url: '', hook: '', seen: [] as unknown[] }
@@ -20,7 +20,7 @@ function hooked(made: WorkflowWorld, hooks = 1): { readonly url: string; hook: s
 }
 
 test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])(
-  'a call by %s, before and while it is waited for',
+  'a webhook called by %s is received before and during the wait',
   async (method) => {
     const made = workflowWorld()
     const state = hooked(made, 2)
@@ -40,7 +40,7 @@ test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])(
   },
 )
 
-test('several calls before the first wait are consumed oldest first; then time runs out', async () => {
+test('several webhook calls before the first wait are used oldest first; then the wait times out', async () => {
   const made = workflowWorld()
   const state = hooked(made, 3)
   await made.client.trigger({ url: state.url })
@@ -51,7 +51,7 @@ test('several calls before the first wait are consumed oldest first; then time r
   expect((await made.fetch(state.hook)).status).toBe(404)
 })
 
-test('behind a path prefix the url that is told is the one that was called', async () => {
+test('a webhook under a path prefix has the URL that was called', async () => {
   const made = workflowWorld({ urls: { base: 'https://double.test/tenant/main' } })
   const state = hooked(made)
   await made.client.trigger({ url: state.url })
@@ -62,7 +62,7 @@ test('behind a path prefix the url that is told is the one that was called', asy
   expect(state.seen).toEqual([[`${state.hook}?x`, 'POST', '1']])
 })
 
-test('whom an event reaches first', async () => {
+test('an event reaches waits in the order of the policy', async () => {
   for (const workflowNotifyOrder of ['oldest', 'newest'] as const) {
     const made = workflowWorld({ policy: { workflowNotifyOrder } })
     const url = made.serve('/wait', async (context) => void (await context.waitForEvent('w', 'evt')))
@@ -74,7 +74,7 @@ test('whom an event reaches first', async () => {
   }
 })
 
-test('who leaves the wait list of a flow-control key', async () => {
+test('messages leave the wait list of a flow-control key in the order of the policy', async () => {
   const order = async (flowControlOrder: 'fifo' | 'shuffled'): Promise<string[]> => {
     const made = workflowWorld({ policy: { flowControlOrder } })
     const ran: string[] = []

@@ -8,35 +8,38 @@ type Serve = typeof serve<unknown, unknown>
 type Route = Parameters<Serve>[0]
 type Options = Parameters<Serve>[1]
 
-/** An app with workflows, unmodified: the SDK's `fetch` is the process's own. */
+/** An app with workflows, unmodified: the SDK's `fetch` is that of the process. */
 export interface WorkflowWorld extends Sandbox {
   readonly client: Client
-  /** Serves a workflow at a path of the app. @returns its url */
+  /**
+   * Serves a workflow at a path of the app.
+   * @returns its URL
+   */
   serve(path: string, route: Route, options?: Options): string
-  /** What happens around each answer of an endpoint; nothing unless a test says so. */
+  /** Runs around each response of an endpoint. Default: nothing. */
   around: (call: EndpointCall) => Promise<Response>
-  /** A plain request to the queue, with its token. */
+  /** Sends a request to the queue with its token. */
   ask(
     method: string,
     path: string,
     more?: Asked,
   ): Promise<{ readonly status: number; readonly json: Loose; readonly headers: Headers }>
-  /** Answers of the app's endpoints, oldest first. */
+  /** Responses of the app's endpoints, oldest first. */
   readonly asked: readonly { readonly path: string; readonly status: number; readonly body: string }[]
-  /** Virtual time that each delivery takes before and again after the app has worked; none unless set. */
+  /** Virtual time before and after the work of the app in each delivery. Default: none. */
   lag?: Duration
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, and contexts of workflows whose types the SDK keeps
+// biome-ignore lint/suspicious/noExplicitAny: responses of many shapes, and workflow contexts with types that the SDK keeps
 export type Loose = any
 
 /** One delivery to an endpoint. */
 export interface EndpointCall {
   readonly path: string
-  /** The steps that it carries, the payload first. */
+  /** Steps that it carries, the payload first. */
   readonly steps: readonly Step[]
   readonly headers: Headers
-  /** The body as it came. */
+  /** Original body. */
   readonly body: string
   sleep(wait: Duration): Promise<void>
   answer(): Promise<Response>

@@ -1,7 +1,7 @@
 import { defineScenario } from 'stuntdouble'
 
 // Written by: npx stuntdouble import dead-letter.json --test
-// Note: the records tell 1 of 4 attempts; the others are assumed to have failed like the last one.
+// Note: the records contain 1 of 4 attempts; the others are assumed to have failed like the last one.
 
 const failure = {
   kind: 'status',

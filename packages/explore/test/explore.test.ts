@@ -198,7 +198,7 @@ describe('every order of concurrent deliveries', () => {
 })
 
 test('misuse is told', async () => {
-  await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
+  await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" is invalid.')
   const rejection = async (options: object) => (await exploreFaults(buyers(1), options).catch((error) => error)).message
   expect(await rejection({ on: 'stream.open' })).toMatch(
     /^exploreFaults\(\): fault lost-ack has no effect at stream\.open\. Use it at store\.request, /,

@@ -92,14 +92,14 @@ describe('of a running server', () => {
       expect(JSON.parse(asked.out)).toEqual(whole)
       expect((await sandbox.snapshot()).workflow.getRun('wfr_1').history()).toEqual(history)
       await expect(sandbox.workflow.getRun('wfr_2').history()).rejects.toThrow(
-        'There is no run "wfr_2". Runs: wfr_1 of https://app.test',
+        'getRun("wfr_2"): no such run. Use one of these runs: wfr_1 of https://app.test',
       )
 
       const none = await run('history', '--server', server.origin, '--run', 'wfr_1')
       expect([none.code, none.out, none.err]).toEqual([
         2,
         '',
-        'stuntdouble: There is no run "wfr_1". No run has begun: trigger one first.\n',
+        'stuntdouble: workflow.getRun("wfr_1"): no such run. Trigger a run first.\n',
       ])
     } finally {
       await server.close()
@@ -166,20 +166,20 @@ describe('of a file', () => {
   })
 
   test.each<[string, string | object, readonly string[], RegExp]>([
-    ['nothing', '', [], /There is nothing in it\./],
-    ['no JSON', '\u001b[31m<html>', [], /It is not JSON: /],
-    ['lines that are none', '[1,\n\n\nx\n]', [], /It is not JSON: /],
-    ['an error', { error: 'not found\u001b[2J' }, [], /The service answered with an error: not found\\x1b\[2J\./],
-    ['a list without its url', list, [], /give the url, as --url/],
+    ['nothing', '', [], /The input is empty\./],
+    ['no JSON', '\u001b[31m<html>', [], /not JSON: /],
+    ['lines that are none', '[1,\n\n\nx\n]', [], /not JSON: /],
+    ['an error', { error: 'not found\u001b[2J' }, [], /responded with an error: not found\\x1b\[2J\./],
+    ['a list without its url', list, [], /Set the URL with --url/],
     ['a header without value', list, ['--url', url, '--header', 'x-user'], /--header is NAME:VALUE/],
-    ['a header that is none', list, ['--url', url, '--header', 'x user:1'], /is no header/],
+    ['a header that is none', list, ['--url', url, '--header', 'x user:1'], /is not a valid header/],
     ['an option without value', list, ['--url', url, '--header'], /--header is NAME:VALUE/],
-    ['brackets without end', '['.repeat(1_000_000), [], /It is not JSON/],
+    ['brackets without end', '['.repeat(1_000_000), [], /not JSON/],
     [
       'brackets all the way down',
       '['.repeat(200_000) + ']'.repeat(200_000),
       ['--url', url],
-      /Entry 1 of the list is not/,
+      /Entry 1 of the list must be/,
     ],
   ])('%s gets a sentence', async (_, content, args, sentence) => {
     const { code, out, err } = await run('history', file('given.json', content), ...args)

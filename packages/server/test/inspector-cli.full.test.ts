@@ -78,10 +78,10 @@ describe('open', () => {
   test.each([
     ['nowhere.json', /nowhere\.json cannot be read\. There is no such file\./],
     ['folder', /folder cannot be read\. It is a directory\./],
-    ['text.json', /text\.json: This is not a trace, which is JSON/],
-    ['empty.json', /empty\.json: This is not a trace: it is empty\./],
-    ['har.json', /har\.json: This is not a trace: .*traffic\.toTrace\(\) gives one/],
-    ['newer.json', /newer\.json: This trace is of version 9, .* use a newer one\./],
+    ['text.json', /text\.json: This is not a valid trace: it must be JSON/],
+    ['empty.json', /empty\.json: This is not a valid trace: it is empty\./],
+    ['har.json', /har\.json: This is not a valid trace: .*Create one with traffic\.toTrace\(\)/],
+    ['newer.json', /newer\.json: This trace has version 9, .* Use a newer version of the package\./],
   ])('%s gets a sentence', async (name, sentence) => {
     mkdirSync(join(place, 'folder'), { recursive: true })
     writeFileSync(join(place, 'text.json'), 'GET /')

@@ -234,12 +234,15 @@ describe('report', () => {
   })
 
   test.each([
-    ['{}', /^stuntdouble: the standard input: This is not a trace: it has no "format": "stuntdouble\/trace"\. traffic/],
-    ['[]', /^stuntdouble: the standard input: This is not a trace: it has no "format"/],
-    ['null', /^stuntdouble: the standard input: This is not a trace: it has no "format"/],
-    ['nonsense', /^stuntdouble: the standard input: This is not a trace, which is JSON: /],
-    ['\n', /^stuntdouble: the standard input: This is not a trace: it is empty\.$/m],
-    ['', /^stuntdouble: the standard input: This is not a trace: it is empty\.$/m],
+    [
+      '{}',
+      /^stuntdouble: the standard input: This is not a valid trace: it has no "format": "stuntdouble\/trace"\. Create one with traffic/,
+    ],
+    ['[]', /^stuntdouble: the standard input: This is not a valid trace: it has no "format"/],
+    ['null', /^stuntdouble: the standard input: This is not a valid trace: it has no "format"/],
+    ['nonsense', /^stuntdouble: the standard input: This is not a valid trace: it must be JSON \(/],
+    ['\n', /^stuntdouble: the standard input: This is not a valid trace: it is empty\.$/m],
+    ['', /^stuntdouble: the standard input: This is not a valid trace: it is empty\.$/m],
   ])('%j is one sentence', async (input, sentence) => {
     const { code, out, err } = await given(input)
     expect([code, out]).toEqual([2, ''])

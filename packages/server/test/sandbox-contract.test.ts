@@ -478,28 +478,30 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await sandbox.workflow.skipSleeps()
       await sandbox.workflow.skipRetryDelays()
       const told = [
-        "workflow.stubStep('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
-        "workflow.stubStep('charge').throws(…) was never used: no step 'charge' came; there are 'approval'.",
-        "workflow.stubStep('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
-        "workflow.stubEvent('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
+        "workflow.stubStep('chrage', 2).returns(…) was never used: no step 'chrage' occurred; there are 'approval'.",
+        "workflow.stubStep('charge').throws(…) was never used: no step 'charge' occurred; there are 'approval'.",
+        "workflow.stubStep('charge').timesOut(…) was never used: no step 'charge' occurred; there are 'approval'.",
+        "workflow.stubEvent('approved').timesOut() was never used: no run waited for event 'approved' again.",
         'workflow.skipSleeps() was never used: no step slept.',
         'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
       ]
       expect(await sandbox.workflow.unused).toEqual(told)
       expect((await sandbox.snapshot()).workflow.unused).toEqual(told)
       await expect((async () => run.advanceToEnd('failed'))()).rejects.toThrow(
-        /Run wfr_1 did not end with 'failed': nothing is left to happen\.[\s\S]*1 approval {2}Wait, done/,
+        /Run wfr_1 did not end with 'failed': no timer is left that could move it\.[\s\S]*1 approval {2}Wait, done/,
       )
-      await expect((async () => sandbox.workflow.stubStep('').returns())()).rejects.toThrow('needs the name of a step')
+      await expect((async () => sandbox.workflow.stubStep('').returns())()).rejects.toThrow(
+        'must be the name of a step',
+      )
       await expect((async () => sandbox.workflow.stubStep('a').throws('no', { times: 0 }))()).rejects.toThrow(
-        'a number from 1',
+        'whole number from 1',
       )
     })
 
     test('that are not there are told, with those that are', async () => {
       await begun()
       await expect((async () => sandbox.workflow.getRun('wfr_none').state)()).rejects.toThrow(
-        `There is no run "wfr_none". Runs: wfr_1 of ${shop}.`,
+        `getRun("wfr_none"): no such run. Use one of these runs: wfr_1 of ${shop}.`,
       )
     })
 

@@ -3,8 +3,9 @@ import { type CopyFormat, copyFormatsFor as formsOf } from './copy-forms.js'
 import type { CopySelection } from './selection.js'
 
 /**
- * The forms that a selection can be copied in, for programs; the page of the inspector is smaller without the check.
- * @throws TypeError with the nearest name, for a field that a selection does not have
+ * Returns the formats in which a selection can be copied.
+ * The inspector page uses a variant without this check, which is smaller.
+ * @throws TypeError with the nearest name, when a selection has no such field
  * @example
  * const { entries } = sandbox.traffic.toTrace()
  * const [format] = copyFormatsFor({ entries, message: message.id })

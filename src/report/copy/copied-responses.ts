@@ -1,9 +1,9 @@
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, headersOf } from './selection.js'
 
-// What destinations answered, as steps of a script, and faults as rules.
+// Converts responses of destinations to script steps, and faults to fault rules.
 
-/** A step of a destination's script: a fault as data, or the status of an answer. */
+/** A step of a destination's script: a fault as data, or the status of a response. */
 export type CopiedStep = number | Readonly<Record<string, unknown>>
 
 export interface ResponseRule {
@@ -23,11 +23,11 @@ interface Outcome {
   readonly body: unknown
 }
 
-/** Headers that belong to a connection, or that whoever answers writes anew. */
+/** Headers of a connection, and headers that every server adds itself. */
 const ofConnection =
   /^(?:date|connection|content-length|transfer-encoding|keep-alive|server|upgrade|trailer|set-cookie)$/i
 
-/** The outcome of an attempt or call, as its destination gives it again. */
+/** Returns the outcome of an attempt or an outbound request as a script step that reproduces it. */
 export function stepOf(entry: TraceEntry): CopiedStep {
   const outcome = (entry.outcome ?? entry.response) as Outcome | undefined
   if (outcome === undefined) return { kind: 'hang' }
@@ -59,7 +59,7 @@ function answered({ status, headers: all, body: given }: Outcome): CopiedStep {
   }
 }
 
-/** Without what only one program of the captured world could know. */
+/** Returns whether a header value can be reproduced: it is valid and contains no redacted secret. */
 function legal(value: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(value) && !value.includes('***')
 }
@@ -71,7 +71,7 @@ function broken(error = ''): CopiedStep {
   return { kind: 'reset' }
 }
 
-/** Faults that strike instead of what is underneath, and need no more than their name and what came of them. */
+/** Faults that replace the response, and that their name and outcome describe completely. */
 const known = new Set([
   'status',
   'reset',
@@ -84,7 +84,10 @@ const known = new Set([
   'revoked-token',
 ])
 
-/** The fault that struck an attempt or a request, as data; `undefined` where the log does not say enough of it. */
+/**
+ * Returns the fault that was injected into an attempt or a request, as data; `undefined` if the log has too few
+ * details.
+ */
 export function faultOf(struck: TraceEntry, on: TraceEntry): Readonly<Record<string, unknown>> | undefined {
   const kind = String(struck.fault)
   if (!known.has(kind)) return undefined

@@ -3,13 +3,15 @@ import { copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range
 import { jsonLiteral } from './quoting.js'
 import type { CopyContext, CopySelection } from './selection.js'
 
-/** Names that a file of a scenario may not have. */
+/** Names that a scenario file may not contain. */
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** A scenario file of the selected stretch, as JSON, which is YAML as well; `stuntdouble play` plays it. */
+/**
+ * Returns a scenario file of the selected range. It is JSON, which is valid YAML too; `stuntdouble play` plays it.
+ */
 export function scenarioOf(selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
-  if (stretch === undefined) return '# There is nothing here that a scenario could play.\n'
+  if (stretch === undefined) return '# The selection contains nothing that a scenario can play.\n'
   const { startAt, scripts, rules, inputs, seen, notes } = stretch
   const ids = new Map<string, string>()
   const steps = inputs.flatMap((input) => stepOf(input, ids))
@@ -38,7 +40,7 @@ function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] 
   if (input.does === 'request') return [{ request: input.request }]
   if (input.does === 'fault') return [{ addFaults: input.rule }]
   if (input.does !== 'publish') return [{ [input.does]: ids.get(input.messageId) }]
-  // A duplicate is accepted under the id of the first one.
+  // A duplicate is accepted with the ID of the first message.
   const known = ids.get(input.messageId)
   const as = known ?? `message ${ids.size + 1}`
   ids.set(input.messageId, as)

@@ -1,11 +1,11 @@
 import type { CopyContext, Headers } from './selection.js'
 
-// Where a secret stood, there is the name of a variable: that of the SDKs where the place tells which secret it was.
+// Secrets are replaced by names of variables: those of the SDKs if the place identifies the secret.
 
-/** How a trace writes a secret. */
+/** Mark that a trace contains instead of a secret. */
 export const hidden = '***'
 
-/** What the page needs of the words of a vendor: without the rest of them. */
+/** The part of a dialect that copying needs. The inspector page does not include the rest. */
 export interface CopyDialect {
   readonly headerPrefix: string
   readonly storeUrl: string
@@ -30,7 +30,7 @@ export const neutralCopy: CopyDialect = {
   queueToken: 'QUEUE_TOKEN',
 }
 
-/** The words that a request, or else the world, speaks. */
+/** Returns the dialect of a request; if it has none, that of the sandbox. */
 export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): CopyDialect {
   const speaks = ({ headerPrefix: prefix }: CopyDialect): boolean =>
     headers.some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
@@ -38,14 +38,14 @@ export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): 
   return speaks(neutralCopy) || headerPrefix === neutralCopy.headerPrefix ? neutralCopy : vendorCopy
 }
 
-/** The variables of the environment that a service's address and token are found in. */
+/** Returns the environment variables that contain a service's URL and token. */
 export function variablesOf(service: unknown, words: CopyDialect): { url?: string; token: string } {
   if (service === 'store') return { url: words.storeUrl, token: words.storeToken }
   if (service === 'queue') return { url: words.queueUrl, token: words.queueToken }
   return { token: 'SECRET' }
 }
 
-/** A text in which secrets are hidden, as the parts beside them and the variables in their place. */
+/** Splits a text with redacted secrets into the parts between them and the variables that replace them. */
 export function partsOf(
   text: string,
   variable: string,

@@ -7,16 +7,16 @@ import { sdkOf } from './sdk.js'
 import { type CopyContext, type CopySelection, kindOf, type SelectionKind } from './selection.js'
 import { type TestRunner, testOf } from './test-code.js'
 
-/** One form in which what was found can be pasted elsewhere. */
+/** One format in which a selection can be copied. */
 export interface CopyFormat {
-  /** For programs: `curl`. */
+  /** Name for programs: `curl`. */
   readonly name: string
-  /** For people: `curl command`. */
+  /** Label for people: `curl command`. */
   readonly label: string
-  /** Types of entries, `range` and `message`: the selections that it fits. */
+  /** Selections for which the format is available: types of entries, `range` and `message`. */
   readonly kinds: readonly SelectionKind[]
   /**
-   * Never fails: what cannot be written is said in the text.
+   * Returns the selection in this format. It never throws: the text states what cannot be represented.
    * @example
    * const { entries } = sandbox.traffic.toTrace()
    * const scenario = copyFormats.find(({ name }) => name === 'scenario')
@@ -33,7 +33,7 @@ function testForm(runner: TestRunner, label: string): CopyFormat {
   return { name: runner, label, kinds: stories, render: (selection, context) => testOf(runner, selection, context) }
 }
 
-/** Every form, for the page, the tools of agents and programs. */
+/** All formats, for the inspector, MCP tools and programs. */
 export const copyFormats: readonly CopyFormat[] = [
   {
     name: 'curl',
@@ -50,7 +50,7 @@ export const copyFormats: readonly CopyFormat[] = [
   { name: 'prompt', label: 'prompt for an agent', kinds: everything, render: promptOf },
 ]
 
-/** The forms that fit a selection. */
+/** Returns the formats that are available for a selection. */
 export function copyFormatsFor(selection: CopySelection): readonly CopyFormat[] {
   const kind = kindOf(selection)
   return copyFormats.filter(({ kinds }) => kinds.includes(kind))

@@ -4,7 +4,7 @@ import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
 import { bodyOf, type CopyContext, type CopySelection, entriesOf, headersOf, pathOf } from './selection.js'
 import { withoutWait } from './waited.js'
 
-/** What the test does. */
+/** One action of a copied test. */
 export type TestAction =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
   | { readonly does: 'command'; readonly words: readonly string[] }
@@ -16,32 +16,32 @@ export type TestAction =
 export interface RequestInput {
   readonly service: string
   readonly method: string
-  /** Below the service's address. */
+  /** Path below the base URL of the service. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly status: number
 }
 
-/** What was seen of messages that are alike. */
+/** Observed outcome of messages with equal results. */
 export interface ObservedOutcome {
   readonly what: 'delivered' | 'deadLetter' | 'deduplicated'
   readonly pattern: Readonly<Record<string, unknown>>
   readonly times: number
 }
 
-/** A part of a log as something that can be played again. */
+/** A range of a log that can be played again. */
 export interface CopyRange {
   readonly startAt: number
   readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
   readonly rules: readonly ResponseRule[]
   readonly inputs: readonly TestAction[]
   readonly seen: readonly ObservedOutcome[]
-  /** What is not part of it, in sentences of our own. */
+  /** Messages about what is not included. */
   readonly notes: readonly string[]
 }
 
-/** The stretch of a selection; `undefined` where nothing is selected that could be played. */
+/** Returns the range of a selection; `undefined` if the selection contains nothing to play. */
 export function copyRangeOf(selection: CopySelection, context: CopyContext): CopyRange | undefined {
   const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
@@ -54,14 +54,14 @@ class StretchReader {
   readonly #notes = new Set<string>()
   /** Commands, messages and faults by the entry that led to them. */
   readonly #led = new Map<number, TraceEntry[]>()
-  /** Attempts and changes by message. */
+  /** Attempts and changes of state by message. */
   readonly #about = new Map<unknown, TraceEntry[]>()
   readonly #requests = new Set<unknown>()
   readonly #schedules = new Set<unknown>()
-  /** What messages were published, cancelled or released. */
+  /** IDs of messages that were published, canceled or delivered now. */
   readonly #done = new Set<string>()
   #now: number
-  /** An attempt came since time was moved: what is next comes after it. */
+  /** Whether time was moved after the last attempt. If not, the next action happens after the attempt. */
   #moved = true
 
   constructor(
@@ -101,12 +101,12 @@ class StretchReader {
     else if (type === 'command' && entry.via === 'direct') this.#command(entry)
     else if (type === 'message') this.#message(entry)
     else if (type === 'setting' && cause === undefined && entry.change !== 'fired')
-      this.#notes.add('Settings that no request made are not part of it: queues, limits, keys.')
-    else if (type === 'outbound') this.#notes.add('Calls to foreign hosts are not part of it.')
-    else if (type === 'dropped') this.#notes.add('The log had forgotten what came before.')
+      this.#notes.add('Settings that no request made are not included: queues, limits, keys.')
+    else if (type === 'outbound') this.#notes.add('Outbound requests are not included.')
+    else if (type === 'dropped') this.#notes.add('The log did not contain earlier entries any more.')
   }
 
-  /** Everything that is due by then happens first. */
+  /** Moves time to an instant. Everything that is due by then happens first. */
   #moveTo(at: number): void {
     if (at <= this.#now && this.#moved) return
     this.#inputs.push({ does: 'advance', ms: Math.max(0, at - this.#now) })
@@ -152,20 +152,20 @@ class StretchReader {
     this.#do({ does: 'publish', publish, messageId: String(entry.messageId) }, entry.at)
   }
 
-  /** As it came, where it changes something and names nothing that another world calls otherwise. */
+  /** Adds the request unchanged, if it changes something and contains no ID that differs in another sandbox. */
   #raw(entry: TraceEntry): void {
     const { service, method, url, body, response: answer, at } = entry
     const path = pathOf(url, service, this.context)
     if ((method === 'GET' && service !== 'store') || service === 'stats') return
     if (/(?:msg|dlq|wfr)_/.test(path)) {
       const later = (this.#led.get(entry.seq) ?? []).filter(({ type }) => type === 'message')
-      if (later.length === 0) this.#notes.add('Requests that name an id of this run are not part of it.')
+      if (later.length === 0) this.#notes.add('Requests that contain an ID of this run are not included.')
       for (const message of later) this.#message(message)
       return
     }
     const { text, cut } = bodyOf(body)
     if (text === undefined || cut !== undefined) {
-      this.#notes.add('Requests whose body is not text, or not whole, are not part of it.')
+      this.#notes.add('Requests whose body is truncated or not text are not included.')
       return
     }
     const headers = headersOf(entry.headers).filter(([name]) =>
@@ -183,16 +183,22 @@ class StretchReader {
     this.#do({ does: 'request', request: { ...request, ...(text !== '' && { body: text }) } }, at)
   }
 
-  /** The rule stands right before what it struck: others may have passed before. */
+  /**
+   * Adds the fault rule directly before the request that it applied to, because the rule may not match earlier
+   * requests.
+   */
   #strike(entry: TraceEntry, endpoint: string): void {
     const struck = this.#struck(entry)
     if (struck === undefined) return
     const fault = faultOf(struck, entry)
-    if (fault === undefined) this.#notes.add('A fault of which the log does not say enough is not part of it.')
+    if (fault === undefined) this.#notes.add('A fault is not included, because the log has too few details.')
     else this.#do({ does: 'fault', rule: { ...ruleOf(struck, fault), match: { path: endpoint } } }, entry.at)
   }
 
-  /** What no request published, and nothing that is played: callbacks and schedules come again by themselves. */
+  /**
+   * Adds a message that no request published. Callbacks and scheduled messages are created again when the range is
+   * played.
+   */
   #published(entry: TraceEntry): void {
     const { cause, kind, scheduleId } = entry
     const isRequested = this.#requests.has(cause)
@@ -203,7 +209,7 @@ class StretchReader {
   #command(entry: TraceEntry): void {
     const words = entry.argv as readonly unknown[]
     if (entry.error !== undefined || !words.every((word) => typeof word === 'string'))
-      this.#notes.add('Commands that failed, or whose words are not text, are not part of it.')
+      this.#notes.add('Commands that failed, or whose arguments are not text, are not included.')
     else {
       const done = withoutWait(words as string[], entry.reply)
       if (done !== undefined) this.#do({ does: 'command', words: done }, entry.at)
@@ -233,7 +239,7 @@ class StretchReader {
       const struck = this.#struck(entry)
       const fault = struck && faultOf(struck, entry)
       if (struck === undefined || fault === undefined) steps.push(stepOf(entry))
-      // A rule that strikes ends the search: those behind it have met the other deliveries only.
+      // A rule that is injected ends the search, so later rules applied to the other deliveries only.
       else addRule(rules, { ...ruleOf(struck, fault), match: { url }, ...(steps.length > 0 && { skip: steps.length }) })
     }
     return { scripts, rules }
@@ -279,7 +285,7 @@ function ruleOf({ point, rule }: TraceEntry, fault: ResponseRule['fault']): Resp
   return { on: String(point), ...(typeof rule === 'string' && { name: rule }), times: 1, fault }
 }
 
-/** Strikes that follow each other are those of one rule. */
+/** Adds a rule. Consecutive injections of the same fault become one rule. */
 function addRule(rules: ResponseRule[], rule: ResponseRule): void {
   const last = rules.at(-1)
   const same = last !== undefined && JSON.stringify({ ...last, times: 1 }) === JSON.stringify(rule)

@@ -4,22 +4,25 @@ import { bashWord } from './quoting.js'
 import { type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
-/** Headers of one connection, which curl makes for its own. */
+/** Headers of one connection, which curl adds itself. */
 const ownOfConnection = new Set([
   ...['host', 'content-length', 'connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer'],
   ...['accept-encoding', 'proxy-connection'],
 ])
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** Bytes that one argument of a program can have, with room. */
+/** Maximum number of bytes in one argument of a program, with a margin. */
 const maxArgument = 100_000
 
-/** A request, delivery or call as a command of bash; lines that begin with `#` say what curl cannot do. */
+/**
+ * Returns a request, delivery or outbound request as a bash command. Lines that begin with `#` state what curl cannot
+ * do.
+ */
 export function curlOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
-  if (entry === undefined) return '# There is no such entry.'
+  if (entry === undefined) return '# The entry does not exist.'
   const sent = sentBy(entry, selection, context)
-  if (!token.test(sent.method)) return '# The method of this request is no word of HTTP, and curl cannot send it.'
-  if (!/^https?:\/\//i.test(sent.url)) return '# The url of this request does not begin with http:// or https://.'
+  if (!token.test(sent.method)) return '# The method of this request is not a valid HTTP token, so curl cannot send it.'
+  if (!/^https?:\/\//i.test(sent.url)) return '# The URL of this request does not begin with http:// or https://.'
   return commandOf(sent, context)
 }
 
@@ -44,7 +47,7 @@ function commandOf(sent: Sent, context: CopyContext): string {
 }
 
 function withVariables(text: string, variable: string, latin = false): string {
-  // A captured text may have had three stars by itself.
+  // The captured text may itself contain three asterisks.
   const named = variable === 'SECRET' ? `"\${SECRET:-***}"` : `"$${variable}"`
   const words = partsOf(text, variable).map((part) =>
     'variable' in part ? named : latin ? bashWord(headerBytes(part.text), true) : bashWord(part.text),
@@ -52,7 +55,7 @@ function withVariables(text: string, variable: string, latin = false): string {
   return words.join('') || "''"
 }
 
-/** The address of a service is a variable, too: a copied command goes wherever the environment says. */
+/** Returns the URL with a variable for the base URL, so that a copied command uses the environment's server. */
 function urlWord({ url, service }: Sent, { url: variable }: { url?: string }, { addresses }: CopyContext): string {
   const known = service === undefined ? undefined : addresses?.[String(service)]
   const legal = (text: string): string => text.replace(/[^\x21-\x7e]+|["\\^`{|}<>]/g, percent)
@@ -67,7 +70,7 @@ function percent(text: string): string {
   return [...utf8(text)].map((byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
-/** Values of headers are bytes, which a program reads as the first 256 characters. */
+/** Returns a header value as bytes. Programs read header bytes as the first 256 characters. */
 function headerBytes(text: string): Bytes {
   return /[^\x00-\xff]/.test(text) ? utf8(text) : latin1(text)
 }
@@ -85,7 +88,7 @@ function headerArgs({ headers, service }: Sent, variable: string, hasBody: boole
     }
   }
   if (left > 0) notes.push(`Left out: ${left} header(s) that HTTP cannot carry.`)
-  // What curl would add of its own.
+  // Prevents curl from adding its default content type.
   if (hasBody && !headers.some(([name]) => name.toLowerCase() === 'content-type')) args.push("-H 'Content-Type:'")
   return args
 }
@@ -96,7 +99,7 @@ function bodyArgs({ body: { bytes, text, cut } }: Sent, notes: string[]): { inpu
   if (bytes.length > maxArgument || bytes.includes('\0')) {
     return { input: `printf %s ${bashWord(toBase64(bytes))} | base64 -d | `, args: ['--data-binary @-'] }
   }
-  // Not --data: it reads the file that a text beginning with @ names.
+  // `--data` would read a file if the text begins with @.
   return {
     input: '',
     args: [`--data-raw ${text === undefined ? bashWord(bytes, true) : withVariables(text, 'SECRET')}`],

@@ -5,7 +5,7 @@ import { type CopySelection, entriesOf } from './selection.js'
 
 const same = <T>(given: T): T => given
 
-/** What was captured for the page has no secrets any more. */
+/** Entries that were captured for the inspector are redacted already. */
 const nothingMore: Partial<Redaction> = {
   text: same,
   url: same,
@@ -18,7 +18,7 @@ const nothingMore: Partial<Redaction> = {
   errorOf: (_words: unknown, error: string) => error,
 }
 
-/** A sequence diagram for documents that draw Mermaid. */
+/** Returns a sequence diagram for documents that render Mermaid. */
 export function mermaidCopy(selection: CopySelection): string {
   return `${mermaidOf(entriesOf(selection).map(readEntry), nothingMore as Redaction)}\n`
 }

@@ -4,7 +4,7 @@ import { parsedJson } from '../../kernel/parsed-json.js'
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, headersOf } from './selection.js'
 
-// A message as `queue.publish()` and the publish step of a scenario take it.
+// Converts a message to the options of `queue.publish()` and of the publish step of a scenario.
 
 /** Options by name: `retries`, `callbackRetries`; `to`, `body` or `bodyBase64`, `headers`, `queue`. */
 export type Publish = Readonly<Record<string, unknown>>
@@ -17,16 +17,16 @@ const options: ReadonlySet<string> = new Set([
 ])
 const numbers = /[rR]etries$/
 const span = /^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/
-/** Headers that say nothing of the message. */
+/** Headers that do not belong to the message. */
 const ofTransport =
   /^(?:authorization|host|user-agent|content-length|connection|accept.*|transfer-encoding|.*-telemetry-.*|.*-sync-token|sec-.*|origin|referer)$/i
 
-/** Header names without the prefix of either dialect; `undefined` for those of the app. */
+/** Returns a header name without the prefix of either dialect; `undefined` for headers of the app. */
 export function settingOf(name: string): string | undefined {
   return /^(?:upstash|service)-(.+)$/.exec(name.toLowerCase())?.[1]
 }
 
-/** The message of a request to publish, or `undefined` where `queue.publish()` cannot say the same. */
+/** Returns the message of a publish request; `undefined` if `queue.publish()` cannot express it. */
 export function publishOfRequest(request: TraceEntry, published: TraceEntry): Publish | undefined {
   if (!/\/v2\/(?:publish|enqueue)\//.test(String(request.url)) || published.urlGroup !== undefined) return undefined
   const given: Record<string, unknown> = { to: published.url }
@@ -41,7 +41,7 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
       if (!options.has(option)) return undefined
       if (/(?:timeout|delay)$/i.test(option) && !/retryDelay/i.test(option) && !span.test(value)) return undefined
       if (option === 'notBefore') {
-        // The header has seconds.
+        // The header contains seconds.
         const at = Math.round(Number(value) * 1000)
         if (!(Math.abs(at) <= endOfTime)) return undefined
         given.notBefore = iso(at)
@@ -56,7 +56,7 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
   return withContent(given, headers, published.body)
 }
 
-/** The message as the log has it, of one that no request published. */
+/** Returns the message of a log entry, for a message that no request published. */
 export function publishOfEntry(entry: TraceEntry): Publish {
   const { url, method, maxRetries, notBefore, at, queue, labels } = entry
   const wait = (Number(notBefore) - at) / 1000
@@ -88,7 +88,7 @@ function withContent(
   const json = all.some(([name, value]) => name.toLowerCase() === 'content-type' && value === 'application/json')
   const value = json && text !== undefined ? parsedJson(text) : undefined
   const isValue = value !== undefined && typeof value !== 'string' && JSON.stringify(value) === text
-  // The type of a value that is no text is JSON without being named.
+  // A value that is not a string is sent as JSON, so its content type is omitted.
   const headers = all.filter(([name]) => !(isValue && name.toLowerCase() === 'content-type'))
   return {
     ...given,

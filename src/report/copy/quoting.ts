@@ -1,17 +1,17 @@
 import { utf8 } from '../../kernel/bytes.js'
 
-// A captured text as a literal of the language that it is pasted into. What is not plainly printable is written as the
-// codes of its characters, so that neither a terminal, an editor nor a page obeys it either.
+// Quotes captured text as a literal of the language it is pasted into. Characters that are not printable are written
+// as codes, so that no terminal, editor or page interprets them.
 
-/** C0 and C1 controls, separators of lines, direction marks, invisible characters, tags, surrogates without a partner. */
+/** C0 and C1 controls, line separators, direction marks, invisible characters, tags, and unpaired surrogates. */
 const odd =
   /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/gu
 
-/** Words of bash that need no quotes. */
+/** Texts that need no quotes in bash. */
 const bare = /^[A-Za-z0-9_./:,@%+][A-Za-z0-9_./:,@%+=-]*$/
 
 /**
- * A text as one word of bash; what is no text, as the bytes that it is.
+ * Returns a text as one argument of bash. Bytes that are not text are written as codes.
  * @param given a text, or bytes with `isBytes`
  */
 export function bashWord(given: string, isBytes = false): string {
@@ -31,14 +31,14 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
 
-/** A value as JSON that is a literal of JavaScript, YAML and a page as well: no character in it means anything to them. */
+/** Returns a value as JSON that is also a literal in JavaScript, YAML and HTML: no character has a meaning there. */
 export function jsonLiteral(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent)
     .replace(odd, escaped)
     .replace(/<(?=[/!])/g, '\\u003c')
 }
 
-/** Breaks of lines are those of the indentation: the ones of texts are escaped already. */
+/** Escapes a character. Line breaks come from the indentation only, because those of texts are already escaped. */
 function escaped(char: string): string {
   if (char === '\n') return char
   return char
@@ -47,14 +47,15 @@ function escaped(char: string): string {
     .join('')
 }
 
-/** An expression of JavaScript, to stand in a literal as it is. */
+/** A JavaScript expression that is inserted into a literal unchanged. */
 export class CodeExpression {
   constructor(readonly text: string) {}
 }
 
 /**
- * A value as JavaScript: names bare where they can be, on one line where it is short. `__proto__` is a name like any other.
- * @param indent spaces in front of the line that it begins on
+ * Returns a value as JavaScript: names unquoted where possible, on one line if it is short. `__proto__` is an
+ * ordinary name.
+ * @param indent number of spaces before the line on which it begins
  */
 export function jsLiteral(value: unknown, indent = 0): string {
   if (value instanceof CodeExpression) return value.text
@@ -74,7 +75,7 @@ export function jsLiteral(value: unknown, indent = 0): string {
   return `${open.trim()}\n${items.map((item) => `${pad}${item},\n`).join('')}${' '.repeat(indent)}${close.trim()}`
 }
 
-/** In the quotes that need less escaping. */
+/** Returns a string literal with the quotes that need less escaping. */
 function jsText(text: string): string {
   const literal = jsonLiteral(text)
   return /['\\]/.test(text) ? literal : `'${literal.slice(1, -1).replaceAll('\\"', '"')}'`

@@ -1,11 +1,11 @@
 import { jsLiteral } from './quoting.js'
 
-// Commands of the data store as calls of its SDK.
+// Converts commands of the store to calls of its SDK.
 
-/** A word as the SDK wrote it: numbers are numbers. */
+/** An argument as the SDK receives it: numbers stay numbers. */
 export type SdkArg = string | number | boolean
 
-/** Methods that take the words of their command one after the other. */
+/** Methods that take the arguments of their command in the same order. */
 const flat: ReadonlySet<string> = new Set(
   (
     'get del incr decr incrby decrby append exists expire pexpire expireat ttl pttl persist getdel strlen rename type ' +
@@ -14,23 +14,23 @@ const flat: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** `set('a', 'b', { ex: 60 })`, or `undefined` where no method says the same. */
+/** Returns, for example, `set('a', 'b', { ex: 60 })`; `undefined` if no method is equivalent. */
 export function methodCall([command, ...args]: readonly SdkArg[]): string | undefined {
   const name = String(command)
-  // In the case in which the SDK writes it.
+  // The SDK writes command names in lower case.
   if (flat.has(name)) return `${name}(${listed(args)})`
   if (name === 'set') return setCall(args)
   return name === 'hset' ? hsetCall(args) : undefined
 }
 
-/** Any command in the SDK's own form for all of them. */
+/** Returns a call of the SDK's generic method, which sends any command. */
 export function anyCall(words: readonly SdkArg[]): string {
   return `exec(${jsLiteral(words.map(String))})`
 }
 
 const listed = (args: readonly SdkArg[]): string => args.map((arg) => jsLiteral(arg)).join(', ')
 
-/** Options in the order in which the SDK writes them. */
+/** Returns a call of `set()`, with options in the order in which the SDK writes them. */
 function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
   if (key === undefined || value === undefined) return undefined
   const options: Record<string, SdkArg> = {}
@@ -46,7 +46,10 @@ function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
   return `set(${listed([key, value])}${Object.keys(options).length === 0 ? '' : `, ${jsLiteral(options)}`})`
 }
 
-/** Names that are whole numbers would change places in an object. */
+/**
+ * Returns a call of `hset()`; `undefined` for names that are whole numbers, which would change their order in an
+ * object.
+ */
 function hsetCall([key, ...pairs]: readonly SdkArg[]): string | undefined {
   const names = pairs.filter((_, at) => at % 2 === 0).map(String)
   const odd = pairs.length === 0 || pairs.length % 2 === 1 || new Set(names).size < names.length

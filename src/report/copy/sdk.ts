@@ -8,29 +8,29 @@ import { anyCall, methodCall, type SdkArg } from './sdk-store.js'
 import { type CapturedBody, type CopyContext, type CopySelection, entryOf, headerIn, pathOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
-/** A request as a call of the public SDKs that sends it again. */
+/** Returns a request as a call of the public SDKs that sends it again. */
 export function sdkOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
-  if (entry === undefined) return '// There is no such entry.\n'
+  if (entry === undefined) return '// The entry does not exist.\n'
   const sent = sentBy(entry, selection, context)
   const path = pathOf(sent.url, sent.service, context)
   const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body is known.\n'
   if (sent.service === 'store') return cut + storeCode(sent, path)
   if (sent.service === 'queue')
     return cut + queueCode(sent, path, (entry.response as { body?: unknown } | undefined)?.body === '')
-  return '// No SDK sends this request: copy it as curl.\n'
+  return '// No SDK sends this request. Copy it as curl.\n'
 }
 
-// ---- the data store -----------------------------------------------------------------------------------------------
+// ---- the store ----------------------------------------------------------------------------------------------------
 
 function storeCode({ body, method }: Sent, path: string): string {
   const rows = method === 'POST' ? rowsOf(body, path) : pathRow(path)
-  if (rows === undefined) return '// No call of the SDK sends this request: copy it as curl.\n'
+  if (rows === undefined) return '// No call of the SDK sends this request. Copy it as curl.\n'
   const single = path !== '/pipeline' && path !== '/multi-exec'
   return [
     "import { Redis } from '@upstash/redis'",
     '',
-    // By itself the SDK sends every command through a pipeline.
+    // By default the SDK sends every command through a pipeline.
     `const redis = Redis.fromEnv(${single ? '{ enableAutoPipelining: false }' : ''})`,
     ...(path === '/multi-exec'
       ? batchCode('multi', rows)
@@ -48,7 +48,7 @@ function oneCall(row: readonly SdkArg[]): string {
 function batchCode(kind: 'multi' | 'pipeline', rows: readonly (readonly SdkArg[])[]): string[] {
   const calls = rows.map(methodCall)
   if (calls.includes(undefined))
-    return [`// The SDK has no ${kind} for commands of any kind: these are sent one by one.`, ...rows.map(oneCall)]
+    return [`// The SDK supports only some commands in a ${kind}, so these are sent one by one.`, ...rows.map(oneCall)]
   return [`const batch = redis.${kind}()`, ...calls.map((call) => `batch.${call}`), 'await batch.exec()']
 }
 
@@ -60,7 +60,7 @@ function rowsOf({ text }: CapturedBody, path: string): readonly (readonly SdkArg
   return Array.isArray(rows) && rows.length > 0 && rows.every(isRow) ? rows : undefined
 }
 
-/** `GET /set/a/b`. */
+/** Parses a command in the path, such as `GET /set/a/b`. */
 function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
   try {
     const words = path.split('?')[0]!.split('/').slice(1).map(decodeURIComponent)
@@ -72,7 +72,7 @@ function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
 
 // ---- the queue ----------------------------------------------------------------------------------------------------
 
-/** Options of the SDK by the setting that they write; numbers are written as numbers. */
+/** Options of the SDK by the setting that they write. Numbers are written as numbers. */
 const options: Readonly<Record<string, string>> = {
   delay: 'delay',
   retries: 'retries',
@@ -92,7 +92,7 @@ interface Row {
   readonly body: CapturedBody
 }
 
-/** @param silent the answer had no body, which the SDK would read as JSON */
+/** @param silent whether the response had no body, which the SDK would fail to parse as JSON */
 function queueCode(sent: Sent, path: string, silent: boolean): string {
   const trigger = triggerCall(sent, path)
   if (trigger !== undefined)
@@ -117,7 +117,7 @@ function publishCall({ headers, body }: Sent, path: string): string | undefined 
   return `queue({ queueName: ${queueName} }).${messageCall('enqueue', { to: rest.slice(slash + 1), headers, body })}`
 }
 
-/** `publishJSON` where it writes the same body and type. */
+/** Returns `publishJSON` if it writes the same body and content type. */
 function messageCall(verb: string, row: Row): string {
   const { text = '' } = row.body
   const value = headerIn(row.headers, 'content-type') === 'application/json' ? parsedJson(text) : undefined
@@ -160,7 +160,7 @@ function batchCall({ body }: Sent, path: string): string | undefined {
   return rows.includes(undefined) ? undefined : `batch(${jsLiteral(rows)})`
 }
 
-/** A batch of one message that begins a run is what the client of workflows sends. */
+/** Returns a call of the workflow client, which triggers a run by a batch with one message. */
 function triggerCall({ body }: Sent, path: string): string | undefined {
   const given = path === '/v2/batch' ? parsedJson(body.text ?? '') : undefined
   const [row] = Array.isArray(given) && given.length === 1 ? given : []
@@ -173,7 +173,7 @@ function triggerCall({ body }: Sent, path: string): string | undefined {
   const text = typeof row.body === 'string' ? row.body : ''
   const own = headers.flatMap(([name, value]): [string, unknown][] => {
     const setting = settingOf(name) ?? ''
-    // Without what the client says of itself.
+    // Headers that the client adds itself are omitted.
     const isApp = setting.startsWith('forward-') && !setting.startsWith('forward-upstash-')
     return isApp ? [[setting.slice('forward-'.length), secret(value)]] : []
   })
@@ -191,7 +191,7 @@ function triggerCall({ body }: Sent, path: string): string | undefined {
   })})`
 }
 
-/** Everything else, in the SDK's own form for all requests. */
+/** Returns any other request, with the SDK's generic method. */
 function rawCall({ method, headers, body }: Sent, path: string, silent: boolean): string {
   const [bare, query] = path.split('?')
   const own = headers.filter(([name]) => name.toLowerCase() === 'content-type' || settingOf(name) !== undefined)
@@ -211,7 +211,7 @@ function fieldsOf({ to, headers, body }: Row): Record<string, unknown> {
   for (const [name, value] of headers) {
     const setting = settingOf(name)
     const option = setting === undefined || value.includes(hidden) ? undefined : options[setting]
-    // What fetch writes by itself for a text.
+    // `fetch` adds this content type itself.
     const isOwn = name.toLowerCase() === 'content-type' && value === 'text/plain;charset=UTF-8'
     if (setting === 'method') {
       if (value !== 'POST') fields.method = value
@@ -231,7 +231,7 @@ function fieldsOf({ to, headers, body }: Row): Record<string, unknown> {
   }
 }
 
-/** A captured text may have had three stars by itself. */
+/** The captured text may itself contain three asterisks. */
 function secret(value: string): unknown {
   const parts = value.split(hidden)
   if (parts.length === 1) return value

@@ -2,31 +2,31 @@ import { type Bytes, fromBase64, utf8 } from '../../kernel/bytes.js'
 import type { PortableString } from '../../kernel/portable.js'
 import type { TraceEntry } from '../trace.js'
 
-/** What somebody has chosen of a log: one entry, entries from one to another, or a message with all that became of it. */
+/** A selection in a log: one entry, a range of entries, or a message with all of its entries. */
 export interface CopySelection {
-  /** The log as far as it is known, oldest first, secrets hidden. */
+  /** The known entries of the log, oldest first, with secrets hidden. */
   readonly entries: readonly TraceEntry[]
-  /** `seq` of the entry. */
+  /** `seq` of the selected entry. */
   readonly entry?: number
-  /** `seq` of the first and of the last entry, both belonging to it. */
+  /** `seq` of the first and of the last entry, inclusive. */
   readonly range?: readonly [from: number, to: number]
   readonly message?: string
 }
 
-/** What is known of the world that the entries come from. */
+/** Facts about the sandbox of the entries. */
 export interface CopyContext {
-  /** Addresses of the services, as a trace has them. */
+  /** Base URLs of the services, as in a trace. */
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** `Service-` for neutral words; without it those of the vendor, whose SDKs are called. */
+  /** `Service-` for the neutral dialect. Default: the dialect of the vendor, whose SDKs are called. */
   readonly headerPrefix?: string
   readonly seed?: number | string
-  /** The assertion that failed, of a test that failed. */
+  /** Failed assertion, if a test failed. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** What an agent is asked. */
+  /** Question for an agent. */
   readonly question?: string
 }
 
-/** What a form of copying fits: a type of entry, a range, or the story of a message. */
+/** Kind of a selection: a type of entry, `range`, or `message`. */
 export type SelectionKind = string
 
 export function entryOf({ entries, entry }: CopySelection): TraceEntry | undefined {
@@ -39,12 +39,12 @@ export function kindOf(selection: CopySelection): SelectionKind {
   return entryOf(selection)?.type ?? 'nothing'
 }
 
-/** A body as it was captured; `cut` when the trace has only its beginning. */
+/** A captured body. `cut` is set if the trace contains only its beginning. */
 export interface CapturedBody {
   readonly bytes: Bytes
-  /** The text, where it is one. */
+  /** The body as text, if it is text. */
   readonly text?: string
-  /** Bytes that it had, of one that was cut. */
+  /** Original number of bytes of a truncated body. */
   readonly cut?: number
 }
 
@@ -66,7 +66,7 @@ export function headerIn(headers: Headers, name: string): string | undefined {
   return headers.find(([own]) => own.toLowerCase() === name)?.[1]
 }
 
-/** What of a url stands below the service's address: `/v2/publish/…`. */
+/** Returns the path of a URL below the service's base URL: `/v2/publish/…`. */
 export function pathOf(url: unknown, service: unknown, { addresses }: CopyContext): string {
   const known = addresses?.[service === 'stats' ? 'mgmt' : String(service)]
   const text = String(url)
@@ -77,7 +77,7 @@ export function pathOf(url: unknown, service: unknown, { addresses }: CopyContex
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** The entries that are meant: of a message its own and those of its callbacks. */
+/** Returns the selected entries. Those of a message include its callbacks. */
 export function entriesOf(selection: CopySelection): readonly TraceEntry[] {
   const { entries, range } = selection
   if (range !== undefined) return ofRange(entries, range)
@@ -96,7 +96,7 @@ function messageOf(entry: TraceEntry | undefined, entries: readonly TraceEntry[]
   return typeof entry?.messageId === 'string' ? entry.messageId : undefined
 }
 
-/** A message that is delivered within the range begins where it was published. */
+/** Returns the entries of a range. It is extended to the publish of each message that is delivered in it. */
 function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, number]): readonly TraceEntry[] {
   const begins = new Map<unknown, number>()
   for (const { type, messageId, seq, cause = seq } of entries) {
@@ -110,7 +110,7 @@ function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, n
 }
 
 function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
-  // Of a request that published more, only the message.
+  // A request that published several messages is not included.
   const requests = new Map<unknown, boolean>()
   for (const { type, cause, messageId } of entries) {
     if (type === 'published' && cause !== undefined) requests.set(cause, messageId === message && !requests.has(cause))

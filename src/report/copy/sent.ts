@@ -9,20 +9,20 @@ import {
   headersOf,
 } from './selection.js'
 
-/** What is sent again. */
+/** A request that can be sent again. */
 export interface Sent {
   readonly method: string
   readonly url: string
   readonly headers: Headers
   readonly body: CapturedBody
-  /** Of the services; absent elsewhere. */
+  /** Service that receives the request; absent for other hosts. */
   readonly service?: unknown
 }
 
-/** The request that an entry is, or that leads to it. */
+/** Returns the request of an entry, or the request that leads to it. */
 export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: CopyContext): Sent {
   if (entry.type === 'command') return commandRequest(entry, context)
-  // What was published by a request is that request again; what was not is delivered as it will be.
+  // A message that a request published is represented by that request. Otherwise a publish request is created.
   const request = entry.type === 'published' ? entries.find(({ seq }) => seq === entry.cause) : undefined
   if (request?.type === 'request' && !String(request.url).includes('/batch'))
     return sentBy(request, { entries }, context)
@@ -37,7 +37,7 @@ export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: C
   }
 }
 
-/** A command in the form of the store's REST: a list of words, base64 of none of them. */
+/** Returns the request of a command to the store's REST API: a list of arguments, without base64. */
 function commandRequest({ argv }: TraceEntry, { addresses }: CopyContext): Sent {
   const words = (argv as unknown[]).map((word) => {
     const { bytes, text } = bodyOf(word)

@@ -6,14 +6,14 @@ import type { CopyContext, CopySelection } from './selection.js'
 
 export type TestRunner = 'vitest' | 'jest' | 'playwright'
 
-/** A whole test file in which the selected stretch happens again, and which fails when it does not. */
+/** Returns a complete test file that repeats the selected range and fails if the outcome differs. */
 export function testOf(runner: TestRunner, selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
-  if (stretch === undefined) return '// There is nothing here that a test could play.\n'
+  if (stretch === undefined) return '// The selection contains nothing that a test can play.\n'
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
-    // A message that had not ended when it was seen does not end in its copy either.
+    // A message that was still pending in the log is pending in the copy too.
     ...(stretch.seen.some(isLeftOver) && { strict: { pending: false } }),
   })
   const { head, args } = frames[runner](options)
@@ -40,7 +40,7 @@ interface Frame {
   readonly args: string
 }
 
-/** How each runner gives a test its sandbox. */
+/** How a test gets its sandbox, by runner. */
 const frames: Readonly<Record<TestRunner, (options: string) => Frame>> = {
   vitest: (options) => ({
     head: ["import { expect, test } from 'stuntdouble/vitest'", '', `test.override('sandboxOptions', ${options})`],
@@ -83,7 +83,7 @@ function noDeadLetter(seen: readonly ObservedOutcome[]): string[] {
   return seen.length === 0 ? [] : ['expect(sandbox).not.toHaveDeadLetter()']
 }
 
-/** Messages that are spoken of later. */
+/** Returns variable names for messages that later actions use. */
 function namesOf(inputs: readonly TestAction[]): ReadonlyMap<string, string> {
   const later = inputs.flatMap((input) =>
     input.does === 'cancel' || input.does === 'deliverNow' ? [input.messageId] : [],
@@ -101,7 +101,7 @@ function codeOf(input: TestAction, index: number, named: ReadonlyMap<string, str
   const { bodyBase64, ...publish } = input.publish
   const body =
     bodyBase64 === undefined ? {} : { body: new CodeExpression(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
-  // A duplicate is accepted under the id of the first one.
+  // A duplicate is accepted with the ID of the first message.
   const declares = name !== undefined && !declared.has(name)
   if (declares) declared.add(name)
   return [`${declares ? `const ${name} = ` : ''}sandbox.queue.publish(${jsLiteral({ ...publish, ...body }, 2)})`]
@@ -131,7 +131,7 @@ function expected({ what, pattern, times }: ObservedOutcome): string {
   return `expect(sandbox).${matchers[what]}(${jsLiteral(pattern, 2)}, { times: ${times} })`
 }
 
-/** `'1d12s'`; milliseconds where seconds are not whole. */
+/** Returns a duration such as `'1d12s'`, or milliseconds if the seconds are not whole. */
 function spanOf(ms: number): string {
   return ms === 0 || ms % 1000 !== 0 ? String(ms) : `'${formatDuration(ms)}'`
 }

@@ -1,10 +1,12 @@
-/** What stands for a command that waits, where nothing does, by its words and its reply; the name first. */
+/**
+ * Converts a blocking command to the equivalent one that does not block. Arguments and reply include the name first.
+ */
 type Plain = (words: readonly string[], key: string) => readonly string[]
 
 const popped =
   (name: string): Plain =>
   (_words, key) => [name, key]
-/** Without the time behind the name; of the keys the one that had something. */
+/** Removes the timeout after the name, and all keys except the one that had elements. */
 const poppedMany =
   (name: string): Plain =>
   ([, , count, ...rest], key) => [name, '1', key, ...rest.slice(Number(count))]
@@ -24,8 +26,9 @@ const plain: Readonly<Record<string, Plain>> = {
 }
 
 /**
- * A command as one that does not wait and does the same, at the time when it ended: with it the copy of a log leaves what
- * the log left. @returns `undefined` for one that got nothing
+ * Returns the equivalent of a blocking command that does not block, for the time at which it ended. The copy of a log
+ * then has the same effect on the store.
+ * @returns `undefined` if the command returned nothing
  */
 export function withoutWait(words: readonly string[], reply: unknown): readonly string[] | undefined {
   const name = String(words[0]).toUpperCase()

@@ -16,13 +16,14 @@ import { type AttemptFact, ImportError, recordsOf } from './imported-records.js'
 import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.js'
 
 export interface ImportOptions {
-  /** Dialect of the scenario. Default `auto`, which the scenario does without naming. */
+  /** Dialect of the scenario. Default: `auto`, which the scenario does not state. */
   readonly dialect?: DialectName
-  /** Kinds of secrets that stay as they are. Default none. */
+  /** Kinds of secrets that are not replaced. Default: none. */
   readonly keep?: readonly SecretKind[]
   /**
-   * What the scenario expects: that code under test no longer gives the recorded failure, and the recorded end without
-   * any (`same`), or that the messages are delivered, whoever answers (`delivered`). Default `same`.
+   * What the scenario expects. Default: `same`.
+   * `same`: the code under test no longer returns the recorded failure; without such code, the recorded end is
+   * reproduced. `delivered`: the messages are delivered.
    */
   readonly expect?: 'same' | 'delivered'
   readonly name?: string
@@ -30,7 +31,7 @@ export interface ImportOptions {
 
 /** A file that was read and parsed. */
 export interface ImportSource {
-  /** For messages and the name of the scenario. */
+  /** Name for messages, and for the scenario. */
   readonly name: string
   readonly value: unknown
 }
@@ -38,13 +39,14 @@ export interface ImportSource {
 export interface Imported {
   readonly scenario: Scenario
   readonly redactions: readonly ReplacedSecret[]
-  /** What the records do not say and was assumed. */
+  /** Assumptions about facts that are not in the records. */
   readonly notes: readonly string[]
 }
 
 /**
- * Turns dead letters, log entries and callback bodies of the real service into a scenario: what was recorded,
- * and that the code under test does better. Records of one message are merged; secrets are replaced by placeholders.
+ * Converts dead letters, log entries and callback bodies of the real service to a scenario.
+ * The scenario contains what was recorded, and expects the code under test to do better. Records of one message are
+ * merged; secrets are replaced by placeholders.
  * @throws ImportError when there is nothing to import
  */
 export function importDeliveries(sources: readonly ImportSource[], options: ImportOptions = {}): Imported {
@@ -52,17 +54,19 @@ export function importDeliveries(sources: readonly ImportSource[], options: Impo
   const facts = sources.flatMap(({ name, value }) => recordsOf(value, name, notes))
   const messages = joined(facts, notes)
   if (messages.length === 0) {
-    throw new ImportError(`${sources.map(({ name }) => name).join(', ')}: there is no message in it.`)
+    throw new ImportError(
+      `${sources.map(({ name }) => name).join(', ')}: no message found. Use files with dead letters, log entries or callback bodies.`,
+    )
   }
   const redactor = new Redactor(options.keep)
   const scenario = new Writer(messages, redactor, notes, options).scenario()
   return { scenario, redactions: redactor.redactions, notes }
 }
 
-/** The part of each message in the scenario. */
+/** Part of the scenario that describes one message. */
 interface Part {
   readonly message: ImportedMessage
-  /** Its name in the scenario. */
+  /** Name of the message in the scenario. */
   readonly as: string
   readonly publish: PublishStep
   readonly script: readonly { readonly at: number; readonly fault: DeliveryFault }[]
@@ -137,7 +141,7 @@ class Writer {
     }
     if (facts.urlGroup !== undefined)
       this.notes.push(
-        `${id} went to an endpoint of the url group ${facts.urlGroup}: the scenario publishes to its url.`,
+        `${id} went to an endpoint of the URL group ${facts.urlGroup}: the scenario publishes to the URL of the endpoint.`,
       )
     if (facts.scheduleId !== undefined)
       this.notes.push(`${id} was published by the schedule ${facts.scheduleId}: the scenario publishes it once.`)
@@ -146,7 +150,7 @@ class Writer {
 
   #retryDelay(expression: string | undefined, id: string): string | undefined {
     if (expression === undefined || parsedExpression(expression) !== undefined) return expression
-    this.notes.push(`${id}.retryDelayExpression cannot be read: the scenario has the default back-off.`)
+    this.notes.push(`${id}.retryDelayExpression is invalid: the scenario uses the default backoff.`)
     return undefined
   }
 
@@ -160,7 +164,7 @@ class Writer {
     return Object.keys(headers).length === 0 ? undefined : headers
   }
 
-  /** Names of the service's own headers in the words of the scenario. */
+  /** Returns the names of the service's own headers in the dialect of the scenario. */
   #inWords(name: string): string {
     const prefix = this.options.dialect === 'neutral' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
@@ -173,12 +177,12 @@ class Writer {
     }
     if (body === '') return {}
     if (!isUtf8(body)) {
-      this.notes.push(`${place} is not text, so nothing in it was redacted: look for secrets yourself.`)
+      this.notes.push(`${place} is not text, so nothing in it was redacted: check it for secrets.`)
       return { bodyBase64: toBase64(body) }
     }
     const shown = text(body)
     if (/^REDACTED:[\da-f]{64}$/.test(shown))
-      this.notes.push(`${place} was redacted by the service: put a body of the same shape there.`)
+      this.notes.push(`${place} was redacted by the service: replace it with a body of the same shape.`)
     return { body: this.redactor.body(shown, place) }
   }
 
@@ -211,7 +215,7 @@ class Writer {
   #networkFault(error: string, place: string): DeliveryFault {
     for (const [kind, pattern] of networkFaults) if (pattern.test(error)) return { kind }
     this.notes.push(
-      `${place} got no answer${error === '' ? ', and the records do not say why' : ` (${this.redactor.text(error, place)})`}: assumed to be a connection that was reset.`,
+      `${place} got no response${error === '' ? ', and the records contain no reason' : ` (${this.redactor.text(error, place)})`}: assumed to be a connection reset.`,
     )
     return { kind: 'reset' }
   }
@@ -224,7 +228,7 @@ class Writer {
     const callbacks = this.#parts.flatMap(({ publish }) => [publish.callback, publish.failureCallback])
     for (const url of callbacks) if (url !== undefined && !byUrl.has(url)) byUrl.set(url, [])
     return [...byUrl].map(([url, script]) => {
-      // Messages to one destination consume its script steps in the order of their attempts.
+      // Messages to one destination use its script steps in the order of their attempts.
       const steps = [...script].sort((a, b) => a.at - b.at).map(({ fault }) => fault)
       while (steps.at(-1)?.kind === 'pass') steps.pop()
       return { url, recorded: steps }
@@ -245,7 +249,7 @@ class Writer {
       steps.push(step)
     }
     const open = this.#parts.filter(({ message }) => message.state === 'OPEN')
-    // What the records do not say is not played.
+    // Nothing is played beyond the end of the records.
     if (open.length > 0) steps.push({ advanceTo: iso(Math.max(now, ...open.map(({ message }) => message.lastSeenAt))) })
     else steps.push({ drain: true })
     return steps
@@ -269,7 +273,7 @@ class Writer {
   }
 }
 
-/** The text with which a recorded attempt was answered. */
+/** Returns the body of a recorded response. */
 function answerOf(fault: DeliveryFault | undefined): string | undefined {
   if (fault?.kind === 'delay') return answerOf(fault.then as DeliveryFault | undefined)
   const body = fault !== undefined && 'body' in fault ? fault.body : undefined
@@ -287,11 +291,11 @@ const networkFaults: readonly (readonly [
   ['reset', new RegExp(`${networkErrors.reset}|ECONNRESET|connection reset|unexpected EOF|\\bEOF\\b|broken pipe`, 'i')],
 ]
 
-/** Headers of an answer about the connection or about an encoding that the record no longer has. */
+/** Response headers about the connection, or about an encoding that the record no longer has. */
 const ofConnection =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|date|server|via|alt-svc|nel|report-to|cf-.*|x-vercel-.*|x-amz-.*|x-request-id|upgrade|trailer|te|vary|age|etag|strict-transport-security)$/i
 
-/** How long unanswered attempts took, for a message that does not say. */
+/** Returns the timeout of a message: the recorded one, or the duration of an attempt that timed out. */
 function timeoutOf(timeout: number | undefined, attempts: ImportedMessage['attempts']): string | undefined {
   if (timeout !== undefined) return `${timeout}s`
   const hung = attempts.find(

@@ -11,7 +11,7 @@ import {
   maxAttempts,
 } from './imported-records.js'
 
-/** One attempt with its times, known or estimated. */
+/** One attempt with its times, recorded or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
 
 /** One message, merged from all records about it. */
@@ -20,13 +20,13 @@ export interface ImportedMessage {
   readonly facts: MessageFacts
   readonly createdAt: number
   readonly attempts: readonly TimedAttempt[]
-  /** `OPEN`: the message had not ended in the records. */
+  /** `OPEN`: the message had not ended when it was recorded. */
   readonly state: 'DELIVERED' | 'FAILED' | 'CANCELLED' | 'OPEN'
   readonly cancelledAt: number | undefined
   readonly lastSeenAt: number
 }
 
-/** Joins the records of each message, in the order in which the messages were created. */
+/** Merges the records of each message. Returns the messages in the order in which they were created. */
 export function joined(facts: readonly Fact[], notes: string[]): readonly ImportedMessage[] {
   const byId = new Map<string, Fact[]>()
   for (const fact of facts) byId.set(fact.messageId, [...(byId.get(fact.messageId) ?? []), fact])
@@ -38,7 +38,7 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
   const facts = mergedFacts(records)
   if (facts.url === undefined)
     throw new ImportError(
-      `The records of ${id} have no url that begins with https:// or http://: a scenario needs a destination.`,
+      `The records of ${id} contain no URL that begins with https:// or http://. Add the url of the destination.`,
     )
   const log = inOrder(records.flatMap((record) => record.log ?? []))
   const dead = records.find((record) => record.dead !== undefined)?.dead
@@ -79,21 +79,21 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
   }
 }
 
-/** Oldest first. The API lists the newest first, unless it was asked for another order. */
+/** Returns the lines oldest first. The API lists the newest first, unless the request asked for another order. */
 function inOrder(lines: readonly LogLine[]): readonly LogLine[] {
   const [first, last] = [lines[0], lines.at(-1)]
   if (first === undefined || last === undefined) return []
   const isReversed = first.time > last.time || (first.time === last.time && order(first.state) > order(last.state))
-  // A stable sort: entries of one instant keep their order.
+  // The sort is stable, so entries of one instant keep their order.
   return [...(isReversed ? [...lines].reverse() : lines)].sort((a, b) => a.time - b.time)
 }
 
-/** Entries of one instant, in the order in which the service writes them. [queue.md 4.2] */
+/** Returns the rank of entries of one instant, in the order in which the service writes them. [queue.md 4.2] */
 function order(state: string): number {
   return ['CREATED', 'ACTIVE', 'CANCEL_REQUESTED', 'DELIVERED', 'ERROR', 'RETRY', 'FAILED', 'CANCELLED'].indexOf(state)
 }
 
-/** The first record that has the fact. */
+/** Merges facts: the first record that contains a fact determines it. */
 function mergedFacts(records: readonly Fact[]): MessageFacts {
   const merged: Record<string, unknown> = {}
   for (const { message } of records) {
@@ -104,7 +104,7 @@ function mergedFacts(records: readonly Fact[]): MessageFacts {
 
 type Raw = (AttemptFact | undefined)[]
 
-/** The attempts by number: out of the log by their order, out of callbacks by their number. */
+/** Returns the attempts by number. The log implies the number by its order; callbacks contain it. */
 function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   const attempts: Raw = []
   let startedAt: number | undefined
@@ -117,7 +117,7 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   for (const { reported } of records) {
     if (reported?.retried === undefined) continue
     const known = attempts[reported.retried]
-    // A callback has the headers and the body of a success too, which the log leaves out.
+    // A callback has the headers and body of a success too, which the log omits.
     attempts[reported.retried] =
       known === undefined
         ? reported
@@ -131,7 +131,10 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   return attempts
 }
 
-/** A dead letter has its last attempt only: the others are assumed to have failed the same way. */
+/**
+ * Adds attempts to a dead letter, which contains only its last one. The others are assumed to have failed in the same
+ * way.
+ */
 function completed(
   attempts: Raw,
   dead: AttemptFact | undefined,
@@ -159,21 +162,21 @@ function completed(
   }
   if (assumed > 0) {
     notes.push(
-      `${id}: the records tell ${count - assumed} of ${count} attempts; the ${assumed === 1 ? 'other one is' : 'others are'} assumed to have failed like the last one.`,
+      `${id}: the records contain ${count - assumed} of ${count} attempts; the ${assumed === 1 ? 'other one is' : 'others are'} assumed to have failed like the last one.`,
     )
   }
 }
 
-/** A callback knows its own attempt only: those before it have failed, nobody knows how. */
+/** Adds attempts before that of a callback, which contains only its own. They failed, but the reason is unknown. */
 function filled(attempts: Raw, id: string, notes: string[]): void {
   for (let retried = 0; retried < attempts.length; retried++) {
     if (attempts[retried] !== undefined) continue
     attempts[retried] = { status: 500, headers: [], body: utf8(''), retried }
-    notes.push(`${id}: attempt ${retried + 1} is not in the records: assumed to have been answered 500.`)
+    notes.push(`${id}: attempt ${retried + 1} is not in the records: assumed to have failed with status 500.`)
   }
 }
 
-/** Without any time: early enough before its end for all retries. */
+/** Estimates the creation time of a message without any: early enough before its end for all retries. */
 function earliestOf(dead: AttemptFact | undefined, attempts: readonly AttemptFact[], facts: MessageFacts): number {
   const waits = attempts
     .slice(0, -1)
@@ -202,7 +205,7 @@ export function isNonRetryable({ status, headers }: AttemptFact): boolean {
   )
 }
 
-/** Estimates the wait before the attempt after this one, as the service would have it. */
+/** Estimates the wait before the next attempt, with the rules of the service. */
 function waitAfter(attempt: AttemptFact, retried: number, expression: string | undefined, at: number): number {
   const headers = attempt.headers.map(([name, value]): [string, string] => [name, value])
   return retryWait(
@@ -215,7 +218,7 @@ function waitAfter(attempt: AttemptFact, retried: number, expression: string | u
   ).delay
 }
 
-/** `undefined` for what no service would have accepted. */
+/** Returns `undefined` for an expression that the service would not have accepted. */
 export function parsedExpression(expression: string): RetryExpression | undefined {
   try {
     return parseRetryExpression(expression)

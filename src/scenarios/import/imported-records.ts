@@ -1,12 +1,13 @@
 import { type Bytes, fromBase64, utf8 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-// The JSON of the service's API, read with tolerance: a dead letter, an entry of the log, the body of a callback, or a
-// page of them. Each becomes facts about one message. [queue.md 1.5, 4.3, 5.4, 5.5]
+// Tolerant parser for JSON of the service's API: a dead letter, a log entry, the body of a callback, or a page of
+// them.
+// Each becomes facts about one message. [queue.md 1.5, 4.3, 5.4, 5.5]
 
-/** What is known about one attempt. */
+/** Facts about one attempt. */
 export interface AttemptFact {
-  /** Number of the attempt, 0 for the first; absent in the log, where the order tells. */
+  /** Number of the attempt, 0 for the first. Absent in the log, whose order implies it. */
   readonly retried?: number | undefined
   readonly status: number
   readonly error?: string | undefined
@@ -16,7 +17,7 @@ export interface AttemptFact {
   readonly endedAt?: number | undefined
 }
 
-/** What is known about a message as it was published. */
+/** Facts about a message as it was published. */
 export interface MessageFacts {
   readonly url?: string | undefined
   readonly method?: string | undefined
@@ -26,7 +27,7 @@ export interface MessageFacts {
   readonly createdAt?: number | undefined
   readonly notBefore?: number | undefined
   readonly retryDelay?: string | undefined
-  /** Seconds. */
+  /** Timeout in seconds. */
   readonly timeout?: number | undefined
   readonly callback?: string | undefined
   readonly callbackHeaders?: HeaderList | undefined
@@ -35,7 +36,7 @@ export interface MessageFacts {
   readonly flowControlKey?: string | undefined
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined
-  /** Seconds. */
+  /** Period in seconds. */
   readonly period?: number | undefined
   readonly labels?: readonly string[] | undefined
   readonly urlGroup?: string | undefined
@@ -50,42 +51,45 @@ export interface LogLine {
   readonly nextDeliveryTime?: number | undefined
 }
 
-/** One record of a file. */
+/** Facts from one record of a file. */
 export interface Fact {
   readonly messageId: string
   readonly message: MessageFacts
   readonly log?: LogLine
-  /** The attempt that a callback reports. */
+  /** Attempt that a callback reports. */
   readonly reported?: AttemptFact
-  /** The last attempt of a dead letter. */
+  /** Last attempt of a dead letter. */
   readonly dead?: AttemptFact
 }
 
-/** Attempts of one message that an import can tell apart. */
+/** Maximum number of attempts per message that an import distinguishes. */
 export const maxAttempts = 1000
 
-/** A file without records of the service. */
+/** Thrown when a file contains no records of the service. */
 export class ImportError extends Error {}
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The records in parsed JSON: one, an array, or a page. @throws ImportError */
+/**
+ * Returns the records in parsed JSON: one record, an array, or a page.
+ * @throws ImportError
+ */
 export function recordsOf(value: unknown, place: string, notes: string[]): readonly Fact[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => recordsOf(item, `${place}[${index}]`, notes))
   if (typeof value !== 'object' || value === null)
-    throw new ImportError(`${place} is not an object: give dead letters, log entries or callback bodies as JSON.`)
+    throw new ImportError(`${place} must be an object. Use dead letters, log entries or callback bodies as JSON.`)
   const given = value as Json
   for (const list of ['events', 'logs', 'messages']) {
     if (!Array.isArray(given[list])) continue
     if (textOf(given.cursor))
-      notes.push(`${place} is one page of several: the next begins at cursor ${textOf(given.cursor)}.`)
+      notes.push(`${place} is one page of several: the next one begins at cursor ${textOf(given.cursor)}.`)
     // A page of `/v2/logs` has the same list under two names.
     return recordsOf(given[list], `${place}.${list}`, notes)
   }
   if (textOf(given.sourceMessageId)) return [callbackFact(given)]
   if (!textOf(given.messageId)) {
     throw new ImportError(
-      `${place} is neither a dead letter, a log entry nor a callback body: it has ${Object.keys(given).slice(0, 8).join(', ') || 'no fields'}, but no messageId.`,
+      `${place} must be a dead letter, a log entry or a callback body, but has no messageId (its fields are ${Object.keys(given).slice(0, 8).join(', ') || 'none'}).`,
     )
   }
   if (textOf(given.state) && given.time !== undefined) return [logFact(given)]
@@ -186,7 +190,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A whole number within reason; anything else is ignored. */
+/** Returns a whole number in a reasonable range; ignores anything else. */
 function countOf(value: unknown, least = 0): number | undefined {
   const number = numberOf(value)
   return number !== undefined && Number.isInteger(number) && number >= least && number <= 1_000_000 ? number : undefined
@@ -247,7 +251,7 @@ function bytesOf(clear: unknown, encoded: unknown): Bytes {
   return bytes ?? utf8(typeof clear === 'string' ? clear : '')
 }
 
-/** Logs and callbacks have base64; anything else is taken as it is. */
+/** Logs and callbacks contain base64. Any other text is used unchanged. */
 function base64Body(value: unknown): Bytes | undefined {
   if (typeof value !== 'string') return undefined
   return (/^[\w+/=-]*$/.test(value) ? fromBase64(value) : undefined) ?? utf8(value)

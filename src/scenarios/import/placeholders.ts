@@ -6,30 +6,31 @@ import { isSecretName } from '../../secrets/secret-names.js'
 import { issuedKey, rewritePrivateKeys } from '../../secrets/secret-shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'
 
-// Keeps secrets of a production log out of files under version control. Each secret gets a placeholder with a
-// number, the same secret the same placeholder, so that the file still shows which values were equal.
+// Keeps secrets of a production log out of files under version control. Each secret is replaced by a numbered
+// placeholder.
+// Equal secrets get the same placeholder, so that the file still shows which values were equal.
 
 export type SecretKind = 'header' | 'cookie' | 'url' | 'field' | 'jwt' | 'key' | 'card' | 'email' | 'ip'
 
-/** What each kind covers; the table of the documentation. */
+/** What each kind covers. The documentation shows this table. */
 export const secretKinds: Readonly<Record<SecretKind, string>> = {
   header:
     'values of headers that authenticate: `Authorization`, `X-Api-Key`, names with token, secret, password, signature or key',
   cookie: '`Cookie` and `Set-Cookie`',
-  url: 'user and password of a url, and values of its query parameters named like secrets',
+  url: 'user and password of a URL, and values of its query parameters named like secrets',
   field:
-    'fields of JSON, XML and form bodies named like secrets, in JSON and base64 within JSON too: `password`, `token`, `apiKey`, `cardNumber`, `iban` …',
-  jwt: 'JSON Web Tokens, wherever they occur',
-  key: 'what looks like a key of a known issuer (`sk_live_…`, `ghp_…`, `xoxb-…`, `AKIA…`, `sig_…`) or a private key, wherever it occurs',
-  card: 'numbers of payment cards: 13 to 19 digits whose last one is a valid check digit',
-  email: 'e-mail addresses',
-  ip: 'IPv4 addresses that are reachable from outside',
+    'fields of JSON, XML and form bodies named like secrets, also in JSON and base64 within JSON: `password`, `token`, `apiKey`, `cardNumber`, `iban` …',
+  jwt: 'JSON Web Tokens, anywhere',
+  key: 'values that look like a key of a known issuer (`sk_live_…`, `ghp_…`, `xoxb-…`, `AKIA…`, `sig_…`) or a private key, anywhere',
+  card: 'numbers of payment cards: 13 to 19 digits with a valid check digit',
+  email: 'email addresses',
+  ip: 'public IPv4 addresses',
 }
 
-/** One value that was replaced; the value itself is not kept. */
+/** One value that was replaced. The value itself is not stored. */
 export interface ReplacedSecret {
   readonly kind: SecretKind
-  /** Where it stood: `msg_1.header.Authorization`. */
+  /** Where the value was: `msg_1.header.Authorization`. */
   readonly place: string
   readonly placeholder: string
 }
@@ -44,18 +45,18 @@ const patterns: readonly (readonly [SecretKind, RegExp])[] = [
 
 const privateAddress = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|192\.0\.2|198\.51\.100|203\.0\.113)\./
 
-/** Levels of JSON whose secrets get a place and a placeholder each. */
+/** Maximum nesting of JSON in which each secret gets its own place and placeholder. */
 const deepest = 500
 const texts = new SecretTexts()
 
-/** Replaces secrets and remembers what it replaced. */
+/** Replaces secrets and records what it replaced. */
 export class Redactor {
   readonly redactions: ReplacedSecret[] = []
   readonly #kept: ReadonlySet<string>
   readonly #placeholders = new Map<string, string>()
   readonly #counts = new Map<SecretKind, number>()
 
-  /** @param kept kinds that stay as they are */
+  /** @param kept kinds that are not replaced */
   constructor(kept: Iterable<SecretKind> = []) {
     this.#kept = new Set(kept)
   }
@@ -64,7 +65,7 @@ export class Redactor {
     const at = `${place}.${name}`
     if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value, at, /^set/i.test(name))
     if (!isSecretName(name)) return this.text(value, at)
-    // The scheme is not a secret, and receivers look at it.
+    // The scheme is not a secret, and receivers check it.
     const [, scheme = '', secret = value] = /^((?:Bearer|Basic|Digest|Token)\s+)(.+)$/i.exec(value) ?? []
     return scheme + this.#replace('header', secret, at)
   }
@@ -102,9 +103,9 @@ export class Redactor {
     return this.text(withoutQuery, place)
   }
 
-  /** A body: JSON and forms are read by their field names. */
+  /** Redacts a body. In JSON and forms, field names identify secrets. */
   body(body: string, place: string): string {
-    // Anything nested deeper than people write by hand is hidden without placeholders.
+    // Deeper nesting than people write by hand is redacted without placeholders.
     if (isDeeper(body, deepest)) return this.#kept.has('field') ? body : this.text(texts.text(body), place)
     const json = parsed(body)
     if (json !== undefined) {
@@ -118,7 +119,7 @@ export class Redactor {
     return this.text(marked, place)
   }
 
-  /** Everything that can be recognised by its look alone. */
+  /** Redacts everything that is recognized by its format alone. */
   text(value: string, place: string): string {
     let clean = rewritePrivateKeys(value, (key) => this.#replace('key', key, place))
     for (const [kind, pattern] of patterns) {
@@ -147,7 +148,7 @@ export class Redactor {
     )
   }
 
-  /** A text within JSON may be a url, JSON once more, or the base64 in which callbacks carry the body they are about. */
+  /** Redacts a string within JSON. It may be a URL, JSON, or base64 of the body that a callback reports on. */
   #jsonText(value: string, place: string): string {
     if (/^https?:\/\//.test(value)) return this.url(value, place)
     if (parsed(value) !== undefined) return this.body(value, place)
@@ -172,19 +173,24 @@ export class Redactor {
   }
 }
 
-/** Addresses stay addresses, so that code that reads them keeps working. */
+/**
+ * Returns a placeholder. Email and IP addresses stay valid addresses, so that code that parses them keeps working.
+ */
 function placeholderOf(kind: SecretKind, number: number): string {
   if (kind === 'email') return `person-${number}@example.com`
   if (kind === 'ip') return `203.0.113.${((number - 1) % 254) + 1}`
   return `redacted-${kind}-${number}`
 }
 
-/** What the service itself has redacted, and what an earlier import has. */
+/** Returns whether the service or an earlier import has redacted the value. */
 function isPlaceholder(value: string): boolean {
   return /^REDACTED:[\da-f]{64}$/.test(value) || /^redacted-[a-z]+-\d+$/.test(value)
 }
 
-/** The check digit of payment cards, which one in ten other numbers has too: times in milliseconds are left alone. */
+/**
+ * Returns whether a number has the check digit of payment cards. One in ten other numbers has it too, so times in
+ * milliseconds are excluded.
+ */
 function isCardNumber(given: string): boolean {
   const digits = given.replace(/\D/g, '')
   if (/^1[5-9]\d{11}$/.test(digits)) return false
@@ -200,7 +206,7 @@ function parsed(given: string): unknown {
   return /^\s*[[{"]/.test(given) ? parsedJson(given) : undefined
 }
 
-/** The text behind base64; `undefined` if it is not base64, or not text. */
+/** Returns the text that is encoded as base64; `undefined` if the value is not base64 or not text. */
 function decodedBase64(value: string): string | undefined {
   if (value.length < 16 || value.length % 4 !== 0 || !/^[A-Za-z\d+/]+={0,2}$/.test(value)) return undefined
   const bytes = fromBase64(value)

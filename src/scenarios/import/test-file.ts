@@ -2,22 +2,23 @@ import { plural } from '../../kernel/plural.js'
 import { plainText } from '../../report/safe-text.js'
 import type { Imported } from './import-scenario.js'
 
-/** What the file is written for. */
+/** Options of the generated test file. */
 export interface TestFileOptions {
   readonly runner: 'vitest' | 'jest'
-  /** `ts` has types, `cjs` has `require` instead of `import`. */
+  /** `ts` has types; `cjs` has `require` instead of `import`. */
   readonly language: 'ts' | 'js' | 'cjs'
 }
 
-/** A handler that is to be filled in, for one url of the record. */
+/** A handler that the user must fill in, for one recorded URL. */
 interface HandlerStub {
   readonly url: string
   readonly name: string
 }
 
 /**
- * A test file around an imported scenario. The code under test is a line to fill in: until then the test fails with the
- * sentence that says so, then as production did, until the code is mended.
+ * Returns a test file for an imported scenario.
+ * The user fills in the code under test. Until then the test fails with a message that explains it, and then it fails
+ * as production did until the code is fixed.
  */
 export function testFileText({ scenario, notes }: Imported, { runner, language }: TestFileOptions): string {
   const title = plainText(scenario.name)
@@ -25,23 +26,23 @@ export function testFileText({ scenario, notes }: Imported, { runner, language }
   const imports = importsFor(runner).map(([name, from]) => imported(name, from, language))
   const request = language === 'ts' ? 'request: Request' : 'request'
   const head = [
-    `// ${title}: what production recorded, and a line for the code that answered then.`,
+    `// ${title}: what production recorded, and a line for the code under test.`,
     ...notes.map((note) => `// Note: ${plainText(note)}`),
     ...imports,
     '',
     `// FILL IN ${places.length === 1 ? 'the next line' : `the next ${plural(places.length, 'line')}`}: a function from Request to Response, such as a route handler. An import() inside it finds`,
-    '// the addresses, tokens and signing keys of the sandbox in process.env; an application may also run elsewhere:',
+    '// the URLs, tokens and signing keys of the sandbox in process.env; an app may also run elsewhere:',
     `//   const handler = async (${request}) => (await import('../src/app/api/orders/route.js')).POST(request)`,
     `//   const handler = (${request}) => fetch('http://localhost:3000/api/orders', request)`,
   ]
   const missing = places.map(({ url, name }, index) => {
     const line = head.length + index + 1
-    const sentence = `No code is under test yet. Line ${line} of this file says who answers ${plainText(url)}: put your handler there.`
+    const sentence = `No code is under test yet. Put your handler for ${plainText(url)} into line ${line} of this file.`
     return `  if (${name} === undefined) throw new Error(${JSON.stringify(sentence)})`
   })
   return [
     ...head,
-    ...places.map(({ url, name }) => `const ${name} = undefined // answers ${plainText(url)}`),
+    ...places.map(({ url, name }) => `const ${name} = undefined // responds at ${plainText(url)}`),
     '',
     `const recorded = defineScenario(${literal(scenario)})`,
     '',
@@ -70,7 +71,7 @@ function importsFor(runner: 'vitest' | 'jest'): readonly (readonly [name: string
     ['defineScenario', 'stuntdouble'],
     ['replaceFetch', 'stuntdouble/fetch'],
     ['playScenario', 'stuntdouble/scenarios'],
-    // Jest has its functions as globals.
+    // Jest provides its functions as globals.
     ...(runner === 'vitest' ? [['test', 'vitest'] as const] : []),
   ]
 }
@@ -79,7 +80,7 @@ function imported(name: string, from: string, language: TestFileOptions['languag
   return language === 'cjs' ? `const { ${name} } = require('${from}')` : `import { ${name} } from '${from}'`
 }
 
-/** Plain data as an object literal; a key is quoted where it must be. */
+/** Returns plain data as an object literal. Keys are quoted only where necessary. */
 function literal(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/^( +)"([A-Za-z]\w*)":/gm, '$1$2:')
 }

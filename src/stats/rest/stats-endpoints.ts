@@ -4,12 +4,14 @@ import { defaultPeriod, isPeriod, type StatsPeriod } from '../periods.js'
 import type { Stats } from '../statistics.js'
 
 export interface StatsServiceOptions {
-  /** User name and password of Basic authentication: e-mail address and key of the management API. */
+  /** User name and password of Basic authentication: email address and key of the management API. */
   readonly user: string
   readonly key: string
 }
 
-/** Every error text of the statistics API. None is public: our choice. [statistics.md 2] */
+/**
+ * All error texts of the statistics API. The service's texts are not public, so these are choices. [statistics.md 2]
+ */
 const refusals = {
   badPeriod: (): HttpError => new HttpError(400, 'invalid period'),
   unauthorized: (): HttpError => new HttpError(401, 'unauthorized', [['www-authenticate', 'Basic']]),
@@ -25,14 +27,14 @@ const endpoints: readonly Endpoint<Stats>[] = [
     method: 'GET',
     path: '/v2/queue/stats/:id',
     auth: 'basic',
-    summary: "Usage of one user's messages, counted from the traffic; a story or figures set by hand add to it.",
+    summary: "Usage of one user's messages, counted from the traffic, plus scripted and overridden fields.",
     run: (call, statistics) => queueUsage(call, statistics, call.params.id!),
   },
   {
     method: 'GET',
     path: '/v2/queue/stats',
     auth: 'basic',
-    summary: 'The same for the account, which has one user.',
+    summary: 'Usage of the account, which has one user.',
     run: (call, statistics) => {
       const { id, uuid } = statistics.user
       return queueUsage(call, statistics, statistics.isForbidden(uuid) ? uuid : id)
@@ -42,7 +44,7 @@ const endpoints: readonly Endpoint<Stats>[] = [
     method: 'GET',
     path: '/v2/search/:id/stats',
     auth: 'basic',
-    summary: 'Usage of one search index, as a story tells it or as it was set by hand.',
+    summary: 'Usage of one search index, as scripted or overridden.',
     run: (call, statistics) => {
       const period = readPeriod(call)
       const id = call.params.id!
@@ -53,7 +55,7 @@ const endpoints: readonly Endpoint<Stats>[] = [
   },
 ]
 
-/** The management API's statistics endpoints. */
+/** Returns the statistics endpoints of the management API. */
 export function statsService(statistics: Stats, options: StatsServiceOptions): Service<Stats> {
   return {
     name: 'stats',
@@ -75,7 +77,10 @@ export function statsService(statistics: Stats, options: StatsServiceOptions): S
   }
 }
 
-/** Clients read `error`, else `message`; `code` is the status as a text. [statistics.md 2] */
+/**
+ * Returns an error response. Clients read `error`, else `message`; `code` is the status as a string. [statistics.md
+ * 2]
+ */
 function refuse(error: HttpError): RawResponse {
   const { message, status } = error
   return json({ error: message, code: String(status), message }, status, error.headers)
@@ -97,7 +102,7 @@ function readPeriod(call: ServiceRequest): StatsPeriod {
 
 const jsonRanges = ['application/json', 'application/*', '*/*']
 
-/** Whether JSON is among the media types that a client takes; the most exact range that names it decides. */
+/** Returns whether a client accepts JSON. The most specific matching media range decides. */
 function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true
   const quality = new Map<string, number>()

@@ -10,10 +10,12 @@ import { runOf } from '../run-messages.js'
 import type { WorkflowEngine } from '../workflow-engine.js'
 import type { WorkflowRunState } from '../workflow-run.js'
 
-/** Runs that one bulk call resumes or restarts. [workflow.md 1] */
+/** Maximum number of runs that one bulk request resumes or restarts. [workflow.md 1] */
 const atOnce = 50
 
-/** Dead letters of runs: the queue's own, and what can be done with them besides. [workflow.md 1, 11] */
+/**
+ * Dead letters of runs: the endpoints of the queue, and those to resume, restart and call back. [workflow.md 1, 11]
+ */
 export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   const again = (verb: 'resume' | 'restart', summary: string): QueueEndpoint[] => [
     row('POST', `/v2/workflows/dlq/${verb}`, `${summary}, by ids or filters.`, (call, api) =>
@@ -34,9 +36,9 @@ export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly Queu
           (call, api) => run(onlyRuns(call), api) as RawResponse,
         ),
       ),
-    ...again('resume', 'Go on with failed runs where they failed'),
-    ...again('restart', 'Begin failed runs anew'),
-    row('POST', '/v2/workflows/dlq/callback/:id', 'Call a failure function again that has failed.', (call) => {
+    ...again('resume', 'Continue failed runs from where they failed'),
+    ...again('restart', 'Restart failed runs from the beginning'),
+    row('POST', '/v2/workflows/dlq/callback/:id', 'Call a failure function again after it has failed.', (call) => {
       const letter = letterOf(call, workflows)
       const run = failedRun(letter)
       if (failureFunctionState(run) !== 'CALLBACK_FAIL')
@@ -60,7 +62,7 @@ function nameOf(method: string, path: string): string {
   return one ? 'Delete the dead letter of a run.' : 'Delete many dead letters of runs, by ids or filters.'
 }
 
-/** The same call, about dead letters of runs only. */
+/** Returns the same request, restricted to dead letters of runs. */
 function onlyRuns(call: ServiceRequest): ServiceRequest {
   const query = call.query === '' ? 'source=workflow' : `${call.query}&source=workflow`
   return Object.create(call, { query: { value: query } }) as ServiceRequest
@@ -71,7 +73,7 @@ function letterOf(call: ServiceRequest, { queue }: WorkflowEngine): DeadLetter {
   return found(queue.courier.deadLetters.get(id!), 'dlq message', id!)
 }
 
-/** Dead letters outlive the log. @throws Refusal 400 for one that belongs to no run */
+/** Returns the failed run of a dead letter, which outlives the log. @throws Refusal 400 when it belongs to no run */
 function failedRun(letter: DeadLetter): WorkflowRunState {
   const run = runOf(letter.message)
   if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)

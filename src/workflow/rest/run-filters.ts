@@ -4,11 +4,11 @@ import { refusals } from '../../queue/settings/queue-rejections.js'
 import { hostsOf, pathOf } from '../../queue/settings/url.js'
 import type { VendorRunState, WorkflowRunState } from '../workflow-run.js'
 
-/** Filters of runs that an index serves: nothing about a run changes but its state. [workflow.md 1] */
+/** Filters that an index serves: facts about a run that never change. [workflow.md 1] */
 const indexed = ['workflowRunId', 'workflowCreatedAt', 'label', 'callerIp', 'flowControlKey']
 const states: readonly VendorRunState[] = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED']
 
-/** How many runs a page has, and what else the endpoint reads from the query. */
+/** Page size of an endpoint, and the other query parameters that it reads. */
 export type RunRules = Pick<FilterRules, 'defaultCount' | 'maxCount' | 'order' | 'others'>
 
 /** @throws Refusal 400 */

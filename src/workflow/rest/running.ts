@@ -18,7 +18,7 @@ import type { WorkflowEngine } from '../workflow-engine.js'
 import { allFeatures, forwardNames } from '../workflow-protocol.js'
 import type { Wait } from '../workflow-run.js'
 
-/** What begins a run, and what happens while it lasts. [workflow.md 1] */
+/** Endpoints that begin runs, and those of running runs. [workflow.md 1] */
 export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row(
@@ -40,20 +40,20 @@ export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpo
     row(
       'POST',
       '/v2/notify/**',
-      'Tell an event to the runs that wait for it, or keep it for the next wait of one.',
+      'Send an event to the runs that wait for it, or keep it for the next wait of one run.',
       (call) => notify(call, workflows),
     ),
-    row('GET', '/v2/waiters/**', 'Who waits for an event.', (call) =>
+    row('GET', '/v2/waiters/**', 'List the steps that wait for an event.', (call) =>
       json(workflows.waits.of(decodeSegment(call.rest)).map((one) => waiterShape(one))),
     ),
-    row('GET', '/v2/workflows/runs/:id', 'The steps of a run that goes on, for lazy fetch.', (call) =>
+    row('GET', '/v2/workflows/runs/:id', 'Read the steps of a running run, for lazy fetch.', (call) =>
       steps(call, workflows),
     ),
     row('DELETE', '/v2/workflows/runs/:id', 'End a run with its result, or cancel it.', (call) => end(call, workflows)),
     open(
       ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       '/v2/workflows/hooks/:user/:run/**',
-      'A webhook of a run: tells it the request as an event.',
+      'Receive a webhook of a run: the request becomes an event.',
       (call) => hook(call, workflows),
     ),
   ]
@@ -63,7 +63,10 @@ function begunShape({ run, deduplicated }: TriggeredRun): object {
   return { workflowRunId: run.id, workflowCreatedAt: run.createdAt, ...(deduplicated && { deduplicated }) }
 }
 
-/** A run begun by the REST API is one of an SDK that can do everything, until the SDK says what it can. [workflow.md 2.4] */
+/**
+ * Prepares a run that begins by the REST API. The SDK is assumed to support all features until it reports which.
+ * [workflow.md 2.4]
+ */
 function prepared(call: PublishCall, workflows: WorkflowEngine): () => TriggeredRun {
   const url = workflows.urlOf(call.target)
   const settings = new Map(call.settings)
@@ -82,7 +85,7 @@ function prepared(call: PublishCall, workflows: WorkflowEngine): () => Triggered
     })
 }
 
-/** What an SDK would say about itself. */
+/** Adds the protocol version that an SDK would send. */
 function withProtocol(settings: Map<string, HeaderValue>, words: QueueDialect): Map<string, HeaderValue> {
   for (const name of forwardNames('Workflow-Sdk-Version', words)) if (!settings.has(name)) settings.set(name, '1')
   return settings
@@ -104,7 +107,7 @@ const waitBody = v.object({
   step: stepSchema,
 })
 
-/** What rules may ask about a wait; what is wrong with it is told when it is read. */
+/** Returns what fault rules can match on a wait. Invalid fields are reported later, when the request is parsed. */
 function waitFacts({ settings, body }: ServiceRequest, workflows: WorkflowEngine): FaultFacts {
   const runId = settings.get('workflow-runid')
   const workflow = settings.get('workflow-url') ?? (runId === undefined ? undefined : workflows.get(runId)?.url)
@@ -144,7 +147,7 @@ function waiting(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** A run and an event, or an event whose id may have slashes. [workflow.md 7] */
+/** Handles a path with a run and an event, or only an event, whose ID may contain slashes. [workflow.md 7] */
 function notify(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const slash = call.rest.indexOf('/')
   const first = slash < 0 ? '' : decodeSegment(call.rest.slice(0, slash))
@@ -176,7 +179,7 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
   }
 }
 
-/** Which run of an id is meant, as newer SDKs tell it. [workflow.md 12] */
+/** Returns the creation time that newer SDKs send to distinguish runs with the same ID. [workflow.md 12] */
 function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')
 }
@@ -187,7 +190,7 @@ function steps(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
-/** `cancel=false` and the result end it; anything else cancels. [workflow.md 1] */
+/** `cancel=false` ends the run with the result in the body; otherwise the run is canceled. [workflow.md 1] */
 function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
@@ -196,7 +199,7 @@ function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** A call of a webhook is an event for one run, kept when the run does not wait yet. [workflow.md 8] */
+/** A request to a webhook becomes an event for one run. It is kept if the run does not wait yet. [workflow.md 8] */
 function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { run: runId } = call.params
   const eventId = decodeSegment(call.rest)
@@ -207,7 +210,7 @@ function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** What the SDK makes a `Request` of, whose url is that of the webhook. */
+/** Returns the JSON from which the SDK creates a `Request`, whose URL is that of the webhook. */
 function webhookCall(call: ServiceRequest): object {
   const base = new URL(call.base)
   const query = call.query === '' ? '' : `?${call.query}`

@@ -2,7 +2,7 @@ import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { copyFormats } from '../../../src/report/copy/copy-forms.js'
 
-test('what a connection waited for is taken in a copied test by a command that does not wait', async () => {
+test('a copied test replaces a blocking command of a connection by one that does not block', async () => {
   using sandbox = createSandbox()
   const { store, clock } = sandbox
   const begin = (...words: (string | number)[]): void => void store.connect().run(...words)

@@ -12,7 +12,7 @@ const call = (fields: object): TraceEntry =>
   ({ type: 'outbound', seq: 1, at, method: 'POST', headers: [], body: '', ...fields }) as TraceEntry
 const copied = (entry: TraceEntry, context = {}): string => curlOf({ entries: [entry], entry: 1 }, context)
 
-/** Runs commands in one bash each, and says what arrived; the folder must stay empty but for nothing. */
+/** Runs each command in its own bash and returns the requests that arrived. The folder must stay empty. */
 async function sent(make: (origin: string) => readonly string[], env: Record<string, string> = {}) {
   const cwd = mkdtempSync(join(tmpdir(), 'copied-'))
   try {
@@ -37,7 +37,7 @@ test('a hostile body arrives byte for byte, and nothing is executed', async () =
   expect(arrived.map(({ body }) => body.toString())).toEqual(texts.map((text) => Buffer.from(text).toString()))
 })
 
-test('so do bytes that are no text, and very long ones', async () => {
+test('bytes that are not text and very long bodies arrive byte for byte', async () => {
   const bodies = [
     Buffer.from([0xff, 0xfe, 0x27, 0x24, 0x28]),
     Buffer.from('\0a$(touch x)\0'),
@@ -52,7 +52,7 @@ test('so do bytes that are no text, and very long ones', async () => {
   )
 })
 
-test('a hostile value of a header arrives byte for byte, and a hostile name is left out', async () => {
+test('a hostile header value arrives byte for byte, and a hostile name is omitted', async () => {
   const texts = [...hostile, ...randomHostile(40)].filter(
     (text) => legalHeader(text) && text.trim() === text && text !== '' && !/[\x00-\x1f\x7f]/.test(text),
   )
@@ -86,7 +86,7 @@ test('a hostile value of a header arrives byte for byte, and a hostile name is l
   expect(crlf).toMatch(/^# Left out: 2 header/)
 })
 
-test('a hostile path arrives with what a url cannot carry as percent signs', async () => {
+test('a hostile path arrives percent-encoded where a URL requires it', async () => {
   const texts = [...hostile, ...randomHostile(40)].filter((text) => !/[#?]/.test(text) && text !== '')
   const arrived = await sent((origin) => texts.map((text) => copied(call({ url: `${origin}/${text}` }))))
   const decoded = (url: string): string =>
@@ -96,7 +96,7 @@ test('a hostile path arrives with what a url cannot carry as percent signs', asy
   )
 })
 
-test('what is no url of HTTP, and no method, is a comment', async () => {
+test('an invalid URL or method becomes a comment', async () => {
   for (const url of [...hostile, 'file:///etc/passwd', '@list', '--output=x'].filter(
     (text) => !text.startsWith('http'),
   ))
@@ -105,7 +105,7 @@ test('what is no url of HTTP, and no method, is a comment', async () => {
     expect(copied(call({ url: 'http://a.test', method }))).toMatch(/^#[^\n]*$/)
 })
 
-test('a secret is a variable: the token where the place tells which, else SECRET', async () => {
+test('a secret becomes a variable: the token if its place identifies it, else SECRET', async () => {
   const entry = {
     ...call({ type: 'request', service: 'queue', body: '{"password":"***"}' }),
     headers: [

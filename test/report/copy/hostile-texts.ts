@@ -1,8 +1,8 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are meant to stand in quotes.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they must be inside quotes.
 
-// What somebody may have sent who hopes that it is pasted.
+// Texts of an attacker who hopes that a copy is pasted into a terminal or an editor.
 
-/** Each of them would leave a file behind if it were executed. */
+/** Each text would create a file if it were executed. */
 export const hostile: readonly string[] = [
   '$(touch canary)',
   '`touch canary`',
@@ -95,7 +95,7 @@ const pieces = [
   ],
 ]
 
-/** Random texts of such pieces; the same each time. */
+/** Random texts of such parts. The same texts each time. */
 export function randomHostile(count: number, seed = 7): readonly string[] {
   let state = seed
   const below = (most: number): number => {

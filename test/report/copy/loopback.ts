@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as it came over the wire. */
+/** A request as it arrived over the network. */
 export interface Arrived {
   readonly method: string
   readonly url: string
-  /** Names as they were written; values as bytes. */
+  /** Names in their original case; values as bytes. */
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Buffer
 }
 
-/** A server that writes down what comes, for as long as `use` runs. */
+/** A server that records requests while `use` runs. */
 export async function recording<T>(use: (origin: string, arrived: Arrived[]) => Promise<T>): Promise<T> {
   const arrived: Arrived[] = []
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ export async function recording<T>(use: (origin: string, arrived: Arrived[]) => 
   }
 }
 
-/** Runs a program, with its text on the standard input. */
+/** Runs a program with a text on its standard input. */
 export function run(
   program: string,
   args: readonly string[],

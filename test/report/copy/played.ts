@@ -5,16 +5,16 @@ import { run } from './loopback.js'
 
 const root = new URL('../../..', import.meta.url).pathname
 
-/** What a runner said of each file: whether it passed, and everything it printed. */
+/** The runner's result for each file: whether it passed, and everything it printed. */
 export interface Played {
   readonly passed: ReadonlySet<string>
   readonly failed: ReadonlySet<string>
   readonly output: string
-  /** What the files have left in the folder. */
+  /** Files that the tests created in the folder. */
   readonly left: readonly string[]
 }
 
-/** Runs copied tests with Vitest in a folder of their own, whose `stuntdouble` is the sources. */
+/** Runs copied tests with Vitest in a separate folder, whose `stuntdouble` is the source code. */
 export async function playedByVitest(files: Readonly<Record<string, string>>): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'copied-tests-'))
   try {

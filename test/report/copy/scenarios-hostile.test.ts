@@ -18,7 +18,7 @@ function copied(trace: Trace, selection: Partial<CopySelection> = {}): string {
 async function verdict(text: string): Promise<string> {
   const { scenario } = readScenarioFile(text, 'copied.yaml')
   const play = await playScenario(scenario, { sandbox: { onWarning: () => {} } })
-  // Without what holds: a captured text may be long.
+  // Without the checks that hold, because captured text may be long.
   const lines = play.verdict().split('\n')
   return play.holds
     ? 'holds'
@@ -28,16 +28,16 @@ async function verdict(text: string): Promise<string> {
         .join('\n')
 }
 
-test.each(capturedWorlds)('$name: a scenario that holds', async (world) => {
+test.each(capturedWorlds)('$name: a copied scenario holds', async (world) => {
   expect(await verdict(copied(await captured(world)))).toBe('holds')
 })
 
-test('one that no longer holds where the world differs', async () => {
+test('a copied scenario does not hold if the sandbox differs', async () => {
   const text = copied(await captured(capturedWorlds[0]!))
   expect(await verdict(text.replace(' 503,', ' 404,'))).toContain('✗ expect[0].delivered')
 })
 
-test('the story of each message holds by itself', async () => {
+test('the copied scenario of each message holds', async () => {
   for (const world of capturedWorlds) {
     const trace = await captured(world)
     const messages = trace.entries.filter(
@@ -48,7 +48,7 @@ test('the story of each message holds by itself', async () => {
   }
 })
 
-test('whatever was captured, the file is data and holds', async () => {
+test('any captured text stays data, and the copied scenario holds', async () => {
   const trace = await captured(hostileWorld([...hostile, ...randomHostile(60)]))
   expect(await verdict(copied(trace))).toBe('holds')
 })

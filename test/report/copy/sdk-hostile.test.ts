@@ -11,7 +11,7 @@ import { hostile, randomHostile } from './hostile-texts.js'
 const orders = 'https://shop.test/orders'
 type App = (world: { redis: Redis; client: Client; sandbox: Sandbox }) => Promise<unknown>
 
-/** Runs code with the SDKs in a world of its own. */
+/** Runs code with the SDKs in a new sandbox. */
 async function requestsOf(app: App): Promise<readonly TraceEntry[]> {
   const sandbox = createSandbox({ seed: 3 })
   const restore = replaceFetch(sandbox)
@@ -32,7 +32,7 @@ const AsyncFunction = (async () => {}).constructor as new (
   ...args: string[]
 ) => (...given: unknown[]) => Promise<unknown>
 
-/** What a copied call sends when it is run; code that it smuggles in would find `require`. */
+/** Returns what a copied call sends when it runs. Injected code would find `require`. */
 async function sentBy(code: string): Promise<readonly TraceEntry[]> {
   const executed: unknown[] = []
   const body = code.replace(/^import .*$/gm, '')
@@ -44,7 +44,7 @@ async function sentBy(code: string): Promise<readonly TraceEntry[]> {
         writeFileSync: (name: string) => executed.push(name),
       }),
     )
-      // Another world may refuse it: what counts is what was sent.
+      // Another sandbox may reject the request. Only what was sent is compared.
       .catch((error: Error) => expect(error).not.toBeInstanceOf(SyntaxError)),
   )
   expect(executed).toEqual([])
@@ -63,7 +63,7 @@ async function expectSame(app: App): Promise<void> {
   const requests = await requestsOf(app)
   expect(requests.length).toBeGreaterThan(0)
   for (const entry of requests) {
-    // Nothing is known of a body that is hidden as a whole.
+    // Nothing is known about a body that is redacted completely.
     if (entry.body === '***') continue
     const code = sdkOf(
       { entries: [entry], entry: entry.seq },
@@ -128,7 +128,7 @@ const apps: Readonly<Record<string, App>> = {
   },
 }
 
-test('a workflow that is triggered is triggered again, with all that its client says', async () => {
+test('a copied trigger triggers the workflow again, with all options of its client', async () => {
   await expectSame(async () => {
     await new WorkflowClient({}).trigger({
       url: orders,
@@ -142,7 +142,7 @@ test('a workflow that is triggered is triggered again, with all that its client 
 
 test.each(Object.entries(apps))('%s: the copied call sends the same request', (_, app) => expectSame(app))
 
-test('whatever the words, bodies, headers and names are', async () => {
+test('the copied call sends the same request for any arguments, bodies, headers and names', async () => {
   for (const text of [...hostile, ...randomHostile(60)]) {
     const value = /^[\x20-\x7e]*$/.test(text) ? text.trim() || 'x' : 'x'
     await expectSame(async ({ redis, client }) => {

@@ -12,7 +12,7 @@ function copied(name: string, trace: Trace): string {
   return form(name).render({ entries, range: [entries[0]!.seq, entries.at(-1)!.seq] }, trace as never)
 }
 
-test('what was captured is copied as tests of Vitest that pass, and fail where the world differs', async () => {
+test('copied Vitest tests pass, and fail if the sandbox differs', async () => {
   const files: Record<string, string> = {}
   for (const world of capturedWorlds) files[world.name] = copied('vitest', await captured(world))
   const [retries] = capturedWorlds

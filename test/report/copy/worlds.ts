@@ -1,10 +1,10 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is meant to stand in quotes.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it must be inside quotes.
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { createSandbox, fault, type Sandbox, type SandboxOptions } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 
-/** Worlds in which something was seen that somebody may want to copy. */
+/** Sandboxes with traffic that a user may want to copy. */
 export interface CapturedWorld {
   readonly name: string
   readonly options?: SandboxOptions
@@ -126,14 +126,14 @@ export const capturedWorlds: readonly CapturedWorld[] = [
       await redis.get('a').catch(() => undefined)
       await redis.set('a', 'text')
       await redis.incr('a').catch(() => undefined)
-      // What passes before it is not struck in the copy either.
+      // The fault is not injected into earlier requests of the copy either.
       sandbox.faults.add({ name: 'busy', on: 'store.request', times: 2, fault: fault.status(502) })
       for (const _ of [1, 2, 3]) await redis.incr('a').catch(() => undefined)
     },
   },
 ]
 
-/** A world in which every place that can hold a text holds a hostile one; a message for each. */
+/** A sandbox with a hostile text in every place that can contain text, one message each. */
 export function hostileWorld(texts: readonly string[]): CapturedWorld {
   return {
     name: 'hostile',
@@ -171,7 +171,7 @@ export function hostileWorld(texts: readonly string[]): CapturedWorld {
   }
 }
 
-/** The log of a world, as a trace. */
+/** Returns the log of a sandbox as a trace. */
 export async function captured({ options, play }: CapturedWorld): Promise<ReturnType<Sandbox['traffic']['toTrace']>> {
   const sandbox = createSandbox(options)
   const restore = replaceFetch(sandbox)
