@@ -29,7 +29,7 @@ describe('assertIdempotent', () => {
   test('finds an app that charges twice when the answer of the bank is lost', async () => {
     const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-call'] })
     await expect(found).rejects.toThrow(
-      'The handler is not idempotent under lost-call: a foreign host did its work, and its answer to the handler was lost.',
+      'The handler is not idempotent under lost-call: an external host did its work, and its response to the handler was lost.',
     )
     await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
     await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-call 1'] })")
