@@ -83,16 +83,16 @@ describe('campaign run', () => {
   test('explains how to make a file an ES module when Node.js takes it as CommonJS', async () => {
     written('bad.cjs', "import 'stuntdouble/scenarios'")
     const { code, err } = await explore('run', 'bad.cjs', '--runs', '10')
-    expect([code, err]).toEqual([2, expect.stringContaining('call it campaign.mts, or set "type": "module"')])
+    expect([code, err]).toEqual([2, expect.stringContaining('Name it campaign.mts, or set "type": "module"')])
   })
 
   test.each<[string, string, RegExp]>([
     [
       'no default export',
       'export const campaign = 1',
-      /Its default export is missing: write export default defineCampaign/,
+      /Its default export is missing\. Write export default defineCampaign/,
     ],
-    ['another default export', 'export default { holds: true }', /Its default export is no campaign: write/],
+    ['another default export', 'export default { holds: true }', /Its default export is not a campaign\./],
     ['throws on import', "throw new Error('no database')", /cannot be run\. Error: no database\n +at .*bad\.ts:1/],
     ['does not parse', 'export default (', /cannot be run\. .*bad\.ts/],
     [
@@ -266,7 +266,7 @@ describe('invalid arguments', () => {
     [['merge', 'a.json', '--out', 'b.json'], /There is no option --out\. campaign merge takes --file\./],
     [['merge'], /campaign merge is written: stuntdouble campaign merge FILES\./],
     [['merge', 'nowhere.json'], /nowhere\.json cannot be read/],
-    [['merge', 'story.ts'], /story\.ts is not whole, or no file of a shard/],
+    [['merge', 'story.ts'], /story\.ts is incomplete, or not the file of a shard/],
     [['run'], /campaign run is written: stuntdouble campaign run FILE\./],
     [[], /campaign is written: stuntdouble campaign run, or stuntdouble campaign merge\./],
     [['rum', 'story.ts'], /There is no command campaign rum\. Did you mean campaign run\?/],

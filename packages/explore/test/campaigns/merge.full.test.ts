@@ -177,7 +177,7 @@ describe('merged() rejects files that do not belong together:', () => {
     [
       'another size',
       () => ({ counted: { check: 'assertResilient', size: 2290 } }),
-      /the code under test is not the same/,
+      /the code under test differs/,
     ],
   ])('%s', async (_, change, sentence) => {
     const files = await of(change)
@@ -206,7 +206,7 @@ describe('shardReportFrom()', () => {
         try {
           merged([{ name: 'a.json', report: shardReportFrom(damaged, 'a.json') }])
         } catch (error) {
-          expect((error as Error).message).toMatch(/^a\.json is (?:no file|not whole|damaged)/)
+          expect((error as Error).message).toMatch(/^a\.json is (?:not the file|incomplete|damaged)/)
           expect((error as Error).message.split('\n')).toHaveLength(1)
         }
       }),
@@ -221,7 +221,7 @@ describe('shardReportFrom()', () => {
       /block 1 is not of shard 1\/2/,
     ],
     ['a block twice', ({ blocks }) => ({ blocks: [...blocks, blocks[0]] }), /block 0 .* twice/],
-    ['a block that is forgotten', ({ blocks }) => ({ blocks: blocks.slice(1) }), /says nothing of block 0/],
+    ['a block that is forgotten', ({ blocks }) => ({ blocks: blocks.slice(1) }), /block 0 is missing/],
     [
       'more failures than runs',
       ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, failed: 1001 })) }),
