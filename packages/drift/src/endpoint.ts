@@ -4,7 +4,7 @@ import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
 import { neutralHeaders } from './in-dialect.js'
 
-// The destination of the queue's deliveries. It has no state, because the query of its URL tells it what to do:
+// The destination of the queue's deliveries. It has no state, because the query of its URL contains its instructions:
 // `status=500` is the status of the response, and `fails=2` fails the first two attempts, by the number of retries in
 // the delivery.
 

@@ -14,7 +14,7 @@ export interface EntryText {
   readonly url?: string
   /** Its result. */
   readonly end?: string
-  /** Reasons and other information, as parts of sentences. */
+  /** Reasons and other information, as phrases. */
   readonly notes: readonly string[]
 }
 

@@ -9,7 +9,7 @@ export class PageState {
   readonly filter: ListFilter = new ListFilter()
   readonly rows: ReadonlySignal<Rows>
   readonly isHelpOpen: Signal<boolean> = signal(false)
-  /** Text that a screen reader speaks next. */
+  /** Text that a screen reader announces next. */
   readonly said: Signal<string> = signal('')
 
   constructor(readonly view: PageView) {

@@ -8,7 +8,7 @@ export type TakeToken = () => Promise<string | undefined>
 
 /**
  * Returns the token for the server. The link has a code in its fragment that is exchanged for the token once, so links
- * in the browser's history and in the timing of the navigation are useless afterwards. The token is kept for this tab.
+ * in the browser are useless afterwards. The token is kept for this tab.
  */
 export function tokenTaker(): TakeToken {
   const parameters = new URLSearchParams(location.hash.slice(1))

@@ -183,7 +183,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--port', '65536'], /--port is a number from 0 to 65535, not "65536"\./],
     [['serve', '--port', 'http'], /--port is a number from 0 to 65535, not "http"\./],
     [['serve', '--clock', 'fast'], /--clock is one of manual, auto, real, not "fast"\./],
-    [['serve', '--dialect', 'acme'], /--dialect must be one of auto, neutral, upstash \(got "acme"\)\./],
+    [['serve', '--dialect', 'acme'], /--dialect is one of auto, neutral, upstash, not "acme"\./],
     [['serve', '--start-at', 'soon'], /--start-at is a time like 2030-01-01T09:00:00Z, not "soon"\./],
     [
       ['serve', '--deliver-to', 'http://shop.test/a'],

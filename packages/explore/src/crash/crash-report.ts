@@ -33,7 +33,7 @@ export interface CrashFailure {
   /** Name of the plan, for `only`. */
   readonly id: string
   readonly disturbances: readonly Disruption[]
-  /** The differences, each as a part of a sentence. */
+  /** The differences, each as a phrase. */
   readonly differences: readonly string[]
   /** Number of deliveries in its history. */
   readonly deliveries: number

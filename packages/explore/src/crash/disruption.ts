@@ -35,7 +35,7 @@ export interface Disruption {
   readonly heldMs: number
   /** Name, for `only`. */
   readonly id: string
-  /** What happens, in words. */
+  /** Description of what happens. */
   readonly description: string
   /** Equivalent rules for `sandbox.faults.add()`, as far as fault rules can express it. */
   readonly rules: readonly FaultRule[]

@@ -12,7 +12,7 @@ import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
 /** One effect of the code of a delivery. */
 export interface BodyEffect {
-  /** Description in a few words. */
+  /** Short description. */
   readonly what: string
   /** Whether other systems can see it. Reading the data store has no visible effect. */
   readonly isSeen: boolean
@@ -39,7 +39,7 @@ export interface Submission {
   readonly body: Bytes
   /** Number of requests with the same method and path before it. */
   readonly skip: number
-  /** What it submits, in a few words. */
+  /** Short description of what it submits. */
   readonly what: string
   /** Virtual time. */
   readonly at: number
@@ -55,7 +55,7 @@ export interface RunDelivery {
   readonly key: string
   readonly runId: string
   readonly attempt: Attempt
-  /** What it carries, in a few words. */
+  /** Short description of what it carries. */
   readonly carries: string
   readonly isPlan: boolean
   /** Whether it carries the response of an external host, or the failure of the run, instead of the list of steps. */
@@ -69,7 +69,7 @@ export interface RunDelivery {
   readonly submissions: readonly Submission[]
   /** Effects of its code other than submissions; only in the undisturbed run. */
   readonly effects: BodyEffect[]
-  /** What it submits or carries, in a few words. */
+  /** Short description of what it submits or carries. */
   readonly told: string
   /** The data store before it; only in the undisturbed run. */
   readonly storeBefore?: StoreDump
@@ -134,7 +134,7 @@ function asStep(body: unknown): Record<string, unknown> {
   return typeof step === 'object' && step !== null && 'stepName' in step ? (step as Record<string, unknown>) : {}
 }
 
-/** Returns what a request of a run submits, in a few words. */
+/** Returns a short description of what a request of a run submits. */
 export function submitted(endpoint: string, method: string, body: Bytes): string {
   if (method === 'DELETE') return 'the end of the run'
   if (endpoint.startsWith('/v2/notify/')) return 'its event'

@@ -45,7 +45,7 @@ export function workflowEffects({ sandbox, calls }: CrashRun, options: EffectOpt
   return { store, outgoing: outgoing.sort(), runs: runsByName(runs) }
 }
 
-/** Returns the differences as parts of sentences; an empty list if there are none. */
+/** Returns the differences as phrases; an empty list if there are none. */
 export function workflowDifferences(now: WorkflowEffects, once: WorkflowEffects): string[] {
   const told = differences(now, once)
   for (const [run, ending] of now.runs) {

@@ -89,7 +89,7 @@ function valueText(value: object, streamIds: boolean): string {
 }
 
 /**
- * Returns the differences as parts of sentences; an empty list if there are none.
+ * Returns the differences as phrases; an empty list if there are none.
  * @param there name of the run that is compared with
  */
 export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {

@@ -161,7 +161,7 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
   return [...waiting].sort((a, b) => rank(a) - rank(b))
 }
 
-/** @param part of a pipeline, in words */
+/** @param text about the part of a pipeline */
 export function stepTexts(entries: readonly Entry[], part: string): Pick<InterleavingStep, 'request' | 'reply'> {
   const commands = entries.filter((entry) => entry.type === 'command' && entry.via !== 'direct')
   const request = entries.find((entry) => entry.type === 'request')

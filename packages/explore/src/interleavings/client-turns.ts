@@ -75,7 +75,7 @@ export class ClientTurns {
     )
   }
 
-  /** @returns which part of a pipeline is admitted, in words */
+  /** @returns a text about the part of a pipeline that is admitted */
   letThrough(name: string): string {
     const [who, nth = '1'] = name.split('#')
     const waiting = this.#waiting.filter((one) => one.who === who)[Number(nth) - 1]!

@@ -10,7 +10,7 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 // Where a fault can be added to a scenario. A rule at each injection point finds the places without injecting anything.
 
 /**
- * An injection point, the faults that are possible there, and its occurrences in words, in the order in which rules are
+ * An injection point, the faults that are possible there, and its occurrences as text, in the order in which rules are
  * evaluated.
  */
 export interface Places {

@@ -6,7 +6,7 @@ import type { SerialDifference } from './order-endings.js'
 
 /** One possible outcome, and its cause. */
 export interface ExplorationOutcome {
-  /** What distinguishes this run, in a few words. */
+  /** What distinguishes this run, as a short text. */
   readonly title: string
   /** Number of runs with this outcome. */
   readonly count: number

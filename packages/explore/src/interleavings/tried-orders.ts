@@ -29,7 +29,7 @@ export interface InterleavingExploration extends Exploration {
   readonly failures: readonly InterleavingOutcome[]
   /** Estimated number of all orders; exact if all were tried. */
   readonly estimatedTotal: number
-  /** Orders that were not tried, in words; `''` if all were tried. */
+  /** Orders that were not tried, as text; `''` if all were tried. */
   readonly notTried: string
   /** Returns the failure as text with its timeline; `''` if all orders hold. */
   report(): string

@@ -23,7 +23,7 @@ export interface SignedDelivery {
 export interface Question {
   readonly name: VerificationCase
   readonly wanted: 'accepted' | 'refused'
-  /** What distinguishes it, in words. */
+  /** What distinguishes it, as text. */
   readonly what: string
   /** Probable defect of an app that responds differently. */
   readonly because: string

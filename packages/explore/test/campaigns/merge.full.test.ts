@@ -174,11 +174,7 @@ describe('merged() rejects files that do not belong together:', () => {
       () => ({ version: '0.2.0' }),
       /the version of stuntdouble is 0\.1\.0 in the first file and 0\.2\.0/,
     ],
-    [
-      'another size',
-      () => ({ counted: { check: 'assertResilient', size: 2290 } }),
-      /the code under test differs/,
-    ],
+    ['another size', () => ({ counted: { check: 'assertResilient', size: 2290 } }), /the code under test differs/],
   ])('%s', async (_, change, sentence) => {
     const files = await of(change)
     expect(() => merged(files)).toThrow(sentence)

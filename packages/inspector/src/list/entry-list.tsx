@@ -103,7 +103,7 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
   )
 }
 
-/** Scrolls to the selected entry, whatever selected it. The entry of a link may arrive later. */
+/** Scrolls to the selected entry after each selection. The entry of a link may arrive later. */
 function useFollowing(view: PageView, rows: ReadonlySignal<Rows>, box: { readonly current: HTMLElement | null }): void {
   const followed = useRef<number | undefined>(undefined)
   useSignalEffect(() => {

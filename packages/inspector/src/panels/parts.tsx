@@ -110,7 +110,7 @@ export function useAct(): Act {
   }
 }
 
-/** Shows the reason of a rejection, which a screen reader speaks immediately. */
+/** Shows the reason of a rejection, which a screen reader announces immediately. */
 export function Failure({ of }: { readonly of: { readonly failure: string | undefined } }): JSX.Element | null {
   return of.failure === undefined ? null : (
     <p class="pn-failure" role="alert">

@@ -23,7 +23,7 @@ interface ControlledProps extends PanelProps {
 
 const modes: Readonly<Record<string, string>> = {
   manual: 'moves only on request',
-  auto: 'moves by itself when the sandbox waits',
+  auto: 'moves when the sandbox waits',
   real: 'follows the time of the host',
 }
 
